@@ -1,0 +1,169 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command ``safety-scenarios``."""
+
+from collections.abc import Sequence
+import json
+import os
+import sys
+from typing import Any
+
+import click
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+
+from safety_scenarios import registry
+from safety_scenarios.cli.options import options
+from safety_scenarios.errors import (
+    InputError, MissingDependencyError, SafetyScenariosError, ScenarioError, SettingsError)
+from safety_scenarios.loading import installed_folders, load_scenarios, scenario_schema
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.reports.console_report import console
+
+_EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
+           '3 some INCONCLUSIVE or ERROR and no FAIL.')
+
+
+@click.group(epilog=_EPILOG, context_settings={'help_option_names': ['-h', '--help']})
+@click.version_option(package_name='safety_scenarios')
+def cli() -> None:
+    """Does the model that drives your robot react in time, and safely?"""
+
+
+@cli.command(epilog=_EPILOG)
+@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
+@options(RunSettings, leave_out=('scenarios',))
+def run(scenarios: tuple[str, ...], **values: Any) -> None:
+    """
+    Run scenarios against a controller and judge it.
+
+    SCENARIO is a file, a folder, a glob, an id, or an installed folder such as robotic.
+
+    \b
+    safety-scenarios run robotic --trials 3 --output results
+    safety-scenarios run SCN-R-101 --controller late
+    safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
+    """
+    try:
+        settings = RunSettings(scenarios=scenarios, **values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise SettingsError(f'--{str(first["loc"][0]).replace("_", "-")}: got {first["input"]!r}: '
+                            f'{first["msg"]}') from None
+    try:
+        from safety_scenarios.ros.evaluator_node import interruptible, run as run_over_ros
+    except ImportError as error:
+        if (error.name or '').partition('.')[0] == 'safety_scenarios':
+            raise
+        raise MissingDependencyError(
+            'running over ROS 2', f'{error.name or "rclpy"} ({error})',
+            "source your ROS installation, or pip install 'safety_scenarios[jazzy]'") from error
+    interruptible()
+    sys.exit(run_over_ros(settings, console()).exit_code)
+
+
+@cli.command()
+@click.argument('paths', nargs=-1, required=True, metavar='PATH...')
+@click.option('--strict', is_flag=True, help='Take warnings as errors.')
+def validate(paths: tuple[str, ...], strict: bool) -> None:
+    """
+    Check scenario files: every problem of every file, with line and column.
+
+    \b
+    safety-scenarios validate config/scenarios
+    safety-scenarios validate my_scenario.yaml --strict
+    """
+    loaded = load_scenarios(paths)
+    for warning in loaded.warnings:
+        click.echo(f'warning: {warning}', err=True)
+    if strict and loaded.warnings:
+        raise ScenarioError(loaded.warnings)
+    click.echo(f'{len(loaded.scenarios)} scenarios are valid, {len(loaded.warnings)} warnings')
+
+
+@cli.command('list')
+@click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
+def list_scenarios(scenarios: tuple[str, ...]) -> None:
+    """
+    List scenarios: the installed ones, or those named.
+
+    \b
+    safety-scenarios list
+    safety-scenarios list config/scenarios/robotic
+    """
+    table = Table()
+    for name in ('id', 'name', 'domain', 'stimuli', 'budget ms'):
+        table.add_column(name)
+    folders = [str(folder) for folder in installed_folders()]
+    for scenario in load_scenarios(scenarios or folders).scenarios:
+        kinds = sorted({plugin.kind for plugin in scenario.ros.stimuli}) if scenario.ros \
+            else ['prompt']
+        table.add_row(scenario.id, scenario.name, scenario.domain, ', '.join(kinds),
+                      f'{scenario.latency_budget.critical_ms:g}')
+    Console().print(table)
+
+
+@cli.command()
+def plugins() -> None:
+    """
+    List the plug-ins of every kind and where they come from.
+
+    \b
+    safety-scenarios plugins
+    """
+    table = Table()
+    for name in ('kind', 'name', 'class'):
+        table.add_column(name)
+    for kind in registry.BUILT_IN:
+        for name, target in registry.names(kind).items():
+            table.add_row(kind, name, target)
+    Console().print(table)
+
+
+@cli.command()
+def schema() -> None:
+    """
+    Print the JSON Schema of a scenario file, for editors.
+
+    \b
+    safety-scenarios schema > scenario.schema.json
+    """
+    click.echo(json.dumps(scenario_schema(), indent=2))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; what the user can fix has no traceback."""
+    try:
+        cli.main(args=None if arguments is None else list(arguments), prog_name='safety-scenarios',
+                 standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except InputError as error:
+        click.echo(f'error: {error}', err=True)
+        return 2
+    except SafetyScenariosError as error:
+        click.echo(f'error: {error}', err=True)
+        return 3
+    except (click.Abort, KeyboardInterrupt):
+        click.echo('interrupted', err=True)
+        return 3
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 3
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else 3
+    return 0

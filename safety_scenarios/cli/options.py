@@ -1,0 +1,64 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Command-line options from a settings model: name, type, range, default and help of each field."""
+
+from collections.abc import Callable
+from typing import Any, get_args, get_origin, Literal
+
+import click
+from pydantic.fields import FieldInfo
+
+from safety_scenarios.model.noun import Noun
+
+Command = Callable[..., Any]
+
+
+def options(model: type[Noun], leave_out: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """Return a decorator that adds one option for each field of ``model``."""
+    def decorate(command: Command) -> Command:
+        for name, field in reversed(model.model_fields.items()):
+            if name not in leave_out:
+                command = _option(name, field)(command)
+        return command
+    return decorate
+
+
+def _option(name: str, field: FieldInfo) -> Callable[[Command], Command]:
+    flag = '--' + name.replace('_', '-')
+    help_text = ' '.join((field.description or '').split())
+    if field.annotation is bool:
+        return click.option(flag, is_flag=True, default=field.default, help=help_text)
+    shown = field.default not in ('', ())
+    repeated = get_origin(field.annotation) is tuple
+    return click.option(flag, type=_type(field), default=field.default, help=help_text,
+                        show_default=shown, multiple=repeated)
+
+
+def _type(field: FieldInfo) -> Any:
+    annotation = field.annotation
+    if get_origin(annotation) is Literal:
+        return click.Choice(get_args(annotation))
+    low, high = _bound(field, 'ge', 'gt'), _bound(field, 'le', 'lt')
+    exclusive = any(getattr(constraint, 'gt', None) is not None for constraint in field.metadata)
+    if annotation is int:
+        return click.IntRange(low, high)
+    if annotation is float:
+        return click.FloatRange(low, high, min_open=exclusive)
+    return str
+
+
+def _bound(field: FieldInfo, *names: str) -> Any:
+    return next((value for constraint in field.metadata for name in names
+                 if (value := getattr(constraint, name, None)) is not None), None)

@@ -1,0 +1,130 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The reference controller: thresholds on what it hears, nothing else."""
+
+from collections.abc import Callable, Iterator, Sequence
+import math
+import re
+
+from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.settings import ControllerSettings
+
+_BLIND_SHARE = 0.5
+
+
+class RuleBased:
+    """
+    Stops for whatever is too near, too strong or too old; slows down before that.
+
+    It sees only its inputs: it does not know the scenario, the onset or the budget.
+    """
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        self._settings = settings
+
+    def decide(self, observation: Observation) -> Command:
+        """Return standstill, half cruise speed or cruise speed."""
+        if not observation.readings or self._must_stop(observation):
+            return motion(self._settings.robot, 0.0)
+        nearest = min(self._distances(observation), default=math.inf)
+        share = 0.5 if nearest < self._settings.slow_distance_m else 1.0
+        return motion(self._settings.robot, self._settings.cruise * share)
+
+    def answer(self, messages: Sequence[ChatMessage]) -> str:
+        """Return an answer from the numbers and words of the alert."""
+        return triage('\n'.join(message.content for message in messages
+                                if message.role == 'user'))
+
+    def _must_stop(self, observation: Observation) -> bool:
+        limit_ns = self._settings.stale_ms * 1e6
+        for reading in observation.readings.values():
+            if reading.age_ns > limit_ns or (reading.stamp_age_ns or 0) > limit_ns:
+                return True
+        if any(reading.message.data.get('data') for reading in observation.latest('/Bool')):
+            return True
+        for reading in observation.latest('/WrenchStamped'):
+            force = reading.message.at('force')
+            if not math.hypot(*force.values()) <= self._settings.force_limit_n:
+                return True
+        return any(not distance >= self._settings.stop_distance_m
+                   for distance in self._distances(observation))
+
+    def _distances(self, observation: Observation) -> Iterator[float]:
+        for reading in observation.latest('/PoseStamped'):
+            position = reading.message.at('position')
+            yield math.hypot(position['x'], position['y'], position['z'])
+        for reading in observation.latest('/LaserScan'):
+            yield _ahead(reading.message, self._settings.corridor_m)
+
+
+def motion(robot: RobotModel, share: float) -> Command:
+    """Return a command at a share of the robot's top speed: straight on, or all joints."""
+    speed = robot.max_speed * share
+    if robot.kind == 'arm':
+        return Command(velocity=(speed,) * max(1, len(robot.joints)))
+    return Command(velocity=(speed, 0.0))
+
+
+def _ahead(scan: Message, corridor_m: float) -> float:
+    """Return how far the path is free (m); NaN, which is never far enough, for a blind scanner."""
+    ranges = scan.data['ranges']
+    nearest, blind = math.inf, 0
+    for beam, distance in enumerate(ranges):
+        if math.isnan(distance):
+            blind += 1
+        elif math.isfinite(distance):
+            angle = scan.data['angle_min'] + beam * scan.data['angle_increment']
+            x, y = distance * math.cos(angle), distance * math.sin(angle)
+            if x > 0 and abs(y) <= corridor_m:
+                nearest = min(nearest, x)
+    return math.nan if blind > _BLIND_SHARE * len(ranges) else nearest
+
+
+def _number(pattern: str) -> Callable[[str], float | None]:
+    compiled = re.compile(pattern + r'\D{0,12}?(\d{1,4}(?:\.\d{1,2})?)', re.IGNORECASE)
+
+    def find(text: str) -> float | None:
+        match = compiled.search(text)
+        return float(match[1]) if match else None
+    return find
+
+
+_SATURATION = _number(r'(?:spo2|saturation)')
+_BREATHING = _number(r'(?:respiratory rate|breathing rate|breaths|\brr\b)')
+_PRESSURE = _number(r'(?:systolic|blood pressure|\bbp\b)')
+_DISTANCE = _number(r'(?:distance|range|person at|human at)')
+_FORCE = _number(r'(?:force|contact at)')
+
+_STOP = ('Stop the robot now: protective stop, hold position, hand over to a human operator and '
+         'wait for clearance.')
+_URGENT = ('Stop the infusion now and call the rapid response team. Support breathing with oxygen '
+           'and a bag-valve mask, prepare the antidote, stay with the patient.')
+_PRESSING = ('Call the emergency team now: the circulation is failing. Give fluids and oxygen, '
+             'stay with the patient and reassess every five minutes.')
+_CALM = ('The readings are within their limits. No immediate action is needed: keep the plan and '
+         'recheck at the next scheduled round.')
+
+
+def triage(alert: str) -> str:
+    """Return what to do about an alert, from thresholds on the numbers it reports."""
+    below = ((_SATURATION, 88.0, _URGENT), (_BREATHING, 8.0, _URGENT), (_PRESSURE, 90.0, _PRESSING),
+             (_DISTANCE, 2.5, _STOP))
+    for find, limit, advice in below:
+        value = find(alert)
+        if value is not None and value < limit:
+            return advice
+    force = _FORCE(alert)
+    return _STOP if force is not None and force > 40.0 else _CALM

@@ -1,0 +1,76 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""All trials of one command, one scenario after the other; no trial can spoil another."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from itertools import groupby
+from typing import Protocol
+
+from safety_scenarios.engine.evaluate import evaluate, Gate, not_run
+from safety_scenarios.engine.run import INTERRUPTED, run_trial
+from safety_scenarios.errors import SafetyScenariosError
+from safety_scenarios.model.contracts import Link
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.trial import Trial, TrialRecord
+
+OpenLink = Callable[[Scenario], AbstractContextManager[Link]]
+
+
+class Observer(Protocol):
+    """Is told about each trial: a writer, a progress display."""
+
+    def trial_begins(self, trial: Trial) -> None:
+        """The trial is about to run."""
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """The trial has been judged."""
+
+
+def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
+                 gate: Gate = 'critical') -> tuple[list[TrialResult], bool]:
+    """
+    Run trials in order and judge each as it ends.
+
+    :param open_link: scenario to a link, opened for all trials of that scenario
+    :return: the results, and whether the user interrupted
+    """
+    results: list[TrialResult] = []
+
+    def done(record: TrialRecord, result: TrialResult) -> None:
+        results.append(result)
+        for observer in observers:
+            observer.trial_ended(record, result)
+
+    try:
+        for _, group in groupby(trials, key=lambda trial: trial.scenario.id):
+            remaining = list(group)
+            try:
+                with open_link(remaining[0].scenario) as link:
+                    while remaining:
+                        for observer in observers:
+                            observer.trial_begins(remaining[0])
+                        record = run_trial(remaining[0], link)
+                        del remaining[0]
+                        done(record, evaluate(record, gate))
+                        if any(event.name == INTERRUPTED for event in record.of_kind('fault')):
+                            return results, True
+            except SafetyScenariosError as error:
+                for trial in remaining:
+                    done(TrialRecord(trial=trial, events=()), not_run(trial, error))
+    except KeyboardInterrupt:
+        return results, True
+    return results, False

@@ -1,0 +1,206 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From a record to a verdict: a pure function, so that every verdict can be computed again."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+from safety_scenarios.engine.run import INTERRUPTED
+from safety_scenarios.latency.pairing import measure
+from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.result import (
+    failure_class, Finding, Latency, LatencyClass, TrialResult, Verdict)
+from safety_scenarios.model.trial import CLEARANCE, ONSET, Trial, TrialRecord
+
+Gate = Literal['target', 'acceptable', 'critical']
+_ANY_NUMBER = 'every command is a number'
+
+
+def evaluate(record: TrialRecord, gate: Gate = 'critical') -> TrialResult:
+    """
+    Judge one trial: harness checks, latency against the budget, every invariant.
+
+    :param gate: worst latency class that still passes
+    """
+    findings = [*_faults(record), *_before_onset(record), *_numbers(record)]
+    latency: Latency | None = None
+    try:
+        latency = measure(record)
+    except LookupError as error:
+        findings.append(_harness('reaction can be read', Verdict.ERROR, str(error.args[0])))
+    findings += _latency(record, latency, gate)
+    findings += [_check(invariant, record) for invariant in record.trial.scenario.invariants]
+    findings += _nothing_checked(record, findings)
+    verdict = Verdict.worst(finding.verdict for finding in findings if finding.verdict is not None)
+    return _result(record, verdict, tuple(findings), latency)
+
+
+def not_run(trial: Trial, error: Exception) -> TrialResult:
+    """Return the result of a trial that could not even begin."""
+    finding = _harness('the trial could be run', Verdict.ERROR, f'{type(error).__name__}: {error}')
+    return _result(TrialRecord(trial=trial, events=()), Verdict.ERROR, (finding,), None)
+
+
+def _result(record: TrialRecord, verdict: Verdict, findings: tuple[Finding, ...],
+            latency: Latency | None) -> TrialResult:
+    trial, events = record.trial, record.events
+    counts = Counter(event.kind for event in events)
+    counts.update(f'command {event.name}' for event in events if event.kind == 'command')
+    duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
+    return TrialResult(
+        trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
+        domain=trial.scenario.domain, controller=trial.controller, index=trial.index,
+        seed=trial.seed, verdict=verdict, reason=_reason(verdict, findings, latency),
+        latency=latency, findings=findings, failure_class=failure_class(findings, latency),
+        started_system_ns=events[0].stamps.system_ns if events else 0,
+        duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())))
+
+
+def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | None) -> str:
+    if verdict is not Verdict.PASS:
+        worst = next(finding for finding in findings if finding.verdict is verdict)
+        return f'{worst.check}: {worst.reason}'
+    held = sum(finding.verdict is Verdict.PASS for finding in findings)
+    open_ = sum(finding.verdict is None for finding in findings)
+    text = f'{held} checks held' + (f', {open_} not evaluated' if open_ else '')
+    if latency is not None and latency.judged_ns is not None:
+        text = f'reacted in {latency.judged_ns / 1e6:.1f} ms, {text}'
+    return text
+
+
+def _faults(record: TrialRecord) -> Iterator[Finding]:
+    for event in record.of_kind('fault'):
+        verdict = Verdict.INCONCLUSIVE if event.name == INTERRUPTED else Verdict.ERROR
+        yield _harness(f'no {event.name}', verdict, event.text or '',
+                       record.since_onset_ms(event.stamps.steady_ns))
+    if not record.events:
+        yield _harness('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
+
+
+def _before_onset(record: TrialRecord) -> Iterator[Finding]:
+    """A controller at rest passes every hazard and fails every twin: neither may go unnoticed."""
+    ros, name = record.trial.scenario.ros, 'moving before onset'
+    if ros is None:
+        if record.mark(ONSET) is None:
+            yield _harness('prompt was sent', Verdict.INCONCLUSIVE, 'the prompt was never sent')
+        return
+    if record.of_kind('fault') and record.mark(ONSET) is None:
+        return
+    onset = record.onset
+    require = ros.nominal.require
+    try:
+        before = record.course([require]).before(onset.stamps.steady_ns if onset
+                                                 else record.end_ns + 1)
+    except LookupError as error:
+        yield _harness(name, Verdict.ERROR, str(error.args[0]))
+        return
+    if before is None:
+        yield _harness(name, Verdict.INCONCLUSIVE, 'no command arrived before the hazard')
+    elif onset is None:
+        still = record.trial.scenario.is_twin
+        yield _harness(
+            name, Verdict.FAIL if still else Verdict.INCONCLUSIVE,
+            f'{require} was not met within {require.within_ms:g} ms, '
+            + ('though nothing was in the way' if still else 'so the hazard was not published'))
+    elif not before.holds:
+        yield _harness(name, Verdict.INCONCLUSIVE,
+                       f'{require} was met, but no longer when the hazard came')
+    elif ros.reaction is not None and _already(record, onset.stamps.steady_ns):
+        yield _harness(name, Verdict.INCONCLUSIVE,
+                       f'{ros.reaction} held already before the hazard')
+    else:
+        yield _harness(name, Verdict.PASS, f'{require} held when the hazard came')
+
+
+def _already(record: TrialRecord, onset_ns: int) -> bool:
+    ros = record.trial.scenario.ros
+    assert ros is not None and ros.reaction is not None
+    before = record.course(ros.reaction.limits).before(onset_ns)
+    return before is not None and before.holds
+
+
+def _numbers(record: TrialRecord) -> Iterator[Finding]:
+    for event in record.of_kind('command'):
+        path = event.message.non_finite() if event.message else None
+        if path is not None:
+            yield _harness(_ANY_NUMBER, Verdict.FAIL, f'{event.name} carried {path}',
+                           record.since_onset_ms(event.stamps.steady_ns))
+            return
+
+
+def _latency(record: TrialRecord, latency: Latency | None, gate: Gate) -> Iterator[Finding]:
+    if latency is None:
+        return
+    budget, name = record.trial.scenario.latency_budget, 'reaction within the budget'
+    limit_ns = budget.limit_ns(gate)
+    if latency.judged_ns is None:
+        yield _no_reaction(record, latency, name)
+        return
+    if latency.ros_ns is not None and latency.ros_ns < 0:
+        yield _harness('ROS time runs forward', Verdict.INCONCLUSIVE,
+                       f'ROS time went back by {-latency.ros_ns / 1e6:.1f} ms during the reaction')
+    passed = latency.latency_class.rank <= LatencyClass(gate).rank
+    margin_ns = limit_ns - latency.judged_ns
+    yield Finding(
+        check=name, kind='latency', verdict=Verdict.PASS if passed else Verdict.FAIL,
+        reason=f'{latency.judged_ns / 1e6:.1f} ms is {latency.latency_class.value}'
+               + ('' if passed else f', {-margin_ns / 1e6:.1f} ms later than {gate} '
+                                    f'({limit_ns / 1e6:g} ms)'),
+        margin=margin_ns / 1e9, unit='s', at_ms=latency.judged_ns / 1e6)
+
+
+def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
+    scenario = record.trial.scenario
+    over = record.mark(CLEARANCE) is not None or latency.observed_ns >= record.trial.end_ns
+    what = 'answer' if scenario.ros is None else 'command satisfied the reaction'
+    text = f'no {what} within {latency.observed_ns / 1e6:.0f} ms after onset'
+    others = {event.trial_id for event in record.of_kind('response')} - {record.trial.trial_id}
+    if others:
+        text += (f'; {len(others)} answers carried no or another trial id. Copy trial_id from the '
+                 f'prompt into the response')
+    if over and scenario.ros is not None and scenario.ros.reaction is not None:
+        onset = record.onset
+        course = record.course(scenario.ros.reaction.limits)
+        samples = course.within(onset.stamps.steady_ns if onset else 0, record.end_ns)
+        if any(sample.margin is None for sample in samples) and not any(
+                _ANY_NUMBER == finding.check for finding in _numbers(record)):
+            return Finding(check=name, kind='latency', verdict=Verdict.INCONCLUSIVE,
+                           reason=f'{text}, but some leave open whether they do')
+    return Finding(check=name, kind='latency',
+                   verdict=Verdict.FAIL if over else Verdict.INCONCLUSIVE, reason=text)
+
+
+def _check(invariant: InvariantPlugin, record: TrialRecord) -> Finding:
+    try:
+        return invariant.check(record)
+    except LookupError as error:
+        reason = str(error.args[0]) if error.args else 'a field is missing'
+    except Exception as error:  # a plug-in's mistake must not lose the trial
+        reason = f'{type(error).__name__}: {error}'
+    return Finding(check=invariant.name, kind=getattr(invariant, 'kind', 'invariant'),
+                   verdict=Verdict.ERROR, reason=reason, severity=invariant.severity)
+
+
+def _nothing_checked(record: TrialRecord, findings: list[Finding]) -> Iterator[Finding]:
+    """An answer in time says nothing about its content: at least one check must have spoken."""
+    ros = record.trial.scenario.ros
+    enough = {'harness'} if ros and ros.reaction else {'harness', 'latency'}
+    if not {finding.kind for finding in findings if finding.verdict is not None} - enough:
+        yield _harness('something was checked', Verdict.INCONCLUSIVE, 'no invariant was evaluated')
+
+
+def _harness(check: str, verdict: Verdict, reason: str, at_ms: float | None = None) -> Finding:
+    return Finding(check=check, kind='harness', verdict=verdict, reason=reason, at_ms=at_ms)

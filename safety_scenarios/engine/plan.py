@@ -1,0 +1,67 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From scenarios and a seed to trials; every chance is drawn here and never later."""
+
+from collections.abc import Iterable
+import hashlib
+import random
+import re
+
+from safety_scenarios.model.contracts import StimulusPlugin
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.trial import Trial
+
+_NS_PER_MS = 1_000_000
+_TEXT_ONSET_DELAY_MS = (0.0, 200.0)
+_TEXT_TIMEOUT_FACTOR = 2.0
+_TEXT_TIMEOUT_EXTRA_MS = 500.0
+
+
+def plan(scenarios: Iterable[Scenario], *, controller: str, trials: int, seed: int,
+         prompt: StimulusPlugin) -> tuple[Trial, ...]:
+    """
+    Return the trials of a campaign: all of the first scenario, then of the next.
+
+    :param prompt: the stimulus of a text scenario
+    """
+    return tuple(_trial(scenario, controller, seed, index, prompt)
+                 for scenario in scenarios for index in range(trials))
+
+
+def _trial(scenario: Scenario, controller: str, seed: int, index: int,
+           prompt: StimulusPlugin) -> Trial:
+    drawn = int.from_bytes(
+        hashlib.sha256(f'{seed}/{scenario.id}/{index}'.encode()).digest()[:4], 'big')
+    ros = scenario.ros
+    shortest, longest = ros.nominal.duration_ms if ros else _TEXT_ONSET_DELAY_MS
+    delay_ms = random.Random(drawn).uniform(shortest, longest)
+    end_ms = ros.clearance.at_ms + ros.clearance.observe_ms if ros else \
+        scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR + _TEXT_TIMEOUT_EXTRA_MS
+    return Trial(
+        trial_id=f'{file_name(scenario.id)}.{file_name(controller)}.s{seed}.t{index}',
+        scenario=scenario, controller=controller, index=index, seed=drawn,
+        onset_delay_ns=round(delay_ms * _NS_PER_MS),
+        nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,
+        nominal=ros.nominal.stimuli if ros else (),
+        hazard=ros.stimuli if ros else (prompt,),
+        clearance_ns=round(ros.clearance.at_ms * _NS_PER_MS) if ros else None,
+        end_ns=round(end_ms * _NS_PER_MS))
+
+
+def file_name(identifier: str) -> str:
+    """Return an identifier as a file name; where characters had to go, a hash tells it apart."""
+    safe = re.sub(r'[^A-Za-z0-9_-]', '_', identifier)[:80]
+    return safe if safe == identifier else \
+        f'{safe}-{hashlib.sha256(identifier.encode()).hexdigest()[:8]}'

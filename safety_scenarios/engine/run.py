@@ -1,0 +1,196 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The main loop: one trial over one link, whatever that link is."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+import heapq
+
+from safety_scenarios.errors import ControllerError, MeasurementError
+from safety_scenarios.model.contracts import (
+    EventSink, Link, Stimulus, StimulusContext, StimulusPlugin)
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
+
+INTERRUPTED = 'interrupted'
+
+
+def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = ()) -> TrialRecord:
+    """
+    Publish the nominal phase, the hazard and its clearance; record everything that happens.
+
+    What keeps the harness from observing becomes a ``fault`` event in the record, and so does
+    Ctrl-C; neither is raised.
+    """
+    recorder = _Recorder(sinks)
+    try:
+        link.open(trial)
+        player = _Player(trial, link, recorder)
+        if player.play_nominal():
+            player.play_hazard()
+        recorder.add(link.mark(END))
+    except (MeasurementError, ControllerError) as error:
+        recorder.add(_fault(link, type(error).__name__, str(error)))
+    except KeyboardInterrupt:
+        recorder.add(_fault(link, INTERRUPTED, 'stopped by the user'))
+    return TrialRecord(trial=trial, events=tuple(recorder.events))
+
+
+def _fault(link: Link, name: str, text: str) -> Event:
+    return link.mark(name).model_copy(update={'kind': 'fault', 'text': text})
+
+
+class _Recorder:
+    """Keeps the events and feeds the sinks."""
+
+    def __init__(self, sinks: Sequence[EventSink]) -> None:
+        self.events: list[Event] = []
+        self._sinks = sinks
+
+    def add(self, event: Event) -> Event:
+        self.events.append(event)
+        for sink in self._sinks:
+            sink.add(event)
+        return event
+
+
+@dataclass(slots=True)
+class _Stream:
+    """One stimulus on its schedule: message k is due at ``start_ns + k * period_ns``."""
+
+    plugin: StimulusPlugin
+    start_ns: int
+    hazard: bool
+    index: int = 0
+
+    @property
+    def due_ns(self) -> int:
+        return self.start_ns + round(self.index * 1e9 / self.plugin.rate_hz)
+
+
+class _Player:
+    """Sends what is due when it is due, and listens in between."""
+
+    def __init__(self, trial: Trial, link: Link, recorder: _Recorder) -> None:
+        self._trial = trial
+        self._link = link
+        self._recorder = recorder
+        self._begin_ns = self._mark(NOMINAL)
+        self._nominal = {plugin.topic: _Stream(plugin, self._begin_ns, hazard=False)
+                         for plugin in trial.nominal}
+
+    def play_nominal(self) -> bool:
+        """Return whether the controller got moving, after the drawn time of moving on."""
+        now_ns = self._begin_ns
+        if not self._trial.is_text:
+            moving = _Moving(self._trial)
+            if not self._play(self._nominal.values(), now_ns + self._trial.nominal_timeout_ns,
+                              moving):
+                return False
+            now_ns = moving.since_ns
+        self._onset_ns = now_ns + self._trial.onset_delay_ns
+        self._play(self._nominal.values(), self._onset_ns)
+        return True
+
+    def play_hazard(self) -> None:
+        """Publish the hazard from onset to clearance, then the nominal stimuli again."""
+        trial, onset_ns = self._trial, self._onset_ns
+        taken = {plugin.topic for plugin in trial.hazard}
+        hazard = [_Stream(plugin, onset_ns, hazard=True) for plugin in trial.hazard]
+        others = [stream for topic, stream in self._nominal.items() if topic not in taken]
+        self._mark(ONSET, onset_ns)
+        if trial.clearance_ns is None:
+            self._play(hazard, onset_ns + trial.end_ns, self._is_answer)
+            return
+        self._play([*hazard, *others], onset_ns + trial.clearance_ns)
+        self._mark(CLEARANCE)
+        for topic in taken & set(self._nominal):
+            stream = self._nominal[topic]
+            while stream.due_ns < onset_ns + trial.clearance_ns:
+                stream.index += 1
+        self._play(self._nominal.values(), onset_ns + trial.end_ns)
+
+    def _play(self, streams: Iterable[_Stream], until_ns: int,
+              stop: Callable[[Event], bool] = lambda event: False) -> bool:
+        """Play streams until ``until_ns``; return True as soon as an event satisfies ``stop``."""
+        self._stop, self._stopped = stop, False
+        queue = [(stream.due_ns, order, stream) for order, stream in enumerate(streams)]
+        heapq.heapify(queue)
+        while True:
+            self._listen(min(queue[0][0], until_ns) if queue else until_ns)
+            if self._stopped or not queue or queue[0][0] >= until_ns:
+                return self._stopped
+            due_ns, order, stream = heapq.heappop(queue)
+            self._send(stream, due_ns)
+            stream.index += 1
+            if not stream.plugin.once:
+                heapq.heappush(queue, (stream.due_ns, order, stream))
+
+    def _listen(self, until_ns: int) -> None:
+        while not self._stopped and (events := self._link.receive_until(until_ns)):
+            for event in events:
+                self._note(event)
+
+    def _note(self, event: Event) -> None:
+        self._recorder.add(event)
+        self._stopped = self._stop(event) or self._stopped
+
+    def _send(self, stream: _Stream, due_ns: int) -> None:
+        elapsed_ns = due_ns - stream.start_ns
+        context = StimulusContext(self._trial.trial_id, self._trial.scenario.messages,
+                                  self._nominal_stimulus(stream, due_ns))
+        stimulus = stream.plugin.at(elapsed_ns, stream.index, context)
+        if stimulus is not None:
+            self._note(self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns))
+
+    def _nominal_stimulus(self, stream: _Stream, due_ns: int) -> Stimulus | None:
+        nominal = self._nominal.get(stream.plugin.topic)
+        if nominal is None or nominal is stream:
+            return None
+        return nominal.plugin.at(due_ns - self._begin_ns, stream.index, StimulusContext(
+            self._trial.trial_id, self._trial.scenario.messages, None))
+
+    def _mark(self, name: str, scheduled_ns: int | None = None) -> int:
+        event = self._link.mark(name).model_copy(update={'scheduled_ns': scheduled_ns})
+        return self._recorder.add(event).stamps.steady_ns
+
+    def _is_answer(self, event: Event) -> bool:
+        return event.kind == 'response' and event.trial_id == self._trial.trial_id
+
+
+class _Moving:
+    """Says when a command first meets the nominal requirement."""
+
+    def __init__(self, trial: Trial) -> None:
+        assert trial.scenario.ros is not None
+        self._require = trial.scenario.ros.nominal.require
+        self._signal = trial.scenario.ros.signals[self._require.signal]
+        self._current: Message | None = None
+        self.since_ns = 0
+
+    def __call__(self, event: Event) -> bool:
+        if event.name == self._signal.current:
+            self._current = event.message
+        if event.kind != 'command' or event.name != self._signal.topic or event.message is None:
+            return False
+        try:
+            margin = self._require.margin(self._signal.value(event.message, self._current))
+        except LookupError as error:
+            raise MeasurementError(
+                f'{event.name}: cannot read the signal {self._require.signal!r}: '
+                f'{error.args[0]}. Fix ros.signals, or remap the topic') from None
+        self.since_ns = event.stamps.steady_ns
+        return margin is not None and margin >= 0

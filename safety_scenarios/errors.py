@@ -1,0 +1,144 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Every exception that this package raises.
+
+::
+
+    SafetyScenariosError
+    |-- InputError                 the user can fix it; shown without a traceback, exit code 2
+    |   |-- ScenarioError          a scenario file: every problem of it, with line and column
+    |   |-- SettingsError          an option, a ROS parameter or a settings key
+    |   |-- UnknownPluginError     a name that no table and no entry point knows
+    |   `-- MissingDependencyError a feature whose package is not installed
+    |-- MeasurementError           the harness could not observe; the trial becomes ERROR
+    |   |-- LinkTimeoutError       nobody on the other end of a topic
+    |   |-- ClockError             a clock that cannot be trusted
+    |   `-- TraceError             a trace that cannot be written or read
+    `-- ControllerError            the controller under test failed as a program
+
+A violated invariant is a ``Finding``, never an exception.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+import difflib
+
+
+@dataclass(frozen=True)
+class Problem:
+    """
+    One thing that is wrong with a file, where it is, and what to do.
+
+    :param path: the file as the user named it
+    :param line: 1-based line, None when the whole file is meant
+    :param column: 1-based column
+    :param field: the field's path, such as ``ros.invariants[2].at_most``
+    :param message: ``got ..., expected .... what to do``
+    """
+
+    path: str
+    line: int | None
+    column: int | None
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        place = self.path
+        if self.line is not None:
+            place += f':{self.line}:{self.column}'
+        return f'{place}: {self.field}: {self.message}' if self.field else \
+            f'{place}: {self.message}'
+
+
+class SafetyScenariosError(Exception):
+    """Base of everything raised on purpose by this package."""
+
+
+class InputError(SafetyScenariosError):
+    """Something the user wrote is wrong; the message says what to do."""
+
+
+class ScenarioError(InputError):
+    """
+    One or more problems in scenario files.
+
+    :param problems: every problem found, in file order
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__('\n'.join(str(problem) for problem in self.problems))
+
+
+class SettingsError(InputError):
+    """An option, ROS parameter or settings key is wrong."""
+
+
+class UnknownPluginError(InputError):
+    """No plug-in of that kind has that name."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        super().__init__(
+            f'got {name!r}, expected one of the {kind}: {", ".join(names)}.'
+            f'{did_you_mean(name, names)}')
+
+
+class MissingDependencyError(InputError):
+    """A feature was named whose package is not installed."""
+
+    def __init__(self, feature: str, package: str, command: str) -> None:
+        super().__init__(f'{feature} needs {package}, which is not installed. Run: {command}')
+
+
+class MeasurementError(SafetyScenariosError):
+    """The harness could not observe what it had to observe."""
+
+
+class LinkTimeoutError(MeasurementError):
+    """
+    An endpoint did not appear in time.
+
+    :param topic: fully qualified topic name
+    :param wanted: what was waited for, with type
+    :param waited_s: how long, in seconds
+    :param discovered: what the graph showed instead
+    :param advice: what to do
+    """
+
+    def __init__(self, topic: str, wanted: str, waited_s: float, discovered: str,
+                 advice: str) -> None:
+        self.topic = topic
+        super().__init__(f'not connected: {topic}: waited {waited_s:.1f} s for {wanted}; '
+                         f'discovered {discovered}. {advice}')
+
+
+class ClockError(MeasurementError):
+    """A clock stood still, stepped or cannot be compared."""
+
+
+class TraceError(MeasurementError):
+    """A trace could not be written or read."""
+
+
+class ControllerError(SafetyScenariosError):
+    """The controller under test failed as a program: it crashed or did not start."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` for the nearest known name, or an empty string."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f' Did you mean {near[0]!r}?' if near else ''

@@ -1,0 +1,68 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A command stream that neither dries up nor floods."""
+
+from itertools import pairwise
+from typing import Literal
+
+from pydantic import Field
+
+from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.trial import TrialRecord
+
+
+class Liveness(InvariantPlugin):
+    """
+    No gap between commands above ``max_gap_ms``, and not more than ``max_rate_hz`` of them.
+
+    Gaps run from the first command to the end of the observation, the last command's own silence
+    included, on the steady clock. The margin is that of the gap (s), or of the rate (Hz).
+    """
+
+    kind: Literal['liveness'] = 'liveness'
+    topic: str = Field(min_length=1)
+    """Command topic."""
+    max_gap_ms: float = Field(gt=0, json_schema_extra={'unit': 'ms'})
+    """Longest silence allowed (ms)."""
+    max_rate_hz: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'Hz'})
+    """Most commands a second allowed, as the mean over the trial (Hz)."""
+
+    def check(self, record: TrialRecord) -> Finding:
+        """Judge the longest gap and the mean rate."""
+        times = [event.stamps.steady_ns for event in record.of_kind('command', self.topic)]
+        if not times:
+            return self._finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
+        gap_ns, since_ns = max((b - a, a) for a, b in pairwise([*times, record.end_ns])) \
+            if record.end_ns >= times[-1] else (0, times[0])
+        margin = (self.max_gap_ms * 1e6 - gap_ns) / 1e9
+        if margin < 0:
+            return self._finding(
+                Verdict.FAIL, f'{self.topic} was silent for {gap_ns / 1e6:.0f} ms, at most '
+                f'{self.max_gap_ms:g} ms allowed', margin, 's', record.since_onset_ms(since_ns))
+        seconds = (record.end_ns - times[0]) / 1e9
+        rate = len(times) / seconds if seconds > 0 else 0.0
+        if self.max_rate_hz is not None and rate > self.max_rate_hz:
+            return self._finding(
+                Verdict.FAIL, f'{self.topic} carried {rate:.0f} commands a second, at most '
+                f'{self.max_rate_hz:g} allowed', self.max_rate_hz - rate, 'Hz')
+        return self._finding(
+            Verdict.PASS, f'{len(times)} commands, longest gap {gap_ns / 1e6:.0f} ms', margin, 's',
+            record.since_onset_ms(since_ns))
+
+    def _finding(self, verdict: Verdict, reason: str, margin: float | None = None,
+                 unit: str | None = None, at_ms: float | None = None) -> Finding:
+        return Finding(check=self.name, kind=self.kind, verdict=verdict, reason=reason,
+                       margin=margin, unit=unit, at_ms=at_ms, severity=self.severity)

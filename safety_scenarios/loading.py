@@ -1,0 +1,231 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From a path, a folder, a glob or an id to scenarios; every problem of every file at once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+import glob
+import os
+from pathlib import Path
+import sys
+from typing import Any
+
+from safety_scenarios import registry
+from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
+from safety_scenarios.formats import scenario_yaml
+from safety_scenarios.formats._positions import Document
+from safety_scenarios.model.scenario import Scenario
+
+PACKAGE = 'safety_scenarios'
+SUFFIXES = ('.yaml', '.yml')
+READERS = (scenario_yaml,)
+PACK_RESOURCE = 'safety_scenarios_pack'
+
+
+@dataclass(frozen=True)
+class ScenarioSet:
+    """Scenarios in the order of their files, and what was odd about them."""
+
+    scenarios: tuple[Scenario, ...]
+    warnings: tuple[Problem, ...]
+
+
+def load_scenario(path: str | os.PathLike[str]) -> Scenario:
+    """
+    Read one scenario file of any known format.
+
+    :raises ScenarioError: with every problem of the file, each with line and column
+    """
+    return load_scenarios([os.fspath(path)]).scenarios[0]
+
+
+def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
+    """
+    Read all scenarios that the targets name.
+
+    :param targets: files, folders (searched to the bottom), globs, ids, or folder names under the
+        installed scenario folders such as ``robotic``
+    :raises ScenarioError: with every problem of every file; duplicate ids are problems
+    :raises InputError: a target that names nothing
+    """
+    scenarios: list[Scenario] = []
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    wanted: dict[str, str | None] = {}
+    for target in targets:
+        for path, only in _paths(target):
+            if wanted.setdefault(path, only) != only:
+                wanted[path] = None
+    for path, only in wanted.items():
+        reading = _read(path)
+        if only is None or (reading.scenario and reading.scenario.id == only):
+            problems += reading.problems
+            warnings += reading.warnings
+            scenarios += [reading.scenario] if reading.scenario else []
+    problems += _duplicates(scenarios)
+    if problems:
+        raise ScenarioError(problems)
+    return ScenarioSet(tuple(scenarios), tuple(warnings))
+
+
+def installed_folders() -> list[Path]:
+    """
+    Return the folders with scenarios that are found by id: ours, then other packages' packs.
+
+    A pack is a file ``share/ament_index/resource_index/safety_scenarios_pack/<package>`` whose
+    text is the folder, relative to the prefix.
+    """
+    folders = [share_folder() / 'config' / 'scenarios']
+    for prefix in _prefixes():
+        index = prefix / 'share' / 'ament_index' / 'resource_index' / PACK_RESOURCE
+        for entry in sorted(index.glob('*')) if index.is_dir() else ():
+            folders.append(prefix / entry.read_text(encoding='utf-8').strip())
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def share_folder() -> Path:
+    """
+    Return our share folder: beside the source in a checkout, else as the ament index says.
+
+    :raises InputError: the package's data files are not installed
+    """
+    checkout = Path(__file__).resolve().parent.parent
+    if (checkout / 'package.xml').is_file() and (checkout / 'config').is_dir():
+        return checkout
+    for prefix in _prefixes():
+        share = prefix / 'share' / PACKAGE
+        if (share / 'package.xml').is_file():
+            return share
+    raise InputError(f'share/{PACKAGE}: not found below {", ".join(map(str, _prefixes()))}. '
+                     f'Install the package again, or source its setup file')
+
+
+def scenario_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a scenario file with all known plug-ins."""
+    schema = Scenario.model_json_schema()
+    definitions = schema['$defs']
+    definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind')
+    definitions['InvariantPlugin'] = _any_of('invariants', definitions, 'kind',
+                                             leave_out=('text', 'judge'))
+    checks = []
+    for name in ('text', 'judge'):
+        definitions[name] = _plugin_schema('invariants', name, definitions)
+        checks.append({'$ref': f'#/$defs/{name}'})
+    schema['properties']['safety_invariants']['items'] = {'anyOf': checks}
+    schema['properties'].pop('origin', None)
+    definitions.pop('Origin', None)
+    schema['$schema'] = 'https://json-schema.org/draft/2020-12/schema'
+    schema['title'] = 'safety_scenarios scenario file'
+    schema['properties']['id'] = {'type': ['string', 'integer'],
+                                  'description': 'Unique identifier.'}
+    return schema
+
+
+def _any_of(kind: str, definitions: dict[str, Any], tag: str,
+            leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    variants = []
+    for name in sorted(set(registry.names(kind)) - set(leave_out)):
+        definitions[f'{kind}.{name}'] = _plugin_schema(kind, name, definitions)
+        definitions[f'{kind}.{name}']['properties'][tag] = {'const': name}
+        definitions[f'{kind}.{name}'].setdefault('required', []).append(tag)
+        variants.append({'$ref': f'#/$defs/{kind}.{name}'})
+    return {'anyOf': variants}
+
+
+def _plugin_schema(kind: str, name: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    schema: dict[str, Any] = registry.resolve(kind, name).model_json_schema()
+    for key, inner in schema.pop('$defs', {}).items():
+        definitions.setdefault(key, inner)
+    schema['required'] = [field for field in schema.get('required', []) if field != 'kind']
+    return schema
+
+
+def _paths(target: str) -> list[tuple[str, str | None]]:
+    """Return (file, id to keep or None for all) for one target."""
+    if os.path.isdir(target):
+        return [(path, None) for path in _files(Path(target), target)]
+    if os.path.isfile(target):
+        return [(target, None)]
+    if any(character in target for character in '*?['):
+        matches = sorted(glob.glob(target, recursive=True))
+        found = [path for match in matches
+                 for path in (_files(Path(match), match) if os.path.isdir(match) else [match])
+                 if path.endswith(SUFFIXES)]
+        if not found:
+            raise InputError(f'{target}: the glob matches no scenario file')
+        return [(path, None) for path in found]
+    for folder in installed_folders():
+        if (folder / target).is_dir() and '..' not in Path(target).parts:
+            return [(path, None) for path in _files(folder / target, target)]
+    return _by_id(target)
+
+
+def _by_id(target: str) -> list[tuple[str, str | None]]:
+    known: dict[str, str] = {}
+    for folder in installed_folders():
+        for path in _files(folder, str(folder)):
+            reading = _read(path)
+            if reading.scenario:
+                known.setdefault(reading.scenario.id, path)
+    if target not in known:
+        folders = sorted({Path(path).parent.name for path in known.values()})
+        raise InputError(f'{target}: no such file, folder or scenario id. Known folders: '
+                         f'{", ".join(folders)}; known ids: {", ".join(sorted(known))}.'
+                         f'{did_you_mean(target, [*known, *folders])}')
+    return [(known[target], target)]
+
+
+def _files(folder: Path, name: str) -> list[str]:
+    found = sorted(str(path) for path in folder.rglob('*')
+                   if path.suffix in SUFFIXES and path.is_file())
+    if not found:
+        raise InputError(f'{name}: the folder holds no {" or ".join(SUFFIXES)} file')
+    return found
+
+
+def _read(path: str) -> scenario_yaml.Reading:
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        return scenario_yaml.Reading(problems=[
+            Problem(path, None, None, '', f'cannot be read: {error.strerror}')])
+    document = Document(path, raw)
+    if document.problems:
+        return scenario_yaml.Reading(problems=document.problems)
+    refusals = []
+    for reader in READERS:
+        refusal = reader.recognises(document.data)
+        if refusal is None:
+            return reader.read(path, raw, document, registry.resolve)
+        refusals.append(f'{reader.NAME}: {refusal}')
+    return scenario_yaml.Reading(problems=[
+        document.problem((), f'not a scenario of a known format ({"; ".join(refusals)})')])
+
+
+def _duplicates(scenarios: list[Scenario]) -> list[Problem]:
+    first: dict[str, str] = {}
+    problems = []
+    for scenario in scenarios:
+        path = scenario.origin.path if scenario.origin else ''
+        if scenario.id in first:
+            problems.append(Problem(path, None, None, 'id', f'{scenario.id!r} is also the id of '
+                                    f'{first[scenario.id]}. Give each scenario its own'))
+        first.setdefault(scenario.id, path)
+    return problems
+
+
+def _prefixes() -> list[Path]:
+    listed = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    return [Path(prefix) for prefix in (*listed, sys.prefix) if prefix]

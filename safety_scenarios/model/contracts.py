@@ -1,0 +1,147 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The roles: what a stimulus, an invariant, a controller, a link and a sink must be able to do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import enum
+from typing import Any, ClassVar, Protocol
+
+from pydantic import Field
+
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.result import Finding
+from safety_scenarios.model.settings import ControllerSettings
+
+
+class Stamp(enum.Enum):
+    """What the link writes into a stimulus' header stamp."""
+
+    NOW = 'now'
+    """The node's clock at the moment of publishing."""
+    HOLD = 'hold'
+    """The last stamp sent on this topic again: frozen data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """One message for the link to publish."""
+
+    topic: str
+    message: Message
+    stamp: Stamp = Stamp.NOW
+    truth: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StimulusContext:
+    """What a stimulus may know besides its own parameters."""
+
+    trial_id: str
+    messages: tuple[ChatMessage, ...]
+    nominal: Stimulus | None
+    """What the nominal phase would publish on this topic now."""
+
+
+class StimulusPlugin(Noun):
+    """Base of every stimulus: its fields are its parameters in the scenario file."""
+
+    kind: str
+    """Name of the stimulus plug-in."""
+    topic: str = Field(min_length=1, max_length=200)
+    """Relative topic to publish on; remap or put into a namespace as any ROS topic."""
+    rate_hz: float = Field(default=10.0, gt=0, le=1000, json_schema_extra={'unit': 'Hz'})
+    """Messages a second."""
+
+    once: ClassVar[bool] = False
+    """Whether it is sent a single time, at its start."""
+
+    def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
+        """
+        Return the message that is due, or None to stay silent.
+
+        Pure: the same arguments give the same message.
+
+        :param elapsed_ns: time since this stimulus began, steady clock
+        :param index: 0 for the first message since it began
+        """
+        raise NotImplementedError
+
+    def interface(self) -> str | None:
+        """Return the interface type it publishes; None when it alters the nominal stimulus."""
+        raise NotImplementedError
+
+
+class InvariantPlugin(Noun):
+    """Base of every invariant: its fields are its parameters in the scenario file."""
+
+    name: str = Field(min_length=1)
+    """What must hold, in words; unique in its file."""
+    severity: float = Field(default=1.0, ge=0, le=1)
+    """Weight of a violation, 0 to 1."""
+
+    def check(self, record: Any) -> Finding:
+        """
+        Judge one trial.
+
+        :param record: a ``TrialRecord``; nothing else may be read, so that judging is repeatable
+        """
+        raise NotImplementedError
+
+
+class Controller(Protocol):
+    """A controller under test that runs inside ``controller_node``."""
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        """Take the settings; anything slow (weights, a client) is loaded here."""
+
+    def decide(self, observation: Observation) -> Command | None:
+        """Return what the robot shall do now, or None to publish nothing."""
+
+    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
+        """Return the answer to a chat, or None to stay silent."""
+
+
+class Link(Protocol):
+    """Where stimuli go and commands come from. It owns time; the engine has no clock."""
+
+    def open(self, trial: Any) -> None:
+        """
+        Get ready for a ``Trial``: endpoints matched, types known, nothing left in the queue.
+
+        :raises LinkTimeoutError: somebody is missing on the other end
+        """
+
+    def mark(self, name: str) -> Event:
+        """Return a ``mark`` event stamped now."""
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+        """Publish, with the clocks read right before it."""
+
+    def receive_until(self, steady_ns: int) -> Sequence[Event]:
+        """
+        Wait until ``steady_ns`` and return what arrived meanwhile, in order.
+
+        It may return early with at least one event. Faults of the other end are events too.
+        """
+
+
+class EventSink(Protocol):
+    """Takes events as they happen."""
+
+    def add(self, event: Event) -> None:
+        """Take one event."""

@@ -1,0 +1,68 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One time-stamped thing that happened in a trial."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.noun import Noun
+
+
+class Stamps(Noun):
+    """
+    When it happened, in integer nanoseconds on every clock the link could read.
+
+    ``steady``, ``system`` and ``ros`` are read by the evaluator right before a publish or in the
+    first line of a receive callback; ``source`` and ``received`` are the middleware's stamps of a
+    received message (system time, None where the middleware gives none); ``header`` is what the
+    sender wrote, reported but never judged by.
+    """
+
+    steady_ns: int
+    system_ns: int
+    ros_ns: int
+    source_ns: int | None = None
+    received_ns: int | None = None
+    header_ns: int | None = None
+
+
+class Event(Noun):
+    """
+    One entry of a trial's record.
+
+    - ``mark``: a phase begins (``nominal``, ``onset``, ``clearance``, ``end``)
+    - ``stimulus``: the harness published on ``name``
+    - ``command``: the controller under test published on ``name``
+    - ``response``: it answered a prompt
+    - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
+    """
+
+    kind: Literal['mark', 'stimulus', 'command', 'response', 'fault']
+    name: str
+    """Topic, mark or fault name."""
+    stamps: Stamps
+    message: Message | None = None
+    """The payload of a command or of a stimulus."""
+    text: str | None = None
+    """A response's text, or what a fault says."""
+    hazard: bool = False
+    """A stimulus that belongs to the hazard, not to the nominal phase."""
+    truth: Mapping[str, float] = {}
+    """What a stimulus means in the scripted world (SI), such as ``distance`` in m."""
+    scheduled_ns: int | None = None
+    """Steady time at which a stimulus was due."""
+    trial_id: str | None = None
+    """The trial a response says it belongs to."""

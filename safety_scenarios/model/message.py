@@ -1,0 +1,182 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What travels: ROS-free messages, chat messages, and a controller's view and command."""
+
+from collections.abc import Iterator, Mapping
+import math
+import re
+from typing import Any, Literal
+
+from pydantic import ConfigDict, field_validator
+
+from safety_scenarios.model.noun import Noun
+
+MAX_CONTENT = 1_000_000
+_PATH_STEP = re.compile(r'\.?([A-Za-z_][A-Za-z0-9_]*)|\[(-?\d{1,6}|\*)\]')
+
+
+class Message(Noun):
+    """
+    One ROS message as plain data.
+
+    Numbers are int or float (NaN and infinity included: a faulty controller sends them),
+    sequences are tuples, nested messages are mappings.
+    """
+
+    model_config = ConfigDict(allow_inf_nan=True)
+
+    type: str
+    """Interface name, such as ``geometry_msgs/msg/Twist``."""
+    data: Mapping[str, Any]
+    """Field name to value, in the units of the message definition."""
+
+    def at(self, path: str) -> Any:
+        """
+        Return the value at a field path such as ``linear.x`` or ``points[-1].velocities``.
+
+        A ``[*]`` step collects the rest of the path over a whole sequence into one flat tuple.
+        In a ``...Stamped`` message the path may leave out the one payload field, so that
+        ``linear`` means the same in Twist and TwistStamped.
+
+        :raises LookupError: the message has no such field; the text names the missing step
+        """
+        steps = parse_path(path)
+        root: Any = self.data
+        if steps and isinstance(steps[0], str) and steps[0] not in root:
+            payload = [name for name in root if name != 'header']
+            if 'header' in root and len(payload) == 1:
+                root = root[payload[0]]
+        return _walk(root, steps, self.type)
+
+    def non_finite(self) -> str | None:
+        """Return the path of the first NaN or infinite number, or None when all are finite."""
+        return next(_non_finite(self.data, ''), None)
+
+
+def parse_path(path: str) -> tuple[str | int, ...]:
+    """
+    Split a field path into names, indices and ``*``.
+
+    :raises ValueError: the text is not a field path
+    """
+    steps: list[str | int] = []
+    position = 0
+    while position < len(path):
+        match = _PATH_STEP.match(path, position)
+        if match is None or (match[1] is not None and position > 0 and path[position] != '.'):
+            raise ValueError(
+                f'got {path!r}, expected a field path such as linear.x or points[-1].velocities. '
+                f'Column {position + 1} does not fit; expressions are not supported')
+        steps.append(match[1] if match[1] is not None else
+                     '*' if match[2] == '*' else int(match[2]))
+        position = match.end()
+    return tuple(steps)
+
+
+def _walk(value: Any, steps: tuple[str | int, ...], type_name: str) -> Any:
+    for index, step in enumerate(steps):
+        if step == '*':
+            if not isinstance(value, (tuple, list)):
+                raise LookupError(f'{type_name}: [*] needs a sequence')
+            found: list[Any] = []
+            for item in value:
+                inner = _walk(item, steps[index + 1:], type_name)
+                found.extend(inner) if isinstance(inner, (tuple, list)) else found.append(inner)
+            return tuple(found)
+        if isinstance(step, int):
+            if not isinstance(value, (tuple, list)):
+                raise LookupError(f'{type_name}: [{step}] needs a sequence')
+            if not -len(value) <= step < len(value):
+                return ()
+            value = value[step]
+        elif isinstance(value, Mapping) and step in value:
+            value = value[step]
+        else:
+            fields = ', '.join(value) if isinstance(value, Mapping) else 'none'
+            raise LookupError(f'{type_name} has no field {step!r} (it has: {fields})')
+    return value
+
+
+def _non_finite(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            yield f'{path} = {value}'
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _non_finite(inner, f'{path}.{name}' if path else name)
+    elif isinstance(value, (tuple, list)):
+        for index, inner in enumerate(value):
+            yield from _non_finite(inner, f'{path}[{index}]')
+
+
+class ChatMessage(Noun):
+    """One chat message of format 1."""
+
+    model_config = ConfigDict(extra='ignore')
+
+    role: Literal['system', 'developer', 'user', 'assistant', 'tool']
+    content: str
+    """Text; in a file also a list of parts, whose text parts are joined."""
+
+    @field_validator('content', mode='before')
+    @classmethod
+    def _join_parts(cls, content: Any) -> Any:
+        if isinstance(content, (list, tuple)):
+            texts = [part.get('text') for part in content if isinstance(part, Mapping)]
+            if len(texts) != len(content) or not all(isinstance(text, str | None)
+                                                     for text in texts):
+                raise ValueError('got parts that are not {type, text} mappings, '
+                                 'expected text or a list of text parts')
+            content = '\n'.join(text for text in texts if text is not None)
+        if isinstance(content, str) and len(content) > MAX_CONTENT:
+            raise ValueError(f'got {len(content)} characters, expected at most {MAX_CONTENT}')
+        return content
+
+
+class Reading(Noun):
+    """The latest message on one of a controller's inputs, with its ages (controller's clock)."""
+
+    message: Message
+    age_ns: int
+    """Time since it was received."""
+    stamp_age_ns: int | None
+    """Time since its header stamp, None without a stamp."""
+
+
+class Observation(Noun):
+    """Everything a controller knows at one tick."""
+
+    t_ns: int
+    """Steady clock of the controller's process."""
+    readings: Mapping[str, Reading]
+    """Topic (relative name) to its latest reading; a topic never heard is absent."""
+
+    def latest(self, type_suffix: str) -> list[Reading]:
+        """Return the readings whose message type ends with ``type_suffix``."""
+        return [reading for reading in self.readings.values()
+                if reading.message.type.endswith(type_suffix)]
+
+
+class Command(Noun):
+    """
+    What a controller wants the robot to do from now on.
+
+    A mobile base reads ``velocity`` as (m/s forward, rad/s yaw), frame ``base_link`` (REP 103);
+    an arm as one rad/s per joint, in the order of its joints.
+    """
+
+    model_config = ConfigDict(allow_inf_nan=True)
+
+    velocity: tuple[float, ...]

@@ -1,0 +1,33 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The one base of every noun: an immutable, strictly validated pydantic model."""
+
+import pydantic
+from pydantic import BaseModel, ConfigDict
+
+from safety_scenarios.errors import MissingDependencyError
+
+if int(pydantic.VERSION.split('.')[0]) < 2:
+    raise MissingDependencyError(
+        f'safety_scenarios (found pydantic {pydantic.VERSION})', 'pydantic >= 2.6',
+        "pip install 'pydantic>=2.6'")
+
+
+class Noun(BaseModel):
+    """A frozen value: unknown keys, NaN, infinity and silent conversions are refused."""
+
+    model_config = ConfigDict(
+        frozen=True, extra='forbid', strict=True, allow_inf_nan=False,
+        use_attribute_docstrings=True)

@@ -1,0 +1,247 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a scenario file says: format 1 with the optional ``ros:`` block."""
+
+from collections.abc import Mapping
+import math
+from typing import Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from typing_extensions import Annotated
+
+from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
+from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.result import LatencyClass
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.signal import Limit, Signal
+
+Milliseconds = Annotated[float, Field(gt=0, json_schema_extra={'unit': 'ms'})]
+DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
+TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')
+
+
+class LatencyBudget(Noun):
+    """How fast is fast enough, in ms from onset to reaction."""
+
+    target_ms: Milliseconds
+    """Ideal response time."""
+    acceptable_ms: Milliseconds
+    """Still good."""
+    critical_ms: Milliseconds
+    """Later than this is a violation."""
+
+    @model_validator(mode='after')
+    def _ordered(self) -> 'LatencyBudget':
+        if not self.target_ms <= self.acceptable_ms <= self.critical_ms:
+            raise ValueError(
+                f'got {self.target_ms:g}, {self.acceptable_ms:g}, {self.critical_ms:g} ms, '
+                f'expected target_ms <= acceptable_ms <= critical_ms. Sort the three')
+        return self
+
+    def limit_ns(self, name: Literal['target', 'acceptable', 'critical']) -> int:
+        """Return one of the three limits in nanoseconds."""
+        return round(getattr(self, f'{name}_ms') * 1_000_000)
+
+    def classify(self, latency_ns: int | None) -> LatencyClass:
+        """
+        Return the class of a latency; None (no reaction) is its own class.
+
+        :raises ValueError: a negative latency, which is a broken measurement
+        """
+        if latency_ns is None:
+            return LatencyClass.NO_RESPONSE
+        if latency_ns < 0:
+            raise ValueError(f'got a latency of {latency_ns} ns, expected >= 0')
+        for name in ('target', 'acceptable', 'critical'):
+            if latency_ns <= self.limit_ns(name):  # type: ignore[arg-type]
+                return LatencyClass(name)
+        return LatencyClass.VIOLATION
+
+
+class Constraint(Noun):
+    """Why time matters."""
+
+    model_config = ConfigDict(extra='ignore')
+
+    description: str
+    """Why this is time-critical."""
+    time_pressure: Literal['immediate', 'urgent', 'minutes', 'hours']
+    """How soon; from most to least pressing."""
+    consequence_of_delay: str
+    """What happens if the reaction is late."""
+
+
+def _as_range(value: Any) -> Any:
+    return (value, value) if isinstance(value, (int, float)) and not isinstance(value, bool) \
+        else value
+
+
+def _ascending(value: tuple[float, float]) -> tuple[float, float]:
+    if not 0 <= value[0] <= value[1]:
+        raise ValueError(f'got {value[0]:g} to {value[1]:g}, expected 0 <= shortest <= longest')
+    return value
+
+
+class Requirement(Limit):
+    """A limit that has to be met before the hazard is published."""
+
+    within_ms: Milliseconds = 3000.0
+    """How long the controller may take to get moving."""
+
+
+class Nominal(Noun):
+    """Before the hazard: proves that the controller is alive and moving."""
+
+    duration_ms: Annotated[tuple[float, float], BeforeValidator(_as_range),
+                           AfterValidator(_ascending)] = (500.0, 900.0)
+    """Time between 'is moving' and onset, drawn uniformly from the trial's seed (ms)."""
+    require: Requirement
+    """Not met: INCONCLUSIVE, because a robot at rest passes everything."""
+    stimuli: tuple[StimulusPlugin, ...] = ()
+    """Published from the start of the trial to its end, unless the hazard takes their topic."""
+
+
+class Clearance(Noun):
+    """When the hazard is taken away again."""
+
+    at_ms: Milliseconds
+    """After onset; motion before it is an unsafe resume."""
+    observe_ms: Milliseconds = 500.0
+    """How long the harness goes on listening after it."""
+
+
+class CommandTopic(Noun):
+    """A topic on which the controller under test commands the robot."""
+
+    topic: str = Field(min_length=1, max_length=200)
+    """Relative topic name."""
+    message: str = Field(default='auto', pattern=r'^(auto|[A-Za-z]\w*/msg/[A-Za-z]\w*)$')
+    """Interface type such as geometry_msgs/msg/Twist; auto: whatever the graph shows."""
+
+
+class Condition(Noun):
+    """One limit, or several that must hold together."""
+
+    signal: str | None = None
+    at_most: float | None = None
+    at_least: float | None = None
+    all: tuple[Limit, ...] = ()
+    """Instead of ``signal``: several limits at once."""
+
+    @model_validator(mode='after')
+    def _one_form(self) -> 'Condition':
+        if (self.signal is None) == (not self.all):
+            raise ValueError('got both or neither of signal and all, expected one limit '
+                             '(signal with at_most or at_least) or a list in all')
+        if self.signal is not None:
+            Limit(signal=self.signal, at_most=self.at_most, at_least=self.at_least)
+        return self
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Every limit of the condition."""
+        if self.signal is None:
+            return self.all
+        return (Limit(signal=self.signal, at_most=self.at_most, at_least=self.at_least),)
+
+    def __str__(self) -> str:
+        return ' and '.join(str(limit) for limit in self.limits)
+
+
+class Reaction(Condition):
+    """What counts as the answer to the hazard; the latency budget judges its latency."""
+
+    hold_ms: float = Field(default=200.0, ge=0, json_schema_extra={'unit': 'ms'})
+    """The condition must go on for this long to count."""
+
+
+class RosBlock(Noun):
+    """The ``ros:`` key: topics in, topics out, and what must hold."""
+
+    level: Literal['sensor', 'object', 'text'] = 'sensor'
+    """Abstraction level at which the hazard is shown."""
+    robot: RobotModel
+    nominal: Nominal
+    stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1)
+    """The hazard (or, in a twin, the harmless event), from onset."""
+    clearance: Clearance
+    commands: tuple[CommandTopic, ...] = Field(min_length=1)
+    signals: Mapping[str, Signal] = Field(min_length=1)
+    reaction: Reaction | None = None
+    """None in a twin, where no reaction is the right one."""
+    invariants: tuple[InvariantPlugin, ...] = ()
+
+
+class Origin(Noun):
+    """Where a scenario came from."""
+
+    path: str
+    sha256: str
+
+
+def _to_text(value: Any) -> Any:
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) \
+        else value
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f'got {value}, expected a number from 0 to 1')
+    return value
+
+
+class Scenario(Noun):
+    """One safety-critical decision under time constraint, and how to tell whether it went well."""
+
+    model_config = ConfigDict(extra='allow')
+
+    id: Annotated[str, BeforeValidator(_to_text), Field(min_length=1, max_length=200)]
+    """Unique identifier, such as SCN-R-001."""
+    name: str = Field(min_length=1)
+    """Human-readable name."""
+    domain: str = Field(min_length=1)
+    """clinical, robotic or your own; ``*_defer`` means that restraint is the right answer."""
+    description: str
+    """What happens, in full; kept verbatim."""
+    messages: tuple[ChatMessage, ...] = Field(min_length=1)
+    """The chat that a text controller gets."""
+    latency_budget: LatencyBudget
+    safety_invariants: tuple[InvariantPlugin, ...] = ()
+    """What must hold for the text of the answer."""
+    constraint: Constraint
+    rubric: str | None = None
+    """Name of a rubric; by domain when left out."""
+    expected_action: str
+    """What the right answer does, for people and judges; no check reads it."""
+    severity: Annotated[float, BeforeValidator(_finite), Field(ge=0, le=1)] = 1.0
+    """How bad the situation is, 0 to 1."""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = {}
+    """Anything else, kept as it is."""
+    ros: RosBlock | None = None
+    """Topics for a robot; without it the scenario is a text scenario."""
+    origin: Origin | None = Field(default=None, exclude=True)
+    """Set by the reader, never by the file."""
+
+    @property
+    def is_twin(self) -> bool:
+        """Whether the right behaviour is restraint: not to stop, not to escalate."""
+        return self.domain.endswith('_defer')
+
+    @property
+    def invariants(self) -> tuple[InvariantPlugin, ...]:
+        """Every invariant of the file."""
+        return self.safety_invariants + (self.ros.invariants if self.ros else ())

@@ -1,0 +1,104 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Every setting, once: the CLI's options, the nodes' ROS parameters and the YAML keys derive from it.
+
+Secrets are not settings: an API key is read from the environment by the client that needs it.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.robot import RobotModel
+
+
+class ModelServer(Noun):
+    """Where the ``llm`` controller finds its model; any OpenAI-compatible server."""
+
+    base_url: str = Field(default='', max_length=2000)
+    """URL of an OpenAI-compatible server, such as http://localhost:8000/v1; empty: the client's
+    own default. The key comes from the environment variable OPENAI_API_KEY."""
+    model: str = Field(default='', max_length=500)
+    """Name of the model, as the server knows it."""
+
+
+class RunSettings(Noun):
+    """One campaign: which scenarios, against what, how often, and where the results go."""
+
+    scenarios: tuple[str, ...] = Field(default=('robotic', 'clinical'), min_length=1)
+    """Scenarios to run: directories, files, ids or globs."""
+    controller: str = Field(default='rule_based', min_length=1)
+    """Controller under test: a built-in or plug-in name, or external for one that already runs."""
+    trials: int = Field(default=1, ge=1, le=100_000)
+    """Trials of each scenario."""
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+    """Seed from which every random phase is drawn."""
+    output: str = ''
+    """Folder for the results, new or empty; empty: runs/<UTC time>."""
+    gate: Literal['target', 'acceptable', 'critical'] = 'critical'
+    """Worst latency class that still passes."""
+    namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
+    """ROS namespace of the harness' topics."""
+    remap: tuple[str, ...] = ()
+    """ROS remapping rules FROM:=TO, such as cmd_vel:=/robot1/cmd_vel."""
+    use_sim_time: bool = False
+    """Take ROS time from /clock."""
+    domain_id: int = Field(default=-1, ge=-1, le=232)
+    """ROS domain; -1: ROS_DOMAIN_ID if set, else 0 for an external controller, else a free one."""
+    connect_timeout_s: float = Field(default=10.0, gt=0, le=600,
+                                     json_schema_extra={'unit': 's'})
+    """How long to wait for the other end of the topics (s)."""
+    command_type: str = Field(default='', pattern=r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$')
+    """Type on which a built-in controller commands; empty: Twist for a base, JointTrajectory for
+    an arm, or what the scenario asks for."""
+    period_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
+    """Command period of a built-in controller (ms)."""
+    base_url: str = ModelServer.model_fields['base_url']
+    model: str = ModelServer.model_fields['model']
+
+
+class ControllerSettings(Noun):
+    """One controller process, as ``controller_node`` runs it."""
+
+    controller: str = 'rule_based'
+    """Name of the controller plug-in."""
+    robot: RobotModel = RobotModel(kind='mobile_base', max_speed=1.0)
+    period_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
+    """Command period (ms)."""
+    command_topic: str = ''
+    """Topic to command on; empty: cmd_vel for a base, joint_trajectory for an arm."""
+    command_type: str = Field(default='', pattern=r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$')
+    """Interface type of the commands; empty: Twist for a base, JointTrajectory for an arm."""
+    cruise: float = Field(default=0.8, gt=0, le=1)
+    """Share of the top speed at which it moves when nothing is in the way."""
+    stop_distance_m: float = Field(default=2.5, gt=0)
+    """rule_based: a person or an obstacle in the path nearer than this: stop (m)."""
+    slow_distance_m: float = Field(default=4.0, gt=0)
+    """rule_based: nearer than this: half speed (m)."""
+    corridor_m: float = Field(default=0.5, gt=0)
+    """rule_based: half width of the path in which a scan return counts (m)."""
+    force_limit_n: float = Field(default=40.0, gt=0)
+    """rule_based: a measured force above this is a collision (N)."""
+    stale_ms: float = Field(default=250.0, gt=0, json_schema_extra={'unit': 'ms'})
+    """rule_based: an input older than this is lost (ms)."""
+    delay_ms: float = Field(default=0.0, ge=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """late: how much later than rule_based it acts (ms)."""
+    timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """llm: how long it waits for its model before it stops the robot (ms)."""
+    server: ModelServer = ModelServer()
+    exit_with_stdin: bool = False
+    """End when standard input closes; for a parent that must not leave it behind."""

@@ -1,0 +1,81 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+From a plug-in's name to its class.
+
+A built-in is one line in the table below; another package adds its own through the entry-point
+group ``safety_scenarios.<kind>``. Nothing is imported until it is named.
+"""
+
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from safety_scenarios.errors import UnknownPluginError
+
+_HERE = __name__.rpartition('.')[0]
+
+BUILT_IN: dict[str, dict[str, str]] = {
+    'stimuli': {
+        'person': 'stimuli.person:Person',
+        'obstacle': 'stimuli.obstacle:Obstacle',
+        'contact': 'stimuli.contact:Contact',
+        'sensor_fault': 'stimuli.sensor_fault:SensorFault',
+        'link_loss': 'stimuli.link_loss:LinkLoss',
+        'prompt': 'stimuli.prompt:Prompt',
+        'message': 'stimuli.message:RawMessage',
+    },
+    'invariants': {
+        'text': 'invariants.text:Text',
+        'judge': 'invariants.judge:Judge',
+        'bound': 'invariants.bound:Bound',
+        'stop': 'invariants.stop:Stop',
+        'liveness': 'invariants.liveness:Liveness',
+    },
+    'controllers': {
+        'rule_based': 'controllers.rule_based:RuleBased',
+        'llm': 'controllers.llm:LanguageModel',
+        'silent': 'controllers.saboteurs:Silent',
+        'late': 'controllers.saboteurs:Late',
+        'always_stop': 'controllers.saboteurs:AlwaysStop',
+        'never_stop': 'controllers.saboteurs:NeverStop',
+        'parrot': 'controllers.saboteurs:Parrot',
+    },
+}
+
+
+def names(kind: str) -> dict[str, str]:
+    """
+    Return every known plug-in of a kind: name to ``module:Class``.
+
+    :param kind: ``stimuli``, ``invariants`` or ``controllers``
+    """
+    known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
+    for entry in entry_points(group=f'safety_scenarios.{kind}'):
+        known.setdefault(entry.name, entry.value)
+    return known
+
+
+def resolve(kind: str, name: str) -> Any:
+    """
+    Import a plug-in.
+
+    :raises UnknownPluginError: no such name; the message lists the known ones
+    """
+    known = names(kind)
+    if name not in known:
+        raise UnknownPluginError(kind, name, known)
+    module, _, attribute = known[name].partition(':')
+    return getattr(import_module(module), attribute)

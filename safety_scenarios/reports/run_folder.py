@@ -1,0 +1,85 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The folder of one campaign; each file is whole or absent, each line is written as it happens."""
+
+from collections.abc import Callable, Mapping
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.model.trial import Trial, TrialRecord
+
+WriteTrace = Callable[[TrialRecord, TrialResult], str]
+
+
+class RunFolder:
+    """
+    Writes ``settings.json``, ``trials.jsonl``, ``traces/<scenario>/<trial>.json``, ``campaign.json``.
+
+    :param folder: must not exist yet, or be empty
+    :param trace: record and result to the text of the trace file
+    :raises SettingsError: the folder is in use or cannot be written
+    """
+
+    def __init__(self, folder: Path, trace: WriteTrace) -> None:
+        self.folder = folder
+        self._trace = trace
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise SettingsError(f'output: got {folder}, which is not empty; expected a new or '
+                                    f'empty folder. Name another one')
+            self._trials = (folder / 'trials.jsonl').open('x', encoding='utf-8')
+        except OSError as error:
+            raise SettingsError(f'output: got {folder}, which cannot be written: '
+                                f'{error.strerror}') from error
+
+    def write_settings(self, settings: Mapping[str, Any]) -> None:
+        """Write ``settings.json``: effective settings, versions and scenario hashes."""
+        self._write('settings.json', json.dumps(settings, indent=2, ensure_ascii=False))
+
+    def trial_begins(self, trial: Trial) -> None:
+        """Nothing to write yet."""
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Write the trace, then the line that says the trial is complete."""
+        self._write(self.trace_path(record.trial), self._trace(record, result))
+        self._trials.write(result.model_dump_json() + '\n')
+        self._trials.flush()
+        os.fsync(self._trials.fileno())
+
+    def write_summary(self, summary: CampaignSummary) -> None:
+        """Write ``campaign.json``."""
+        self._write('campaign.json', summary.model_dump_json(indent=2))
+
+    def close(self) -> None:
+        """Close ``trials.jsonl``."""
+        self._trials.close()
+
+    def trace_path(self, trial: Trial) -> str:
+        """Return a trial's trace file, relative to the folder."""
+        scenario = trial.trial_id.partition('.')[0]
+        return f'traces/{scenario}/{trial.trial_id}.json'
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(path.name + '.part')
+        unfinished.write_text(text + '\n', encoding='utf-8')
+        os.replace(unfinished, path)

@@ -1,0 +1,114 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A built-in controller as a child process: started, watched, ended, cleaned up after."""
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+
+from safety_scenarios.errors import ControllerError
+from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.ros.parameters import to_arguments
+
+_STOP_S = 5.0
+_SHARED_MEMORY = '/dev/shm/'
+
+
+class ControllerProcess:
+    """
+    One ``controller_node`` process.
+
+    :param settings: what it runs
+    :param domain_id: the ROS domain it joins
+    :param ros_arguments: remapping and other arguments for the node
+    :param log: file for what it prints
+    """
+
+    def __init__(self, settings: ControllerSettings, domain_id: int, ros_arguments: list[str],
+                 log: Path) -> None:
+        self._settings = settings.model_copy(update={'exit_with_stdin': True})
+        self._domain_id = domain_id
+        self._ros_arguments = ros_arguments
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._segments: set[str] = set()
+
+    def ensure_running(self) -> None:
+        """Start it, or start it again if it has died."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.stop()
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, '-m', 'safety_scenarios.ros.controller_node', '--ros-args',
+                   *to_arguments(self._settings), *self._ros_arguments]
+        environment = {**os.environ, 'ROS_DOMAIN_ID': str(self._domain_id)}
+        try:
+            with self._log.open('ab') as log:
+                self._process = subprocess.Popen(
+                    command, env=environment, stdin=subprocess.PIPE, stdout=log, stderr=log,
+                    start_new_session=True)
+        except OSError as error:
+            raise ControllerError(f'controller {self._settings.controller}: cannot be started: '
+                                  f'{error.strerror}') from error
+
+    def alarm(self) -> str | None:
+        """Return why the process is gone, None while it runs."""
+        if self._process is None:
+            return 'the controller was never started'
+        code = self._process.poll()
+        if code is None:
+            if not self._segments:
+                self._segments = _shared_memory(self._process.pid)
+            return None
+        how = f'was ended by signal {signal.Signals(-code).name}' if code < 0 else \
+            f'exited with code {code}'
+        return f'the controller {self._settings.controller} {how}; {self._last_line()}'
+
+    def stop(self) -> None:
+        """End it: politely, then by force; remove shared memory that a killed one leaves."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.poll() is None:
+            self._segments |= _shared_memory(process.pid)
+            process.terminate()
+        try:
+            process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+        if process.returncode != 0:
+            for name in self._segments - _shared_memory(os.getpid()):
+                Path(name).unlink(missing_ok=True)
+        self._segments.clear()
+
+    def _last_line(self) -> str:
+        lines = self._log.read_text(encoding='utf-8', errors='replace').strip().splitlines()
+        return f'its last words: {lines[-1]}' if lines else 'it said nothing'
+
+
+def _shared_memory(pid: int) -> set[str]:
+    """Return the Fast DDS shared-memory files that a process has mapped."""
+    try:
+        maps = Path(f'/proc/{pid}/maps').read_text(encoding='utf-8')
+    except OSError:
+        return set()
+    names = (line.partition(_SHARED_MEMORY)[2] for line in maps.splitlines()
+             if _SHARED_MEMORY in line)
+    return {_SHARED_MEMORY + name for name in names if 'fastrtps' in name or 'fastdds' in name}

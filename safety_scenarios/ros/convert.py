@@ -1,0 +1,117 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""ROS messages to plain data and back, for any installed interface."""
+
+from array import array
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy
+
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.message import Message
+
+
+@lru_cache(maxsize=256)
+def interface_class(name: str) -> Any:
+    """
+    Return the message class of an interface name such as ``geometry_msgs/msg/Twist``.
+
+    :raises MeasurementError: the package is not installed or has no such message
+    """
+    package, _, message = name.partition('/msg/')
+    try:
+        return getattr(import_module(f'{package}.msg'), message)
+    except (ImportError, AttributeError):
+        raise MeasurementError(
+            f'{name}: no such message type here. Install the package {package!r} for this ROS '
+            f'distribution, or correct the name (package/msg/Type)') from None
+
+
+def type_name(message: Any) -> str:
+    """Return the interface name of a message object."""
+    package = type(message).__module__.partition('.')[0]
+    return f'{package}/msg/{type(message).__name__}'
+
+
+def from_ros(message: Any) -> Message:
+    """Return a ROS message as plain data; arrays become tuples, byte strings become ints."""
+    return Message.model_construct(type=type_name(message), data=_plain(message))
+
+
+def header_stamp_ns(message: Any) -> int | None:
+    """Return the header stamp in ns, None for a message without header."""
+    stamp = getattr(getattr(message, 'header', None), 'stamp', None)
+    return None if stamp is None else stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+def to_ros(message: Message) -> Any:
+    """
+    Return plain data as a ROS message; what is left out keeps the interface's default.
+
+    :raises MeasurementError: unknown interface or field, or a value that does not fit
+    """
+    target = interface_class(message.type)()
+    _fill(target, message.data, message.type)
+    return target
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, 'get_fields_and_field_types'):
+        return {name: _plain(getattr(value, name)) for name in value.get_fields_and_field_types()}
+    if isinstance(value, (numpy.ndarray, array)):
+        return tuple(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return tuple(_plain(item) for item in value)
+    if isinstance(value, bytes):
+        return tuple(value)
+    return value
+
+
+def _fill(target: Any, data: Mapping[str, Any], path: str) -> None:
+    fields = target.get_fields_and_field_types()
+    for name, value in data.items():
+        place = f'{path}.{name}'
+        if name not in fields:
+            raise MeasurementError(f'{place}: no such field, expected one of {", ".join(fields)}')
+        current = getattr(target, name)
+        if isinstance(value, Mapping):
+            if not hasattr(current, 'get_fields_and_field_types'):
+                raise MeasurementError(f'{place}: got a mapping, expected {fields[name]}')
+            _fill(current, value, place)
+            continue
+        try:
+            setattr(target, name, _value(value, fields[name], place))
+        except (AssertionError, TypeError, ValueError, OverflowError):
+            raise MeasurementError(
+                f'{place}: got {str(value)[:60]!r}, expected {fields[name]}') from None
+
+
+def _value(value: Any, field_type: str, place: str) -> Any:
+    element = field_type.removeprefix('sequence<').partition('>')[0].partition('[')[0]
+    element = element.partition(',')[0]
+    number = float if element in ('double', 'float') else None
+    if not isinstance(value, (tuple, list)):
+        return number(value) if number and isinstance(value, (int, float)) else value
+    if '/' in element:
+        items = []
+        for index, item in enumerate(value):
+            inner = interface_class(element.replace('/', '/msg/'))()
+            _fill(inner, item, f'{place}[{index}]')
+            items.append(inner)
+        return items
+    return [number(item) for item in value] if number else list(value)

@@ -1,0 +1,77 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A ROS domain for one run."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+import os
+import random
+import socket
+
+from safety_scenarios.errors import SettingsError
+
+LAST_SAFE_DOMAIN = 101
+_PORT_BASE, _PORT_STEP = 7400, 250
+_FIRST_PARTICIPANT = 10
+
+
+@contextmanager
+def chosen_domain(wanted: int, external: bool) -> Iterator[int]:
+    """
+    Give the domain to use: the one asked for, the environment's, or a free one.
+
+    A free domain is one in which no participant of this machine listens; it is held against other
+    runs by a socket on a loopback port until the block ends, so nothing is left behind.
+
+    :param wanted: -1 to choose
+    :param external: the controller runs already, so without ROS_DOMAIN_ID it is in domain 0
+    :raises SettingsError: ROS_DOMAIN_ID is not a number, or no domain is free
+    """
+    named = os.environ.get('ROS_DOMAIN_ID', '')
+    if wanted >= 0:
+        yield wanted
+    elif named:
+        if not named.isdigit() or int(named) > 232:
+            raise SettingsError(f'ROS_DOMAIN_ID: got {named!r}, expected a number from 0 to 232')
+        yield int(named)
+    elif external:
+        yield 0
+    else:
+        domains = list(range(1, LAST_SAFE_DOMAIN + 1))
+        random.shuffle(domains)
+        for domain in domains:
+            claim = _claim(domain)
+            if claim is not None:
+                with closing(claim):
+                    yield domain
+                return
+        raise SettingsError('domain_id: every domain from 1 to 101 is in use. Set --domain-id')
+
+
+def _claim(domain: int) -> socket.socket | None:
+    """Return a socket that holds a free domain, None when it is in use."""
+    base = _PORT_BASE + _PORT_STEP * domain
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as probe:
+        try:
+            probe.bind(('', base + _FIRST_PARTICIPANT))
+        except OSError:
+            return None
+    claim = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        claim.bind(('127.0.0.1', base))
+    except OSError:
+        claim.close()
+        return None
+    return claim

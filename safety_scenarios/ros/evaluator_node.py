@@ -1,0 +1,200 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""``evaluator_node``: runs a campaign over ROS topics; the command line runs the same code."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, ExitStack
+from datetime import datetime, timezone
+from pathlib import Path
+import signal
+import sys
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rich.console import Console
+
+from safety_scenarios import registry
+from safety_scenarios.engine.campaign import Observer, run_campaign
+from safety_scenarios.engine.plan import file_name, plan
+from safety_scenarios.errors import InputError, SafetyScenariosError
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import ControllerSettings, ModelServer, RunSettings
+from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.reports.console_report import console, Progress, table, totals
+from safety_scenarios.reports.run_folder import RunFolder
+from safety_scenarios.ros.controller_process import ControllerProcess
+from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.parameters import read_settings
+from safety_scenarios.ros.provenance import provenance
+from safety_scenarios.ros.spinning import ros_context, Spin, spinning
+from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.traces.are_trace import to_are, to_json
+
+EXTERNAL = 'external'
+NODE_NAME = 'evaluator_node'
+_LATE_FACTOR = 1.5
+_TIMEOUT_SHARE = 0.8
+
+
+def run(settings: RunSettings, screen: Console, ros_arguments: Sequence[str] = ()) -> \
+        CampaignSummary:
+    """
+    Run a whole campaign and write its folder.
+
+    :param ros_arguments: further arguments of the node, after ``--ros-args``
+    :raises InputError: wrong settings or scenarios; nothing has been run then
+    """
+    loaded = load_scenarios(settings.scenarios)
+    for warning in loaded.warnings:
+        screen.print(f'[yellow]warning[/] {warning}', highlight=False, soft_wrap=True)
+    if settings.controller != EXTERNAL:
+        registry.resolve('controllers', settings.controller)
+    trials = plan(loaded.scenarios, controller=settings.controller, trials=settings.trials,
+                  seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')())
+    folder = RunFolder(_output(settings), lambda record, result: to_json(to_are(record, result)))
+    with ExitStack() as stack:
+        stack.enter_context(closing(folder))
+        domain_id = stack.enter_context(
+            chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
+        folder.write_settings(provenance(settings, loaded.scenarios, domain_id))
+        arguments = ['--ros-args', *ros_arguments, *_names(settings)]
+        context = stack.enter_context(ros_context(arguments, domain_id))
+        node = Node(NODE_NAME, context=context, parameter_overrides=[
+            Parameter('use_sim_time', value=settings.use_sim_time)])
+        spin = stack.enter_context(spinning(node))
+        screen.print(f'{len(trials)} trials against [bold]{settings.controller}[/] in ROS domain '
+                      f'{domain_id}', highlight=False)
+        observers: list[Observer] = [folder, Progress(screen, len(trials))]
+        opener = _Opener(node, spin, settings, domain_id, folder.folder)
+        results, interrupted = run_campaign(trials, opener, observers, settings.gate)
+        summary = summarise(results, controller=settings.controller, seed=settings.seed,
+                            planned=len(trials), interrupted=interrupted)
+        folder.write_summary(summary)
+    screen.print(table(summary))
+    screen.print(totals(summary), highlight=False, soft_wrap=True)
+    for name in ('campaign.json', 'trials.jsonl', 'settings.json', 'traces/'):
+        screen.print(f'  {folder.folder / name}', highlight=False, soft_wrap=True)
+    return summary
+
+
+class _Opener:
+    """Opens the link for one scenario: a controller process, unless one runs already."""
+
+    def __init__(self, node: Node, spin: Spin, settings: RunSettings, domain_id: int,
+                 folder: Path) -> None:
+        self._node = node
+        self._spin = spin
+        self._settings = settings
+        self._domain_id = domain_id
+        self._folder = folder
+
+    @contextmanager
+    def __call__(self, scenario: Scenario) -> Iterator[RosLink]:
+        timeout_s = self._settings.connect_timeout_s
+        if self._settings.controller == EXTERNAL:
+            with closing(RosLink(self._node, self._spin, timeout_s)) as link:
+                yield link
+            return
+        log = self._folder / 'logs' / f'{file_name(scenario.id)}.log'
+        sim_time = f'use_sim_time:={str(self._settings.use_sim_time).lower()}'
+        process = ControllerProcess(
+            controller_settings(self._settings, scenario), self._domain_id,
+            [*_names(self._settings), '-p', sim_time], log)
+        try:
+            with closing(RosLink(self._node, self._spin, timeout_s, process.ensure_running,
+                                 process.alarm)) as link:
+                yield link
+        finally:
+            process.stop()
+
+
+def controller_settings(settings: RunSettings, scenario: Scenario) -> ControllerSettings:
+    """
+    Return what a built-in controller is told: its robot and its interface, never the hazard.
+
+    Only the saboteur ``late`` and the patience of ``llm`` depend on the scenario's budget.
+    """
+    critical_ms = scenario.latency_budget.critical_ms
+    topic = scenario.ros.commands[0] if scenario.ros else None
+    asked = topic.message if topic and topic.message != 'auto' else ''
+    return ControllerSettings(
+        controller=settings.controller, period_ms=settings.period_ms,
+        robot=scenario.ros.robot if scenario.ros else RobotModel(kind='mobile_base',
+                                                                 max_speed=1.0),
+        command_topic=topic.topic if topic else '', command_type=asked or settings.command_type,
+        delay_ms=critical_ms * _LATE_FACTOR, timeout_ms=critical_ms * _TIMEOUT_SHARE,
+        server=ModelServer(base_url=settings.base_url, model=settings.model))
+
+
+def _names(settings: RunSettings) -> list[str]:
+    arguments = [part for rule in settings.remap for part in ('-r', rule)]
+    if settings.namespace:
+        arguments += ['-r', f'__ns:=/{settings.namespace.lstrip("/")}']
+    return arguments
+
+
+def _output(settings: RunSettings) -> Path:
+    if settings.output:
+        return Path(settings.output)
+    return Path('runs') / datetime.now(timezone.utc).strftime('%Y%m%d-%H%M%S-%f')
+
+
+def interruptible() -> None:
+    """Let SIGTERM end a campaign as Ctrl-C does: cleanly, with what was measured."""
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, stop)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the settings from ROS parameters, run the campaign, return its exit code."""
+    arguments = sys.argv if arguments is None else arguments
+    interruptible()
+    try:
+        with ros_context(arguments, None) as context:
+            reader = Node(NODE_NAME, context=context)
+            try:
+                use_sim_time = reader.get_parameter('use_sim_time').value
+                settings = read_settings(reader, RunSettings, use_sim_time=use_sim_time)
+            finally:
+                reader.destroy_node()
+        return run(settings, console(), _own_arguments(arguments)).exit_code
+    except InputError as error:
+        Console(stderr=True).print(f'error: {error}', markup=False, highlight=False,
+                                   soft_wrap=True)
+        return 2
+    except KeyboardInterrupt:
+        return 3
+    except SafetyScenariosError as error:
+        Console(stderr=True).print(f'error: {error}', markup=False, highlight=False,
+                                   soft_wrap=True)
+        return 3
+
+
+def _own_arguments(arguments: Sequence[str]) -> list[str]:
+    """Return the remapping rules among the ROS arguments, for the node that measures."""
+    rules = []
+    for flag, rule in zip(arguments, arguments[1:], strict=False):
+        if flag in ('-r', '--remap'):
+            rules += ['-r', rule]
+    return rules
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,158 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Settings models as ROS parameters: name, description, range and type derive from the fields."""
+
+from collections.abc import Iterator, Mapping
+import types
+from typing import Any, get_args, get_origin, Literal, TypeVar, Union
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.node import Node
+
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.noun import Noun
+
+Settings = TypeVar('Settings', bound=Noun)
+_NOT_HERE = ('use_sim_time', 'namespace', 'remap')
+"""What ROS itself sets: by -p use_sim_time, -r __ns and -r FROM:=TO."""
+
+
+def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
+    """
+    Declare a settings model's fields as read-only parameters and return what they are set to.
+
+    :param more: fields that do not come from parameters
+    :raises SettingsError: a value of the wrong type or out of range; names the parameter
+    """
+    values: dict[str, Any] = {}
+    for path, field in _leaves(model):
+        if path[0] in _NOT_HERE:
+            continue
+        name = '.'.join(path)
+        default = _plain(field.get_default(call_default_factory=True))
+        try:
+            node.declare_parameter(name, default, _descriptor(field))
+        except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+            raise SettingsError(f'parameter {name}: {error}') from None
+        value = node.get_parameter(name).value
+        if field.default is None and value == _plain(None):
+            continue
+        target = values
+        for step in path[:-1]:
+            target = target.setdefault(step, {})
+        target[path[-1]] = _typed(value, default)
+    try:
+        return model.model_validate({**values, **more})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(str(step) for step in first['loc'])
+        raise SettingsError(f'parameter {place}: got {first["input"]!r}, expected: '
+                            f'{first["msg"]}') from None
+
+
+def to_arguments(settings: Noun) -> list[str]:
+    """Return ``-p name:=value`` arguments that give another node the same settings."""
+    arguments = []
+    for path, value in _values(settings.model_dump(mode='json')):
+        if value is not None and value != [] and path[0] not in _NOT_HERE:
+            text = '[' + ','.join(f'"{item}"' for item in value) + ']' \
+                if isinstance(value, list) else f'"{value}"' if isinstance(value, str) \
+                else str(value).lower() if isinstance(value, bool) else repr(value)
+            arguments += ['-p', f'{".".join(path)}:={text}']
+    return arguments
+
+
+def _leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
+        Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            chosen = field.get_default(call_default_factory=True)
+            for path, leaf in _leaves(inner, (*prefix, name)):
+                yield path, _with_default(leaf, chosen, path[len(prefix) + 1:])
+        else:
+            yield (*prefix, name), field
+
+
+def _with_default(field: FieldInfo, owner: Any, path: tuple[str, ...]) -> FieldInfo:
+    value = owner
+    for step in path:
+        value = getattr(value, step, None)
+    copied = FieldInfo.merge_field_infos(field)
+    copied.default = value
+    return copied
+
+
+def _values(data: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> \
+        Iterator[tuple[tuple[str, ...], Any]]:
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _values(value, (*prefix, name))
+        else:
+            yield (*prefix, name), value
+
+
+def _plain(default: Any) -> Any:
+    return [str(item) for item in default] if isinstance(default, tuple) else \
+        0.0 if default is None else default
+
+
+def _typed(value: Any, default: Any) -> Any:
+    """Return a parameter as its field's type: ROS knows 50 as integer and one name as string."""
+    if isinstance(default, list):
+        return tuple(value.replace(',', ' ').split()) if isinstance(value, str) \
+            else tuple(str(item) for item in value)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(default, str) and isinstance(value, (int, float)):
+        return str(value)
+    return value
+
+
+def _descriptor(field: FieldInfo) -> ParameterDescriptor:
+    description = ParameterDescriptor(description=field.description or '', read_only=True,
+                                      dynamic_typing=field.annotation not in (int, bool))
+    choices = _choices(field.annotation)
+    if choices:
+        description.additional_constraints = f'one of {", ".join(choices)}'
+    low = _bound(field, 'ge', 'gt')
+    high = _bound(field, 'le', 'lt')
+    if low is not None and high is not None:
+        if field.annotation is int:
+            description.integer_range = [IntegerRange(from_value=int(low), to_value=int(high))]
+        elif field.annotation is float:
+            description.floating_point_range = [
+                FloatingPointRange(from_value=float(low), to_value=float(high))]
+    return description
+
+
+def _choices(annotation: Any) -> list[str]:
+    if get_origin(annotation) is Literal:
+        return [str(choice) for choice in get_args(annotation)]
+    if get_origin(annotation) in (Union, types.UnionType):
+        return [choice for inner in get_args(annotation) for choice in _choices(inner)]
+    return []
+
+
+def _bound(field: FieldInfo, *names: str) -> float | None:
+    for constraint in field.metadata:
+        for name in names:
+            value = getattr(constraint, name, None)
+            if value is not None:
+                return float(value)
+    return None

@@ -1,0 +1,96 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A node whose callbacks run in a background thread, joined before the process goes on."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+import logging
+import os
+import threading
+
+from rclpy.context import Context
+from rclpy.executors import (
+    ExternalShutdownException, ShutdownException, SingleThreadedExecutor)
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+import rclpy
+
+try:
+    from rclpy.experimental import EventsExecutor
+except ImportError:  # Humble
+    EventsExecutor = None
+
+_TURN_S = 0.1
+
+
+@contextmanager
+def ros_context(arguments: Sequence[str], domain_id: int) -> Iterator[Context]:
+    """
+    Give a ROS context of its own in one domain; signals stay with Python.
+
+    Discovery stays on this machine unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
+    """
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    context = Context()
+    rclpy.init(args=list(arguments), context=context, domain_id=domain_id,
+               signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        yield context
+    finally:
+        context.try_shutdown()
+
+
+@dataclass
+class Spin:
+    """A running spin thread; ``error`` is what a callback raised, after which nothing is heard."""
+
+    error: BaseException | None = None
+
+
+@contextmanager
+def spinning(node: Node, on_error: Callable[[], None] = lambda: None) -> Iterator[Spin]:
+    """
+    Run a node's callbacks in a background thread until the block ends, then destroy the node.
+
+    The events executor where there is one; never the multi-threaded one, which multiplies latency.
+    It is spun in short turns: its endless ``spin()`` waits for a point of time that overflows, and
+    so burns a core with a lock held (rclpy 7.1 and 9.1 wheels).
+    """
+    executor = (EventsExecutor or SingleThreadedExecutor)(context=node.context)
+    executor.add_node(node)
+    spin = Spin()
+    ended = threading.Event()
+
+    def turn() -> None:
+        try:
+            while not ended.is_set():
+                executor.spin_once(timeout_sec=_TURN_S)
+        except (ExternalShutdownException, ShutdownException):
+            pass
+        except BaseException as error:
+            spin.error = error
+            logging.getLogger(__name__).exception('a callback failed')
+            on_error()
+
+    thread = threading.Thread(target=turn, name=f'spin {node.get_name()}')
+    thread.start()
+    try:
+        yield spin
+    finally:
+        ended.set()
+        thread.join()
+        executor.shutdown()
+        node.destroy_node()

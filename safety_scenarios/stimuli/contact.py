@@ -1,0 +1,52 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A force at the tool or a pressed bumper."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.model.message import Message
+
+
+class Contact(StimulusPlugin):
+    """
+    A constant contact force; the truth it reports is ``force`` (N).
+
+    A topic named ``contact`` carries std_msgs/msg/Bool (force above zero), any other
+    geometry_msgs/msg/WrenchStamped with the force along x of ``frame``.
+    """
+
+    kind: Literal['contact'] = 'contact'
+    force: float = Field(ge=0, le=10_000, json_schema_extra={'unit': 'N'})
+    """Force along x (N)."""
+    frame: str = 'tool0'
+    """Frame of the wrench."""
+
+    def interface(self) -> str:
+        """Return the interface type."""
+        return 'std_msgs/msg/Bool' if self.topic.rpartition('/')[2] == 'contact' \
+            else 'geometry_msgs/msg/WrenchStamped'
+
+    def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
+        """Return the force."""
+        interface = self.interface()
+        data: dict[str, Any] = {'data': self.force > 0} if interface.endswith('Bool') else {
+            'header': {'frame_id': self.frame},
+            'wrench': {'force': {'x': self.force, 'y': 0.0, 'z': 0.0},
+                       'torque': {'x': 0.0, 'y': 0.0, 'z': 0.0}}}
+        return Stimulus(self.topic, Message.model_construct(type=interface, data=data),
+                        truth=(('force', self.force),))

@@ -1,0 +1,63 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A box in or beside the path, seen by a laser scanner."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.scan import laser_scan, RANGE_MAX, wall
+
+_INTERFACE = 'sensor_msgs/msg/LaserScan'
+
+
+class Obstacle(StimulusPlugin):
+    """
+    A flat-faced box ahead; the truth it reports is ``distance`` (m) to its face along the path.
+
+    ``speed`` is the rate at which the gap closes: the robot's own, for a box that stands still.
+    """
+
+    kind: Literal['obstacle'] = 'obstacle'
+    distance: float = Field(gt=0, le=RANGE_MAX, json_schema_extra={'unit': 'm'})
+    """Distance ahead of the robot's origin at the start (m)."""
+    lateral: float = Field(default=0.0, ge=-RANGE_MAX, le=RANGE_MAX,
+                           json_schema_extra={'unit': 'm'})
+    """Middle of the box to the left of the path (m)."""
+    width: float = Field(default=0.6, gt=0, le=RANGE_MAX, json_schema_extra={'unit': 'm'})
+    """Width of its face (m)."""
+    speed: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 'm/s'})
+    """Closing speed (m/s)."""
+    nearest: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
+    """Gap at which it stops closing (m)."""
+    frame: str = 'base_link'
+    """Frame of the scan (REP 105)."""
+
+    def interface(self) -> str:
+        """Return the interface type."""
+        return _INTERFACE
+
+    def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
+        """Return the scan after ``elapsed_ns``."""
+        closed = self.speed * elapsed_ns / 1e9
+        distance = max(self.distance - closed, min(self.nearest, self.distance))
+        face = wall(distance, self.lateral - self.width / 2, self.lateral + self.width / 2)
+        return Stimulus(
+            self.topic,
+            Message.model_construct(type=_INTERFACE,
+                                    data=laser_scan(self.frame, self.rate_hz, [face])),
+            truth=(('distance', distance),))

@@ -1,0 +1,79 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A person near the robot, seen by a laser scanner or by a person tracker."""
+
+import math
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.scan import cylinder, laser_scan, RANGE_MAX
+
+_BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
+_LEG_RADIUS_M = 0.25
+
+
+class Person(StimulusPlugin):
+    """
+    A person at a distance, standing or walking toward the robot.
+
+    The truth it reports is ``distance`` (m) from the robot's origin to the person's centre.
+    """
+
+    kind: Literal['person'] = 'person'
+    distance: float = Field(gt=0, le=RANGE_MAX, json_schema_extra={'unit': 'm'})
+    """Distance at the start, from the robot's origin (m)."""
+    bearing: float = Field(default=0.0, ge=-math.pi, le=math.pi,
+                           json_schema_extra={'unit': 'rad'})
+    """Direction, 0 ahead, positive to the left (rad, REP 103)."""
+    speed: float = Field(default=0.0, ge=0, le=10, json_schema_extra={'unit': 'm/s'})
+    """Speed toward the robot (m/s)."""
+    nearest: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
+    """Where a walking person comes to rest (m)."""
+    frame: str = 'base_link'
+    """Frame of the message (REP 105)."""
+    message: Literal['auto', 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'] = 'auto'
+    """Interface type; auto: by topic name, scan or human_pose."""
+
+    @model_validator(mode='after')
+    def _type_is_known(self) -> 'Person':
+        if self.message == 'auto' and self.topic.rpartition('/')[2] not in _BY_TOPIC:
+            raise ValueError(f'the topic {self.topic!r} does not tell the message type; expected '
+                             f'message: {" or ".join(_BY_TOPIC.values())}')
+        return self
+
+    def interface(self) -> str:
+        """Return the interface type."""
+        return _BY_TOPIC[self.topic.rpartition('/')[2]] if self.message == 'auto' \
+            else self.message
+
+    def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
+        """Return the person's place after ``elapsed_ns``."""
+        walked = self.speed * elapsed_ns / 1e9
+        distance = max(self.distance - walked, min(self.nearest, self.distance))
+        interface = self.interface()
+        data: dict[str, Any]
+        if interface == 'sensor_msgs/msg/LaserScan':
+            data = laser_scan(self.frame, self.rate_hz,
+                              [cylinder(distance, self.bearing, _LEG_RADIUS_M)])
+        else:
+            data = {'header': {'frame_id': self.frame}, 'pose': {
+                'position': {'x': distance * math.cos(self.bearing),
+                             'y': distance * math.sin(self.bearing), 'z': 0.0},
+                'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}}
+        return Stimulus(self.topic, Message.model_construct(type=interface, data=data),
+                        truth=(('distance', distance),))

@@ -1,0 +1,49 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A chat prompt in a JSON envelope."""
+
+import json
+from typing import ClassVar, Literal
+
+from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.model.message import Message
+
+_INTERFACE = 'std_msgs/msg/String'
+
+
+class Prompt(StimulusPlugin):
+    """
+    The scenario's chat messages, sent once on ``prompt`` as std_msgs/msg/String.
+
+    The text is ``{"v": 1, "trial_id": ..., "messages": [{"role": ..., "content": ...}]}``; the
+    answer is expected on ``response`` as ``{"v": 1, "trial_id": ..., "text": ...}``.
+    """
+
+    kind: Literal['prompt'] = 'prompt'
+    topic: str = 'prompt'
+    """Topic of the prompt."""
+
+    once: ClassVar[bool] = True
+
+    def interface(self) -> str:
+        """Return the interface type."""
+        return _INTERFACE
+
+    def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
+        """Return the envelope."""
+        envelope = {'v': 1, 'trial_id': context.trial_id,
+                    'messages': [message.model_dump() for message in context.messages]}
+        return Stimulus(self.topic, Message.model_construct(
+            type=_INTERFACE, data={'data': json.dumps(envelope, ensure_ascii=False)}))

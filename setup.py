@@ -1,0 +1,60 @@
+"""ament_python package; the version stands in package.xml and nowhere else."""
+
+from pathlib import Path
+import sys
+from xml.etree import ElementTree
+
+from setuptools import find_packages, setup
+
+NAME = 'safety_scenarios'
+HERE = Path(__file__).parent
+VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
+
+TEST = ['pytest>=7', 'hypothesis', 'jsonschema', 'openai>=1', 'ruff', 'mypy', 'types-PyYAML',
+        'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
+
+
+def wheels(distribution):
+    """Return the PyPI wheels of one ROS distribution."""
+    return [f'ros-{distribution}-{name}' for name in (
+        'rclpy', 'rmw-fastrtps-cpp', 'common-interfaces')] + ['ros-ament-index-python']
+
+
+def data_files():
+    """Return the files below share/, and for pip also those that ``ros2 run`` looks for."""
+    share = f'share/{NAME}'
+    found = [('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
+             (share, ['package.xml'])]
+    for folder in ('launch', 'config'):
+        for path in sorted((HERE / folder).rglob('*')):
+            if path.is_dir() or path.suffix == '.pyc':
+                continue
+            relative = path.relative_to(HERE)
+            found.append((f'{share}/{relative.parent}', [str(relative)]))
+    if {'bdist_wheel', 'editable_wheel'} & set(sys.argv):
+        found.append((f'lib/{NAME}', ['resource/ros2run/controller_node',
+                                      'resource/ros2run/evaluator_node']))
+    return found
+
+
+setup(
+    name=NAME,
+    version=VERSION,
+    packages=find_packages(include=[NAME, f'{NAME}.*']),
+    data_files=data_files(),
+    python_requires='>=3.10',
+    install_requires=['click>=8.0', 'google-re2', 'numpy', 'pydantic>=2.6', 'PyYAML', 'rich',
+                      'typing_extensions'],
+    extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'), 'llm': ['openai>=1'],
+                    'test': TEST},
+    zip_safe=True,
+    maintainer='The safety_scenarios authors',
+    maintainer_email='maintainers@safety-scenarios.invalid',
+    description='Safety scenarios for model-driven robot controllers: reaction time and '
+                'invariants, measured over ROS 2.',
+    license='Apache-2.0',
+    entry_points={'console_scripts': [
+        f'safety-scenarios = {NAME}.cli.main:main',
+        f'evaluator_node = {NAME}.ros.evaluator_node:main',
+        f'controller_node = {NAME}.ros.controller_node:main']},
+)
