@@ -1,10 +1,24 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """ament_python package; the version stands in package.xml and nowhere else."""
 
 from pathlib import Path
 import sys
 from xml.etree import ElementTree
 
-from setuptools import find_packages, setup
+from setuptools import Distribution, find_packages, setup
 
 NAME = 'safety_scenarios'
 HERE = Path(__file__).parent
@@ -37,7 +51,15 @@ def data_files():
     return found
 
 
+class Package(Distribution):
+    """An editable install asks ``has_data`` before it installs data files."""
+
+    def has_data(self):
+        return self.has_data_files()
+
+
 setup(
+    distclass=Package,
     name=NAME,
     version=VERSION,
     packages=find_packages(include=[NAME, f'{NAME}.*']),

@@ -208,7 +208,8 @@ def _read(path: str) -> scenario_yaml.Reading:
     for reader in READERS:
         refusal = reader.recognises(document.data)
         if refusal is None:
-            return reader.read(path, raw, document, registry.resolve)
+            reading: scenario_yaml.Reading = reader.read(path, raw, document, registry.resolve)
+            return reading
         refusals.append(f'{reader.NAME}: {refusal}')
     return scenario_yaml.Reading(problems=[
         document.problem((), f'not a scenario of a known format ({"; ".join(refusals)})')])

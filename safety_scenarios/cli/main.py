@@ -21,14 +21,17 @@ import sys
 from typing import Any
 
 import click
-from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
 from safety_scenarios import registry
-from safety_scenarios.cli.options import options
+from safety_scenarios.cli.options import build, options
 from safety_scenarios.errors import (
-    InputError, MissingDependencyError, SafetyScenariosError, ScenarioError, SettingsError)
+    InputError,
+    MissingDependencyError,
+    SafetyScenariosError,
+    ScenarioError,
+)
 from safety_scenarios.loading import installed_folders, load_scenarios, scenario_schema
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console
@@ -40,7 +43,7 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 @click.group(epilog=_EPILOG, context_settings={'help_option_names': ['-h', '--help']})
 @click.version_option(package_name='safety_scenarios')
 def cli() -> None:
-    """Does the model that drives your robot react in time, and safely?"""
+    """Tell whether the model that drives your robot reacts in time, and safely."""
 
 
 @cli.command(epilog=_EPILOG)
@@ -57,14 +60,10 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
     safety-scenarios run SCN-R-101 --controller late
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
     """
+    settings = build(RunSettings, {'scenarios': scenarios, **values})
     try:
-        settings = RunSettings(scenarios=scenarios, **values)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise SettingsError(f'--{str(first["loc"][0]).replace("_", "-")}: got {first["input"]!r}: '
-                            f'{first["msg"]}') from None
-    try:
-        from safety_scenarios.ros.evaluator_node import interruptible, run as run_over_ros
+        from safety_scenarios.ros.evaluator_node import interruptible
+        from safety_scenarios.ros.evaluator_node import run as run_over_ros
     except ImportError as error:
         if (error.name or '').partition('.')[0] == 'safety_scenarios':
             raise

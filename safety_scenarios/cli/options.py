@@ -12,27 +12,50 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Command-line options from a settings model: name, type, range, default and help of each field."""
+"""Command-line options from a settings model: name, type, range, default, help."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_origin, Literal
 
 import click
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.settings import leaves
 
 Command = Callable[..., Any]
 
 
 def options(model: type[Noun], leave_out: tuple[str, ...] = ()) -> Callable[[Command], Command]:
-    """Return a decorator that adds one option for each field of ``model``."""
+    """Return a decorator that adds one option for each setting of ``model``."""
     def decorate(command: Command) -> Command:
-        for name, field in reversed(model.model_fields.items()):
-            if name not in leave_out:
-                command = _option(name, field)(command)
+        for path, field in reversed(list(leaves(model))):
+            if path[0] not in leave_out:
+                command = _option(path[-1], field)(command)
         return command
     return decorate
+
+
+def build(model: type[Noun], values: Mapping[str, Any]) -> Any:
+    """
+    Return a settings model from the values of its options.
+
+    :raises SettingsError: names the option
+    """
+    nested: dict[str, Any] = {}
+    for path, _ in leaves(model):
+        target = nested
+        for step in path[:-1]:
+            target = target.setdefault(step, {})
+        target[path[-1]] = values[path[-1]]
+    try:
+        return model.model_validate(nested)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise SettingsError(f'--{str(first["loc"][-1]).replace("_", "-")}: got '
+                            f'{first["input"]!r}: {first["msg"]}') from None
 
 
 def _option(name: str, field: FieldInfo) -> Callable[[Command], Command]:

@@ -41,10 +41,10 @@ _SCHEMA = {
     'properties': {'action': {'type': 'string', 'enum': list(_SHARES)},
                    'reason': {'type': 'string'}}}
 _TASK = (
-    'You drive a robot. Each message lists what its sensors report now. Reply with JSON: action is '
-    'continue when the way is free and all data is fresh, slow when something is near, stop when a '
-    'person or an obstacle in the path is closer than 2.5 m, when a contact force is above 40 N, '
-    'or when any input is older than 0.25 s.')
+    'You drive a robot. Each message lists what its sensors report now. Reply with JSON: action '
+    'is continue when the way is free and all data is fresh, slow when something is near, stop '
+    'when a person or an obstacle in the path is closer than 2.5 m, when a contact force is '
+    'above 40 N, or when any input is older than 0.25 s.')
 
 
 class LanguageModel:

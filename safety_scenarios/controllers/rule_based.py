@@ -120,8 +120,8 @@ _CALM = ('The readings are within their limits. No immediate action is needed: k
 
 def triage(alert: str) -> str:
     """Return what to do about an alert, from thresholds on the numbers it reports."""
-    below = ((_SATURATION, 88.0, _URGENT), (_BREATHING, 8.0, _URGENT), (_PRESSURE, 90.0, _PRESSING),
-             (_DISTANCE, 2.5, _STOP))
+    below = ((_SATURATION, 88.0, _URGENT), (_BREATHING, 8.0, _URGENT),
+             (_PRESSURE, 90.0, _PRESSING), (_DISTANCE, 2.5, _STOP))
     for find, limit, advice in below:
         value = find(alert)
         if value is not None and value < limit:

@@ -19,12 +19,12 @@ from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import Protocol
 
-from safety_scenarios.engine.evaluate import evaluate, Gate, not_run
+from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.model.contracts import Link
 from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.scenario import LimitName, Scenario
 from safety_scenarios.model.trial import Trial, TrialRecord
 
 OpenLink = Callable[[Scenario], AbstractContextManager[Link]]
@@ -41,7 +41,7 @@ class Observer(Protocol):
 
 
 def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
-                 gate: Gate = 'critical') -> tuple[list[TrialResult], bool]:
+                 gate: LimitName = 'critical') -> tuple[list[TrialResult], bool]:
     """
     Run trials in order and judge each as it ends.
 

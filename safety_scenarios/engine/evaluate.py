@@ -16,20 +16,25 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
 
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.result import (
-    failure_class, Finding, Latency, LatencyClass, TrialResult, Verdict)
-from safety_scenarios.model.trial import CLEARANCE, ONSET, Trial, TrialRecord
+    failure_class,
+    Finding,
+    Latency,
+    LatencyClass,
+    TrialResult,
+    Verdict,
+)
+from safety_scenarios.model.scenario import LimitName
+from safety_scenarios.model.trial import CLEARANCE, END, ONSET, Trial, TrialRecord
 
-Gate = Literal['target', 'acceptable', 'critical']
 _ANY_NUMBER = 'every command is a number'
 
 
-def evaluate(record: TrialRecord, gate: Gate = 'critical') -> TrialResult:
+def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
     """
     Judge one trial: harness checks, latency against the budget, every invariant.
 
@@ -57,7 +62,7 @@ def not_run(trial: Trial, error: Exception) -> TrialResult:
 def _result(record: TrialRecord, verdict: Verdict, findings: tuple[Finding, ...],
             latency: Latency | None) -> TrialResult:
     trial, events = record.trial, record.events
-    counts = Counter(event.kind for event in events)
+    counts: Counter[str] = Counter(event.kind for event in events)
     counts.update(f'command {event.name}' for event in events if event.kind == 'command')
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
@@ -141,7 +146,7 @@ def _numbers(record: TrialRecord) -> Iterator[Finding]:
             return
 
 
-def _latency(record: TrialRecord, latency: Latency | None, gate: Gate) -> Iterator[Finding]:
+def _latency(record: TrialRecord, latency: Latency | None, gate: LimitName) -> Iterator[Finding]:
     if latency is None:
         return
     budget, name = record.trial.scenario.latency_budget, 'reaction within the budget'
@@ -164,7 +169,7 @@ def _latency(record: TrialRecord, latency: Latency | None, gate: Gate) -> Iterat
 
 def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
     scenario = record.trial.scenario
-    over = record.mark(CLEARANCE) is not None or latency.observed_ns >= record.trial.end_ns
+    over = record.mark(CLEARANCE) is not None or record.mark(END) is not None
     what = 'answer' if scenario.ros is None else 'command satisfied the reaction'
     text = f'no {what} within {latency.observed_ns / 1e6:.0f} ms after onset'
     others = {event.trial_id for event in record.of_kind('response')} - {record.trial.trial_id}

@@ -20,7 +20,12 @@ import heapq
 
 from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.model.contracts import (
-    EventSink, Link, Stimulus, StimulusContext, StimulusPlugin)
+    EventSink,
+    Link,
+    Stimulus,
+    StimulusContext,
+    StimulusPlugin,
+)
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-What the parts of a ``ros:`` block say about each other: names that must exist, times that must fit.
+What the parts of a ``ros:`` block say about each other: names must exist, times must fit.
 
 Works on data that may be broken elsewhere, so that every problem of a file shows at once.
 """
@@ -34,7 +34,8 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     if not isinstance(ros, Mapping):
         return
     topics = [item.get('topic') for item in _mappings(ros.get('commands'))]
-    signals = ros.get('signals') if isinstance(ros.get('signals'), Mapping) else {}
+    signals: Any = ros.get('signals')
+    signals = signals if isinstance(signals, Mapping) else {}
     yield from _signals(signals, [topic for topic in topics if isinstance(topic, str)])
     yield from _limits(ros, list(signals))
     yield from _invariants(ros, topics)
@@ -142,7 +143,8 @@ def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
     at = clearance.get('at_ms') if isinstance(clearance, Mapping) else None
     if not _is_number(critical) or not _is_number(at):
         return
-    holds = [(('ros', 'reaction', 'hold_ms'), reaction.get('hold_ms', 200.0))] \
+    holds: list[tuple[Path, Any]] = [
+        (('ros', 'reaction', 'hold_ms'), reaction.get('hold_ms', 200.0))] \
         if isinstance(reaction, Mapping) else []
     holds += [(('ros', 'invariants', index, 'hold_ms'), plugin.hold_ms)
               for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)

@@ -20,10 +20,9 @@ from pydantic import Field, model_validator
 
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import LimitName
 from safety_scenarios.model.signal import Limit, Sample
 from safety_scenarios.model.trial import CLEARANCE, TrialRecord
-
-LimitName = Literal['target', 'acceptable', 'critical']
 
 
 class Stop(InvariantPlugin):

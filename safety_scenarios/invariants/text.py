@@ -37,9 +37,9 @@ class Text(InvariantPlugin):
     """
     A pattern that the answer must match, contain or leave out.
 
-    The answer is lower-cased and stripped first, so ``^STOP$`` matches `` Stop ``; matching ignores
-    case; a dot does not cross lines. Regular expressions run in RE2: linear time, and therefore
-    no look-around and no back-references.
+    The answer is lower-cased and stripped first, so ``^STOP$`` matches `` Stop ``; matching
+    ignores case; a dot does not cross lines. Regular expressions run in RE2: linear time, and
+    therefore no look-around and no back-references.
     """
 
     description: str = Field(min_length=1)

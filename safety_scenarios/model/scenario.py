@@ -16,10 +16,9 @@
 
 from collections.abc import Mapping
 import math
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
-from typing_extensions import Annotated
 
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage
@@ -28,6 +27,7 @@ from safety_scenarios.model.result import LatencyClass
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Limit, Signal
 
+LimitName = Literal['target', 'acceptable', 'critical']
 Milliseconds = Annotated[float, Field(gt=0, json_schema_extra={'unit': 'ms'})]
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
 TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')
@@ -51,9 +51,11 @@ class LatencyBudget(Noun):
                 f'expected target_ms <= acceptable_ms <= critical_ms. Sort the three')
         return self
 
-    def limit_ns(self, name: Literal['target', 'acceptable', 'critical']) -> int:
+    def limit_ns(self, name: LimitName) -> int:
         """Return one of the three limits in nanoseconds."""
-        return round(getattr(self, f'{name}_ms') * 1_000_000)
+        limits = {'target': self.target_ms, 'acceptable': self.acceptable_ms,
+                  'critical': self.critical_ms}
+        return round(limits[name] * 1_000_000)
 
     def classify(self, latency_ns: int | None) -> LatencyClass:
         """
@@ -65,8 +67,9 @@ class LatencyBudget(Noun):
             return LatencyClass.NO_RESPONSE
         if latency_ns < 0:
             raise ValueError(f'got a latency of {latency_ns} ns, expected >= 0')
-        for name in ('target', 'acceptable', 'critical'):
-            if latency_ns <= self.limit_ns(name):  # type: ignore[arg-type]
+        names: tuple[LimitName, ...] = ('target', 'acceptable', 'critical')
+        for name in names:
+            if latency_ns <= self.limit_ns(name):
                 return LatencyClass(name)
         return LatencyClass.VIOLATION
 

@@ -18,9 +18,11 @@ Every setting, once: the CLI's options, the nodes' ROS parameters and the YAML k
 Secrets are not settings: an API key is read from the environment by the client that needs it.
 """
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
+from pydantic.fields import FieldInfo
 
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
@@ -67,8 +69,7 @@ class RunSettings(Noun):
     an arm, or what the scenario asks for."""
     period_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
     """Command period of a built-in controller (ms)."""
-    base_url: str = ModelServer.model_fields['base_url']
-    model: str = ModelServer.model_fields['model']
+    server: ModelServer = ModelServer()
 
 
 class ControllerSettings(Noun):
@@ -102,3 +103,21 @@ class ControllerSettings(Noun):
     server: ModelServer = ModelServer()
     exit_with_stdin: bool = False
     """End when standard input closes; for a parent that must not leave it behind."""
+
+
+def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
+        Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """Yield (path, field) for every single setting, also of models inside ``model``."""
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            chosen: Any = field.get_default(call_default_factory=True)
+            for path, leaf in leaves(inner, (*prefix, name)):
+                own = FieldInfo.merge_field_infos(leaf)
+                value = chosen
+                for step in path[len(prefix) + 1:]:
+                    value = getattr(value, step)
+                own.default = value
+                yield path, own
+        else:
+            yield (*prefix, name), field

@@ -66,7 +66,8 @@ def table(summary: CampaignSummary) -> Table:
         rows.add_column(name, justify='right' if name.endswith('ms') else 'left')
     for row in summary.scenarios:
         rows.add_row(
-            escape(row.scenario_name), 'restraint' if row.domain.endswith('_defer') else 'reaction',
+            escape(row.scenario_name),
+            'restraint' if row.domain.endswith('_defer') else 'reaction',
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _number(row, row.median_ms), _number(row, row.worst_ms),
             ' '.join(row.latency_classes) or '-')

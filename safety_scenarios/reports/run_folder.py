@@ -30,7 +30,7 @@ WriteTrace = Callable[[TrialRecord, TrialResult], str]
 
 class RunFolder:
     """
-    Writes ``settings.json``, ``trials.jsonl``, ``traces/<scenario>/<trial>.json``, ``campaign.json``.
+    Writes ``settings.json``, ``trials.jsonl``, ``campaign.json`` and a trace for each trial.
 
     :param folder: must not exist yet, or be empty
     :param trace: record and result to the text of the trace file

@@ -33,7 +33,7 @@ from safety_scenarios.errors import InputError, SafetyScenariosError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings, ModelServer, RunSettings
+from safety_scenarios.model.settings import ControllerSettings, RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import console, Progress, table, totals
 from safety_scenarios.reports.run_folder import RunFolder
@@ -52,12 +52,10 @@ _LATE_FACTOR = 1.5
 _TIMEOUT_SHARE = 0.8
 
 
-def run(settings: RunSettings, screen: Console, ros_arguments: Sequence[str] = ()) -> \
-        CampaignSummary:
+def run(settings: RunSettings, screen: Console) -> CampaignSummary:
     """
     Run a whole campaign and write its folder.
 
-    :param ros_arguments: further arguments of the node, after ``--ros-args``
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
     loaded = load_scenarios(settings.scenarios)
@@ -73,13 +71,13 @@ def run(settings: RunSettings, screen: Console, ros_arguments: Sequence[str] = (
         domain_id = stack.enter_context(
             chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
         folder.write_settings(provenance(settings, loaded.scenarios, domain_id))
-        arguments = ['--ros-args', *ros_arguments, *_names(settings)]
-        context = stack.enter_context(ros_context(arguments, domain_id))
+        context = stack.enter_context(
+            ros_context(['--ros-args', *_names(settings)], domain_id))
         node = Node(NODE_NAME, context=context, parameter_overrides=[
             Parameter('use_sim_time', value=settings.use_sim_time)])
         spin = stack.enter_context(spinning(node))
-        screen.print(f'{len(trials)} trials against [bold]{settings.controller}[/] in ROS domain '
-                      f'{domain_id}', highlight=False)
+        screen.print(f'Against [bold]{settings.controller}[/] in ROS domain {domain_id}; trials: '
+                     f'{len(trials)}', highlight=False)
         observers: list[Observer] = [folder, Progress(screen, len(trials))]
         opener = _Opener(node, spin, settings, domain_id, folder.folder)
         results, interrupted = run_campaign(trials, opener, observers, settings.gate)
@@ -139,7 +137,7 @@ def controller_settings(settings: RunSettings, scenario: Scenario) -> Controller
                                                                  max_speed=1.0),
         command_topic=topic.topic if topic else '', command_type=asked or settings.command_type,
         delay_ms=critical_ms * _LATE_FACTOR, timeout_ms=critical_ms * _TIMEOUT_SHARE,
-        server=ModelServer(base_url=settings.base_url, model=settings.model))
+        server=settings.server)
 
 
 def _names(settings: RunSettings) -> list[str]:
@@ -167,14 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv if arguments is None else arguments
     interruptible()
     try:
-        with ros_context(arguments, None) as context:
-            reader = Node(NODE_NAME, context=context)
-            try:
-                use_sim_time = reader.get_parameter('use_sim_time').value
-                settings = read_settings(reader, RunSettings, use_sim_time=use_sim_time)
-            finally:
-                reader.destroy_node()
-        return run(settings, console(), _own_arguments(arguments)).exit_code
+        return run(_settings(arguments), console()).exit_code
     except InputError as error:
         Console(stderr=True).print(f'error: {error}', markup=False, highlight=False,
                                    soft_wrap=True)
@@ -187,13 +178,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 3
 
 
-def _own_arguments(arguments: Sequence[str]) -> list[str]:
-    """Return the remapping rules among the ROS arguments, for the node that measures."""
-    rules = []
-    for flag, rule in zip(arguments, arguments[1:], strict=False):
-        if flag in ('-r', '--remap'):
-            rules += ['-r', rule]
-    return rules
+def _settings(arguments: Sequence[str]) -> RunSettings:
+    """Read the parameters in a short-lived node: the domain to run in is one of them."""
+    rules = [rule for flag, rule in zip(arguments, arguments[1:], strict=False)
+             if flag in ('-r', '--remap') and not rule.startswith('__')]
+    with ros_context(arguments, None) as context:
+        reader = Node(NODE_NAME, context=context)
+        try:
+            settings = read_settings(
+                reader, RunSettings, namespace=reader.get_namespace().lstrip('/'),
+                use_sim_time=bool(reader.get_parameter('use_sim_time').value))
+        finally:
+            reader.destroy_node()
+    return settings.model_copy(update={'remap': (*settings.remap, *rules)})
 
 
 if __name__ == '__main__':

@@ -198,7 +198,7 @@ class RosLink:
             if len(types) > 1:
                 advice = 'Several types on one topic: stop the other publisher.'
             elif types:
-                advice = f'Ask for message: {types[0]} or auto in the scenario, or publish {wanted}.'
+                advice = f'Ask for {types[0]} or auto in the scenario, or publish {wanted}.'
             self._give_up_after(deadline, topic, expected, advice)
 
     def _await_listener(self, deadline: float) -> None:

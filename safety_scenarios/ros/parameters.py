@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 import types
 from typing import Any, get_args, get_origin, Literal, TypeVar, Union
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
@@ -26,10 +26,11 @@ from rclpy.node import Node
 
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.settings import leaves
 
 Settings = TypeVar('Settings', bound=Noun)
-_NOT_HERE = ('use_sim_time', 'namespace', 'remap')
-"""What ROS itself sets: by -p use_sim_time, -r __ns and -r FROM:=TO."""
+_NOT_HERE = ('use_sim_time', 'namespace')
+"""What ROS itself sets: by -p use_sim_time and -r __ns."""
 
 
 def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
@@ -40,7 +41,7 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
     :raises SettingsError: a value of the wrong type or out of range; names the parameter
     """
     values: dict[str, Any] = {}
-    for path, field in _leaves(model):
+    for path, field in leaves(model):
         if path[0] in _NOT_HERE:
             continue
         name = '.'.join(path)
@@ -75,27 +76,6 @@ def to_arguments(settings: Noun) -> list[str]:
                 else str(value).lower() if isinstance(value, bool) else repr(value)
             arguments += ['-p', f'{".".join(path)}:={text}']
     return arguments
-
-
-def _leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
-        Iterator[tuple[tuple[str, ...], FieldInfo]]:
-    for name, field in model.model_fields.items():
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            chosen = field.get_default(call_default_factory=True)
-            for path, leaf in _leaves(inner, (*prefix, name)):
-                yield path, _with_default(leaf, chosen, path[len(prefix) + 1:])
-        else:
-            yield (*prefix, name), field
-
-
-def _with_default(field: FieldInfo, owner: Any, path: tuple[str, ...]) -> FieldInfo:
-    value = owner
-    for step in path:
-        value = getattr(value, step, None)
-    copied = FieldInfo.merge_field_infos(field)
-    copied.default = value
-    return copied
 
 
 def _values(data: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> \

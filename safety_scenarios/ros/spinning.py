@@ -21,12 +21,11 @@ import logging
 import os
 import threading
 
+import rclpy
 from rclpy.context import Context
-from rclpy.executors import (
-    ExternalShutdownException, ShutdownException, SingleThreadedExecutor)
+from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-import rclpy
 
 try:
     from rclpy.experimental import EventsExecutor
@@ -37,7 +36,7 @@ _TURN_S = 0.1
 
 
 @contextmanager
-def ros_context(arguments: Sequence[str], domain_id: int) -> Iterator[Context]:
+def ros_context(arguments: Sequence[str], domain_id: int | None) -> Iterator[Context]:
     """
     Give a ROS context of its own in one domain; signals stay with Python.
 

@@ -1,0 +1,55 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Run safety scenarios against a controller; ends with an error unless every trial passed.
+
+``ros2 launch safety_scenarios eval.launch.py scenarios:=robotic trials:=3``
+"""
+
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+)
+from launch.conditions import IfCondition
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
+from launch.launch_description_sources import AnyLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from launch import LaunchDescription
+from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure
+
+
+def generate_launch_description():
+    """Declare the arguments, start the evaluator, pass its exit code on."""
+    evaluator = Node(
+        package='safety_scenarios', executable='evaluator_node', output='screen',
+        namespace=LaunchConfiguration('namespace'),
+        parameters=[{name: ParameterValue(LaunchConfiguration(argument), value_type=value_type)
+                     for name, (argument, value_type) in PARAMETERS.items()}])
+    ended = [EmitEvent(event=Shutdown(reason='the evaluation has ended'))]
+    return LaunchDescription([
+        *(DeclareLaunchArgument(**argument) for argument in ARGUMENTS),
+        IncludeLaunchDescription(
+            AnyLaunchDescriptionSource(LaunchConfiguration('controller_launch')),
+            condition=IfCondition(NotEqualsSubstitution(
+                LaunchConfiguration('controller_launch'), ''))),
+        RegisterEventHandler(OnProcessExit(target_action=evaluator, on_exit=raise_on_failure)),
+        RegisterEventHandler(OnProcessExit(target_action=evaluator, on_exit=ended)),
+        evaluator])

@@ -1,0 +1,178 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""An OpenAI-compatible server on this machine that answers from a script and notes what it got."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import json
+import socket
+import threading
+import time
+from typing import Any
+
+_TRICKLE_S = 0.02
+_POLL_S = 0.01
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server sends to one request, and how long it takes."""
+
+    body: bytes
+    status: int = 200
+    delay_s: float = 0.0
+    """Before the first byte, or, when it trickles, between the headers and the body."""
+    content_type: str = 'application/json'
+    trickles: bool = False
+    """Sends headers at once and then blanks, as gateways do to keep a connection alive."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the server got."""
+
+    path: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: Mapping[str, Any]
+
+
+def said(text: Any, delay_s: float = 0.0, trickles: bool = False) -> Reply:
+    """Return a chat completion whose one choice says ``text``."""
+    return sent({'id': 'completion-1', 'object': 'chat.completion', 'created': 0, 'model': 'fake',
+                 'choices': [{'index': 0, 'finish_reason': 'stop',
+                              'message': {'role': 'assistant', 'content': text}}]},
+                delay_s=delay_s, trickles=trickles)
+
+
+def decided(action: str, delay_s: float = 0.0, trickles: bool = False) -> Reply:
+    """Return a chat completion that follows the schema of a command."""
+    return said(json.dumps({'action': action, 'reason': 'scripted'}), delay_s, trickles)
+
+
+def sent(document: Any, **options: Any) -> Reply:
+    """Return any JSON document as the body."""
+    return Reply(json.dumps(document).encode(), **options)
+
+
+class FakeServer(ThreadingHTTPServer):
+    """
+    Answers each request with the next reply of the script; the last one repeats.
+
+    :param replies: the script
+    """
+
+    daemon_threads = False
+
+    def __init__(self, *replies: Reply) -> None:
+        super().__init__(('127.0.0.1', 0), _Handler)
+        self.requests: list[Request] = []
+        self.closing = threading.Event()
+        self._lock = threading.Lock()
+        self._connections: list[socket.socket] = []
+        self._script = list(replies)
+
+    @property
+    def base_url(self) -> str:
+        """What a client is told."""
+        return f'http://127.0.0.1:{self.server_address[1]}/v1'
+
+    def script(self, *replies: Reply) -> None:
+        """Answer the next requests with these."""
+        with self._lock:
+            self._script = list(replies)
+
+    def take(self, request: Request) -> Reply:
+        """Note a request and return the reply to it."""
+        with self._lock:
+            self.requests.append(request)
+            return self._script.pop(0) if len(self._script) > 1 else self._script[0]
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve one connection in a thread of its own."""
+        self._connections.append(request)
+        super().process_request(request, client_address)
+
+    def server_close(self) -> None:
+        """Cut every connection and join every thread."""
+        self.closing.set()
+        for connection in self._connections:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        super().server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    server: FakeServer
+
+    def do_POST(self) -> None:
+        content = self.rfile.read(int(self.headers['content-length']))
+        reply = self.server.take(Request(
+            self.path, {name.lower(): value for name, value in self.headers.items()},
+            json.loads(content)))
+        try:
+            self._send(reply)
+        except OSError:
+            self.close_connection = True
+
+    def _send(self, reply: Reply) -> None:
+        blanks = round(reply.delay_s / _TRICKLE_S) if reply.trickles else 0
+        if not reply.trickles:
+            self.server.closing.wait(reply.delay_s)
+        self.send_response(reply.status)
+        self.send_header('content-type', reply.content_type)
+        self.send_header('content-length', str(blanks + len(reply.body)))
+        self.end_headers()
+        for _ in range(blanks):
+            self.wfile.write(b' ')
+            self.server.closing.wait(_TRICKLE_S)
+        self.wfile.write(reply.body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving(*replies: Reply) -> Iterator[FakeServer]:
+    """Run a server until the block ends; then no thread and no socket of it is left."""
+    server = FakeServer(*replies)
+    thread = threading.Thread(target=server.serve_forever, args=(_POLL_S,), name='fake server')
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def unused_url() -> str:
+    """Return a URL at which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return f'http://127.0.0.1:{probe.getsockname()[1]}/v1'
+
+
+def wait_until(condition: Any, seconds: float = 5.0) -> None:
+    """Return as soon as a condition holds; fail when it does not come true."""
+    due_s = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < due_s, 'waited in vain'
+        time.sleep(_POLL_S)
