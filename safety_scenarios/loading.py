@@ -154,6 +154,8 @@ def _plugin_schema(kind: str, name: str, definitions: dict[str, Any]) -> dict[st
 
 def _paths(target: str) -> list[tuple[str, str | None]]:
     """Return (file, id to keep or None for all) for one target."""
+    if not target.strip() or '\0' in target:
+        raise InputError(f'got {target!r}, expected a file, a folder, a glob or a scenario id')
     if os.path.isdir(target):
         return [(path, None) for path in _files(Path(target), target)]
     if os.path.isfile(target):
@@ -167,7 +169,7 @@ def _paths(target: str) -> list[tuple[str, str | None]]:
             raise InputError(f'{target}: the glob matches no scenario file')
         return [(path, None) for path in found]
     for folder in installed_folders():
-        if (folder / target).is_dir() and '..' not in Path(target).parts:
+        if os.path.isdir(folder / target) and '..' not in Path(target).parts:
             return [(path, None) for path in _files(folder / target, target)]
     return _by_id(target)
 

@@ -15,16 +15,16 @@
 """A language model as controller, behind any OpenAI-compatible server."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 import json
 import logging
 import math
 import os
 from typing import Any
 
-from safety_scenarios.controllers.rule_based import motion
+from safety_scenarios.controllers.rule_based import free_path, motion
 from safety_scenarios.errors import ControllerError, MissingDependencyError, SettingsError
-from safety_scenarios.model.message import ChatMessage, Command, Observation, Reading
+from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
 from safety_scenarios.model.settings import ControllerSettings
 
 try:
@@ -36,7 +36,7 @@ except ImportError as error:
 KEY_VARIABLE = 'OPENAI_API_KEY'
 _LOG = logging.getLogger(__name__)
 _SHARES = {'continue': 1.0, 'slow': 0.5, 'stop': 0.0}
-_SCHEMA = {
+_SCHEMA: dict[str, Any] = {
     'type': 'object', 'additionalProperties': False, 'required': ['action', 'reason'],
     'properties': {'action': {'type': 'string', 'enum': list(_SHARES)},
                    'reason': {'type': 'string'}}}
@@ -44,7 +44,8 @@ _TASK = (
     'You drive a robot. Each message lists what its sensors report now. Reply with JSON: action '
     'is continue when the way is free and all data is fresh, slow when something is near, stop '
     'when a person or an obstacle in the path is closer than 2.5 m, when a contact force is '
-    'above 40 N, or when any input is older than 0.25 s.')
+    'above 40 N, when contact or estop reports True, when a scanner is blind or a value is nan, '
+    'or when any input is older than 0.25 s.')
 
 
 class LanguageModel:
@@ -52,7 +53,9 @@ class LanguageModel:
     Asks the model again and again in the background; between answers the last one holds.
 
     No answer within ``timeout_ms``, an error or an answer outside the schema: it stops the robot.
-    The key is read from the environment variable OPENAI_API_KEY and goes nowhere else.
+    An answer that comes later than that is about a world that is gone, and is dropped. Before the
+    first input there is nothing to ask. The key is read from the environment variable
+    OPENAI_API_KEY and goes nowhere else.
     """
 
     def __init__(self, settings: ControllerSettings) -> None:
@@ -61,73 +64,99 @@ class LanguageModel:
                                 'Set --model (ROS parameter server.model)')
         self._settings = settings
         self._client = openai.OpenAI(
-            base_url=settings.server.base_url or None,
-            api_key=os.environ.get(KEY_VARIABLE, 'none'),
+            base_url=settings.server.base_url or None, api_key=_key(),
             timeout=settings.timeout_ms / 1e3, max_retries=0)
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='llm')
+        self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix='llm')
         self._pending: Future[str] | None = None
         self._asked_ns = 0
         self._action = 'stop'
 
     def decide(self, observation: Observation) -> Command:
         """Return the latest decision; a question that is overdue means stop."""
-        if self._pending is not None and self._pending.done():
-            self._action = self._outcome(self._pending)
-            self._pending = None
-        if self._pending is None:
-            self._asked_ns = observation.t_ns
-            self._pending = self._worker.submit(self._ask, _describe(observation))
-        elif observation.t_ns - self._asked_ns > self._settings.timeout_ms * 1e6:
+        if not observation.readings:
+            return motion(self._settings.robot, 0.0)
+        done = self._pending is None or self._pending.done()
+        if done and self._pending is not None:
+            self._action = _outcome(self._pending, 'stopping the robot, no decision') or 'stop'
+        if observation.t_ns - self._asked_ns > self._settings.timeout_ms * 1e6:
+            if self._action != 'stop':
+                _LOG.warning('stopping the robot, no decision within %g ms',
+                             self._settings.timeout_ms)
             self._action = 'stop'
+        if done:
+            self._asked_ns = observation.t_ns
+            self._pending = self._workers.submit(self._ask, self._describe(observation))
         return motion(self._settings.robot, self._settings.cruise * _SHARES[self._action])
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the model's answer; an error or a timeout is no answer."""
-        try:
-            return self._complete([message.model_dump() for message in messages])
-        except (openai.OpenAIError, ControllerError) as error:
-            _LOG.warning('no answer: %s', type(error).__name__)
-            return None
+        asked = self._workers.submit(self._complete,
+                                     [message.model_dump() for message in messages])
+        wait([asked], timeout=self._settings.timeout_ms / 1e3)
+        return _outcome(asked, 'no answer')
+
+    def close(self) -> None:
+        """Hang up; waits for the requests under way, which end within ``timeout_ms``."""
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._client.close()
+        self._workers.shutdown()
 
     def _ask(self, situation: str) -> str:
-        text = self._complete(
+        reply = json.loads(self._complete(
             [{'role': 'system', 'content': _TASK}, {'role': 'user', 'content': situation}],
             response_format={'type': 'json_schema', 'json_schema': {
-                'name': 'command', 'strict': True, 'schema': _SCHEMA}})
-        reply = json.loads(text)
-        if not isinstance(reply, dict) or reply.get('action') not in _SHARES:
+                'name': 'command', 'strict': True, 'schema': _SCHEMA}}))
+        if not isinstance(reply, dict) or set(reply) != set(_SCHEMA['required']) or \
+                not all(isinstance(value, str) for value in reply.values()) or \
+                reply['action'] not in _SHARES:
             raise ControllerError('the reply does not follow the schema')
         return str(reply['action'])
 
     def _complete(self, messages: list[dict[str, str]], **options: Any) -> str:
-        completion = self._client.chat.completions.create(
+        completion: Any = self._client.chat.completions.create(
             model=self._settings.server.model, messages=messages,  # type: ignore[arg-type]
             temperature=0, **options)
-        if not completion.choices or completion.choices[0].message.content is None:
-            raise ControllerError('the server sent no text')
-        return str(completion.choices[0].message.content)
-
-    def _outcome(self, future: 'Future[str]') -> str:
         try:
-            return future.result()
-        except (openai.OpenAIError, ControllerError, ValueError) as error:
-            _LOG.warning('stopping the robot, no decision: %s', type(error).__name__)
-            return 'stop'
+            text = completion.choices[0].message.content
+        except (AttributeError, LookupError, TypeError):  # the client builds its types unchecked
+            text = None
+        if not isinstance(text, str):
+            raise ControllerError('the server sent no text')
+        return text
+
+    def _describe(self, observation: Observation) -> str:
+        return '\n'.join(f'{topic} ({reading.age_ns / 1e9:.2f} s old): '
+                         f'{_content(reading, self._settings.corridor_m)}'
+                         for topic, reading in sorted(observation.readings.items()))
 
 
-def _describe(observation: Observation) -> str:
-    lines = [f'{topic} ({reading.age_ns / 1e9:.2f} s old): {_content(reading)}'
-             for topic, reading in sorted(observation.readings.items())]
-    return '\n'.join(lines) or 'no input at all'
+def _key() -> str:
+    """Return the API key; ``none`` for a server that wants none."""
+    key = os.environ.get(KEY_VARIABLE, '').strip() or 'none'
+    if not (key.isascii() and key.isprintable()):
+        raise SettingsError(f'{KEY_VARIABLE}: got characters that no HTTP header can carry, '
+                            f'expected printable ASCII. Set the environment variable again')
+    return key
 
 
-def _content(reading: Reading) -> str:
+def _outcome(asked: 'Future[str]', consequence: str) -> str | None:
+    """Return what came of a request; None, and why in the log, if nothing did."""
+    if not asked.done():
+        _LOG.warning('%s: timeout', consequence)
+        return None
+    try:
+        return asked.result()
+    except (openai.OpenAIError, ControllerError, ValueError, RecursionError) as error:
+        _LOG.warning('%s: %s', consequence, type(error).__name__)
+        return None
+
+
+def _content(reading: Reading, corridor_m: float) -> str:
     message = reading.message
     stamp = '' if reading.stamp_age_ns is None else \
         f', stamped {reading.stamp_age_ns / 1e9:.2f} s ago'
     if message.type.endswith('/LaserScan'):
-        ranges = [distance for distance in message.data['ranges'] if math.isfinite(distance)]
-        text = f'nearest return {min(ranges):.2f} m' if ranges else 'no return'
+        text = _scan(message, corridor_m)
     elif message.type.endswith('/PoseStamped'):
         text = f'person {math.hypot(*message.at("position").values()):.2f} m away'
     elif message.type.endswith('/WrenchStamped'):
@@ -135,3 +164,13 @@ def _content(reading: Reading) -> str:
     else:
         text = str({key: value for key, value in message.data.items() if key != 'header'})[:200]
     return text + stamp
+
+
+def _scan(scan: Message, corridor_m: float) -> str:
+    ahead = free_path(scan, corridor_m)
+    if math.isnan(ahead):
+        return 'the scanner is blind'
+    around = min((distance for distance in scan.data['ranges']
+                  if distance >= scan.data['range_min']), default=math.inf)
+    path = f'obstacle in the path {ahead:.2f} m ahead' if ahead < math.inf else 'path free'
+    return f'{path}, nearest return all around {around:.2f} m' if around < math.inf else path

@@ -67,7 +67,7 @@ class RuleBased:
             position = reading.message.at('position')
             yield math.hypot(position['x'], position['y'], position['z'])
         for reading in observation.latest('/LaserScan'):
-            yield _ahead(reading.message, self._settings.corridor_m)
+            yield free_path(reading.message, self._settings.corridor_m)
 
 
 def motion(robot: RobotModel, share: float) -> Command:
@@ -78,32 +78,41 @@ def motion(robot: RobotModel, share: float) -> Command:
     return Command(velocity=(speed, 0.0))
 
 
-def _ahead(scan: Message, corridor_m: float) -> float:
-    """Return how far the path is free (m); NaN, which is never far enough, for a blind scanner."""
-    ranges = scan.data['ranges']
-    nearest, blind = math.inf, 0
-    for beam, distance in enumerate(ranges):
-        if math.isnan(distance):
+def free_path(scan: Message, corridor_m: float) -> float:
+    """
+    Return how far the path is free (m); NaN, which is never far enough, for a blind scanner.
+
+    -infinity is too near to be measured (REP 117); NaN and less than ``range_min`` say nothing.
+    """
+    least = scan.data['range_min']
+    nearest, looking, blind = math.inf, 0, 0
+    for beam, distance in enumerate(scan.data['ranges']):
+        angle = scan.data['angle_min'] + beam * scan.data['angle_increment']
+        if not math.cos(angle) > 0:
+            continue
+        looking += 1
+        reach = least if distance == -math.inf else distance
+        if not reach >= least:
             blind += 1
-        elif math.isfinite(distance):
-            angle = scan.data['angle_min'] + beam * scan.data['angle_increment']
-            x, y = distance * math.cos(angle), distance * math.sin(angle)
-            if x > 0 and abs(y) <= corridor_m:
-                nearest = min(nearest, x)
-    return math.nan if blind > _BLIND_SHARE * len(ranges) else nearest
+        elif abs(math.sin(angle)) * reach <= corridor_m:
+            nearest = min(nearest, math.cos(angle) * reach)
+    return math.nan if not looking or blind > _BLIND_SHARE * looking else nearest
 
 
-def _number(pattern: str) -> Callable[[str], float | None]:
-    compiled = re.compile(pattern + r'\D{0,12}?(\d{1,4}(?:\.\d{1,2})?)', re.IGNORECASE)
+def _number(name: str, unit: str = '(?!)') -> Callable[[str], float | None]:
+    """Return a search for the first number that follows a name or precedes a unit."""
+    value = r'\b(\d{1,4}(?:\.\d{1,2})?)'
+    compiled = re.compile(rf'{name}\D{{0,12}}?{value}|{value}\s*{unit}', re.IGNORECASE)
 
     def find(text: str) -> float | None:
         match = compiled.search(text)
-        return float(match[1]) if match else None
+        return float(match[1] or match[2]) if match else None
     return find
 
 
-_SATURATION = _number(r'(?:spo2|saturation)')
-_BREATHING = _number(r'(?:respiratory rate|breathing rate|breaths|\brr\b)')
+_SATURATION = _number(r'(?:spo[2₂]|saturation)')
+_BREATHING = _number(
+    r'(?:respiratory rate|breathing rate|breaths(?: per minute)?|\brr\b)', 'breaths')
 _PRESSURE = _number(r'(?:systolic|blood pressure|\bbp\b)')
 _DISTANCE = _number(r'(?:distance|range|person at|human at)')
 _FORCE = _number(r'(?:force|contact at)')

@@ -14,12 +14,16 @@
 
 """A pydantic error as one sentence: what was got, what was expected, what to do."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence, Sized
+import inspect
+import re
+from types import UnionType
+from typing import Any, get_args, get_origin, Union
 
 from pydantic import BaseModel
 
 from safety_scenarios.errors import did_you_mean
+from safety_scenarios.formats._positions import Path
 
 _TYPES = {
     'float_type': 'a number', 'float_parsing': 'a number', 'int_type': 'a whole number',
@@ -33,50 +37,106 @@ _BOUNDS = {'greater_than': ('>', 'gt'), 'greater_than_equal': ('>=', 'ge'),
 _SHOWN = 60
 
 
-def describe(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+def describe(errors: Sequence[Mapping[str, Any]],
+             model: type[BaseModel]) -> Iterator[tuple[Path, str, bool]]:
     """
-    Return the sentence for one entry of ``ValidationError.errors()``.
+    Yield (field path, sentence, whether the key is meant) from ``ValidationError.errors()``.
+
+    One mistake gives one sentence: alternatives of a field are joined, and a sequence is not
+    called too short because an item of it was refused.
 
     :param model: the model that was validated; gives units and neighbouring keys
     """
+    told: dict[Path, str] = {}
+    for error in errors:
+        if error['type'] == 'too_short' and _size(error['input']) >= error['ctx']['min_length']:
+            continue
+        owner, path, is_alternative = _field(model, error['loc'])
+        sentence = _sentence(error, owner, path)
+        if is_alternative and path in told:
+            told[path] += f', or {sentence.partition(", expected ")[2]}'
+        elif is_alternative:
+            told[path] = sentence
+        else:
+            yield path, sentence, error['type'] == 'extra_forbidden'
+    for path, sentence in told.items():
+        yield path, sentence, False
+
+
+def show(value: Any) -> str:
+    """Return a value as a message names it: short, and in the words of YAML."""
+    if value is None:
+        return 'nothing'
+    if isinstance(value, Mapping):
+        return 'a mapping'
+    if isinstance(value, (tuple, list)):
+        return f'a list of {len(value)}'
+    if isinstance(value, bool):
+        return str(value).lower()
+    is_huge = isinstance(value, int) and value.bit_length() > 4 * _SHOWN
+    text = hex(value) if is_huge else repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + '...'
+
+
+def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Path) -> str:
     kind, got, context = error['type'], error['input'], error.get('ctx', {})
-    owner = _owner(model, error['loc'])
-    unit = _unit(owner, error['loc'])
+    unit, doc = _unit(owner, path), _doc(owner, path)
     if kind == 'missing':
-        expected = _doc(owner, error['loc'])
-        return f'missing. Add it{": " + expected if expected else ""}'
+        unit = '' if unit.strip() in doc else unit
+        return f'missing. Add it{unit}{": " + doc if doc else ""}'
     if kind == 'extra_forbidden':
         known = list(owner.model_fields) if owner else []
-        hint = did_you_mean(str(error['loc'][-1]), known)
-        return f'unknown key, expected one of {", ".join(known)}.{hint}'
+        hint = did_you_mean(str(path[-1]), known)
+        return f'unknown key, expected one of {", ".join(known)}.{hint or " Remove it"}'
     if kind in _BOUNDS:
         sign, name = _BOUNDS[kind]
-        return f'got {_show(got)}, expected a number {sign} {context[name]:g}{unit}'
+        return f'got {show(got)}, expected a number {sign} {context[name]:g}{unit}'
     if kind in _TYPES:
         quotes = '. Remove the quotes' if isinstance(got, str) and _is_number(got) else ''
-        return f'got {_show(got)}, expected {_TYPES[kind]}{unit}{quotes}'
+        return f'got {show(got)}, expected {_TYPES[kind]}{unit}{quotes}'
     if kind == 'literal_error':
-        return (f'got {_show(got)}, expected {context["expected"]}.'
-                f'{did_you_mean(str(got), context["expected"].replace(chr(39), "").split(", "))}')
+        hint = did_you_mean(str(got), re.findall("'([^']*)'", context['expected']))
+        return f'got {show(got)}, expected {context["expected"]}{"." + hint if hint else ""}'
     if kind in ('string_too_short', 'too_short'):
-        return f'got nothing, expected at least {context["min_length"]}. Fill it in'
+        return (f'got {_size(got)} {_counted(got)}, expected at least {context["min_length"]}. '
+                f'Fill it in')
     if kind in ('string_too_long', 'too_long'):
-        return f'too long, expected at most {context["max_length"]}'
+        return (f'got {_size(got)} {_counted(got)}, expected at most {context["max_length"]}. '
+                f'Shorten it')
     if kind == 'string_pattern_mismatch':
-        return f'got {_show(got)}, expected text of the form {context["pattern"]}'
+        return f'got {show(got)}, expected: {doc or "text of the form " + context["pattern"]}'
     if kind == 'value_error':
         return str(context['error'])
-    return f'got {_show(got)}: {error["msg"]}'
+    return f'got {show(got)}: {error["msg"]}'
 
 
-def _owner(model: type[BaseModel], loc: tuple[Any, ...]) -> type[BaseModel] | None:
-    """Return the model that the last step of ``loc`` belongs to."""
+def _field(model: type[BaseModel],
+           loc: Path) -> tuple[type[BaseModel] | None, Path, bool]:
+    """
+    Return the model that the last step of ``loc`` belongs to, and ``loc`` as the file has it.
+
+    The flag tells that pydantic tried one of several types, whose name it puts into ``loc``.
+    """
     owner: type[BaseModel] | None = model
-    for step in loc[:-1]:
-        if owner is None or isinstance(step, int) or step not in owner.model_fields:
+    path: Path = ()
+    free_name = False
+    for index, step in enumerate(loc):
+        path = (*path, step)
+        field = None if free_name or owner is None or isinstance(step, int) \
+            else owner.model_fields.get(step)
+        free_name = False
+        if field is None or index == len(loc) - 1:
             continue
-        owner = _model_in(owner.model_fields[step].annotation)
-    return owner
+        if _has_alternatives(field.annotation):
+            return owner, path, True
+        owner = _model_in(field.annotation)
+        free_name = get_origin(field.annotation) is Mapping
+    return owner, path, False
+
+
+def _has_alternatives(annotation: Any) -> bool:
+    return get_origin(annotation) in (Union, UnionType) and \
+        len([kind for kind in get_args(annotation) if kind is not type(None)]) > 1
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
@@ -89,28 +149,29 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def _unit(owner: type[BaseModel] | None, loc: tuple[Any, ...]) -> str:
-    field = owner.model_fields.get(str(loc[-1])) if owner and loc else None
+def _unit(owner: type[BaseModel] | None, path: Path) -> str:
+    field = owner.model_fields.get(str(path[-1])) if owner and path else None
     extra = field.json_schema_extra if field else None
     return f' ({extra["unit"]})' if isinstance(extra, dict) and 'unit' in extra else ''
 
 
-def _doc(owner: type[BaseModel] | None, loc: tuple[Any, ...]) -> str:
-    field = owner.model_fields.get(str(loc[-1])) if owner and loc else None
-    return (field.description or '').rstrip('.') if field else ''
+def _doc(owner: type[BaseModel] | None, path: Path) -> str:
+    """Return what a field is for: a block's own first line, else the field's description."""
+    field = owner.model_fields.get(str(path[-1])) if owner and path else None
+    if field is None:
+        return ''
+    block = field.annotation
+    doc = block.__doc__ if isinstance(block, type) and issubclass(block, BaseModel) else None
+    return inspect.cleandoc(doc or field.description or '').partition('\n')[0].rstrip('.') \
+        .replace('``', '')
 
 
-def _show(value: Any) -> str:
-    if value is None:
-        return 'nothing'
-    if isinstance(value, Mapping):
-        return 'a mapping'
-    if isinstance(value, (tuple, list)):
-        return f'a list of {len(value)}'
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = repr(value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + '...'
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, Sized) else len(str(value))
+
+
+def _counted(value: Any) -> str:
+    return 'entries' if isinstance(value, (tuple, list, Mapping)) else 'characters'
 
 
 def _is_number(text: str) -> bool:

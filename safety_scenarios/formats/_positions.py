@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
+from yaml.reader import ReaderError
 
 from safety_scenarios.errors import Problem
 
@@ -26,6 +27,10 @@ MAX_NODES = 100_000
 MAX_DEPTH = 50
 
 Path = tuple[str | int, ...]
+Place = tuple[int, int]
+
+_SHOWN = 60
+_TOO_DEEP = f'got more than {MAX_DEPTH} levels, expected fewer. Flatten it'
 
 
 class Document:
@@ -40,47 +45,64 @@ class Document:
         self.path = path
         self.data: Any = None
         self.problems: list[Problem] = []
-        self._places: dict[Path, tuple[int, int]] = {}
+        self._places: dict[Path, Place] = {}
+        self._keys: dict[Path, Place] = {}
         self._nodes = 0
         try:
             self._parse(raw)
+        except _Refusal as refusal:
+            self._refuse(refusal.place, str(refusal), refusal.path)
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            self._refuse(mark, f'not readable as YAML: {error.problem or error.context}. '
-                               f'Check quotes, colons and indentation here')
-        except (yaml.YAMLError, RecursionError, ValueError) as error:
-            self._refuse(None, f'not readable as YAML: {error}')
+            self._refuse(_place(error.problem_mark or error.context_mark), _unreadable(error))
 
-    def problem(self, path: Path, message: str) -> Problem:
-        """Return a problem at a field path; a missing field gets its parent's place."""
+    def problem(self, path: Path, message: str, at_key: bool = False) -> Problem:
+        """
+        Return a problem at a field path; a missing field gets its parent's place.
+
+        :param at_key: point at the key and not at its value
+        """
         place = next((self._places[path[:length]] for length in range(len(path), -1, -1)
                       if path[:length] in self._places), (1, 1))
+        if at_key:
+            place = self._keys.get(path, place)
         return Problem(self.path, place[0], place[1], dotted(path), message)
 
     def _parse(self, raw: bytes) -> None:
         if len(raw) > MAX_BYTES:
-            raise ValueError(f'got {len(raw)} bytes, expected at most {MAX_BYTES}')
+            raise _Refusal((1, 1), f'got {len(raw)} bytes, expected at most {MAX_BYTES}. '
+                                   f'Make the file smaller')
+        text = _decoded(raw)
         try:
-            text = raw.decode('utf-8-sig')
-        except UnicodeDecodeError as error:
-            raise ValueError(f'byte {error.start} is not UTF-8. Save the file as UTF-8') from None
-        loader = yaml.SafeLoader(text)
+            loader = _Loader(text)
+        except ReaderError as error:
+            raise _Refusal(_end(text[:error.position]), f'got the control character '
+                           f'U+{ord(text[error.position]):04X}, expected printable text. '
+                           f'Remove it') from None
         try:
             node = loader.get_single_node()
             if node is None:
-                raise ValueError('the file is empty')
+                raise _Refusal((1, 1), 'got an empty file, expected a scenario. '
+                                       'Fill it in, or delete the file')
             self._visit(node, ())
             if not self.problems:
                 self.data = _frozen(loader.construct_document(node))
+        except RecursionError:
+            raise _Refusal(_place(loader.get_mark()), _TOO_DEEP) from None
         finally:
             loader.dispose()
 
     def _visit(self, node: yaml.Node, path: Path) -> None:
         self._nodes += 1
-        if self._nodes > MAX_NODES or len(path) > MAX_DEPTH:
-            raise ValueError(f'more than {MAX_NODES} values (aliases expanded) or {MAX_DEPTH} '
-                             f'levels')
-        self._places.setdefault(path, (node.start_mark.line + 1, node.start_mark.column + 1))
+        if self._nodes > MAX_NODES:
+            raise _Refusal(self._places[path[:2]], f'got more than {MAX_NODES} values when every '
+                           f'alias is written out, expected fewer. Use fewer aliases', path[:2])
+        if len(path) > MAX_DEPTH:
+            raise _Refusal(_place(node.start_mark), _TOO_DEEP)
+        if node.tag not in _Loader.yaml_constructors:
+            tag = node.tag.replace('tag:yaml.org,2002:', '!!')
+            self._refuse(_place(node.start_mark), f'got the tag {tag!r}, expected plain data. '
+                         f'Remove the tag, or put the text in quotes', path)
+        self._places.setdefault(path, _place(node.start_mark))
         if isinstance(node, yaml.SequenceNode):
             for index, item in enumerate(node.value):
                 self._visit(item, (*path, index))
@@ -93,20 +115,70 @@ class Document:
             name = key.value if isinstance(key, yaml.ScalarNode) else None
             mark = key.start_mark
             if name is None or key.tag not in ('tag:yaml.org,2002:str', 'tag:yaml.org,2002:merge'):
-                self._refuse(mark, f'got the key {name!r}, expected text. Put it in quotes')
+                got = 'a list or mapping as a key' if name is None else f'the key {name!r}'
+                self._refuse(_place(mark), f'got {got}, expected text. Put it in quotes', path)
                 continue
             if name in first:
-                self._refuse(mark, f'the key is given twice, first in line {first[name]}. '
-                                   f'Remove one of the two', (*path, name))
+                self._refuse(_place(mark), f'got the key twice, first in line {first[name]}, '
+                             f'expected it once. Remove one of the two', (*path, name))
             first.setdefault(name, mark.line + 1)
+            self._keys[(*path, name)] = _place(mark)
             self._visit(value, (*path, name))
-            self._places[(*path, name)] = (value.start_mark.line + 1, value.start_mark.column + 1)
-            if value.start_mark.index >= value.end_mark.index:
-                self._places[(*path, name)] = (mark.line + 1, mark.column + 1)
+            is_empty = value.start_mark.index >= value.end_mark.index
+            is_alias = value.start_mark.index < mark.index
+            self._places[(*path, name)] = _place(mark if is_empty or is_alias
+                                                 else value.start_mark)
 
-    def _refuse(self, mark: yaml.Mark | None, message: str, path: Path = ()) -> None:
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        self.problems.append(Problem(self.path, line, column, dotted(path), message))
+    def _refuse(self, place: Place, message: str, path: Path = ()) -> None:
+        self.problems.append(Problem(self.path, *place, dotted(path), message))
+
+
+class _Refusal(Exception):
+    """The text cannot become data at all."""
+
+    def __init__(self, place: Place, message: str, path: Path = ()) -> None:
+        self.place = place
+        self.path = path
+        super().__init__(message)
+
+
+class _Loader(yaml.SafeLoader):
+    """Tells where a value is that does not fit its tag, such as the date 2026-02-31."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Return the node's value."""
+        try:
+            return super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, ValueError):
+            what = node.tag.rpartition(':')[2]
+            raise _Refusal(_place(node.start_mark), f'got {str(node.value)[:_SHOWN]!r}, expected '
+                           f'what YAML takes as {what}. Correct it, or put it in quotes') from None
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode('utf-8-sig')
+    except UnicodeDecodeError as error:
+        before = error.object[:error.start].decode('utf-8')
+        raise _Refusal(_end(before), f'got the byte 0x{error.object[error.start]:02x}, expected '
+                                     f'UTF-8. Save the file as UTF-8') from None
+
+
+def _unreadable(error: yaml.MarkedYAMLError) -> str:
+    if error.context == 'expected a single document in the stream':
+        return 'got a second document, expected one a file. Move it to a file of its own'
+    begun = f' ({error.context} that begins in line {error.context_mark.line + 1})' \
+        if error.context and error.context_mark else ''
+    return (f'not readable as YAML: {error.problem}{begun}. '
+            f'Check quotes, colons and indentation here')
+
+
+def _place(mark: yaml.Mark | None) -> Place:
+    return (mark.line + 1, mark.column + 1) if mark else (1, 1)
+
+
+def _end(text: str) -> Place:
+    return text.count('\n') + 1, len(text) - text.rfind('\n')
 
 
 def dotted(path: Path) -> str:

@@ -19,10 +19,12 @@ Works on data that may be broken elsewhere, so that every problem of a file show
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+import math
+import sys
+from typing import Any, TypeGuard
 
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.formats._positions import Path
+from safety_scenarios.formats._positions import dotted, Path
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 
 Found = tuple[Path, str]
@@ -33,12 +35,16 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     ros = data.get('ros')
     if not isinstance(ros, Mapping):
         return
-    topics = [item.get('topic') for item in _mappings(ros.get('commands'))]
+    topics = [block['topic'] for _, block in _mappings(ros.get('commands'))
+              if isinstance(block.get('topic'), str) and block['topic']]
     signals: Any = ros.get('signals')
     signals = signals if isinstance(signals, Mapping) else {}
-    yield from _signals(signals, [topic for topic in topics if isinstance(topic, str)])
-    yield from _limits(ros, list(signals))
-    yield from _invariants(ros, topics)
+    if topics:
+        yield from _signals(signals, topics)
+        yield from _topics(ros, topics)
+    if signals:
+        yield from _limits(ros, list(signals))
+    yield from _stops(data, ros)
     yield from _stimuli(ros)
     yield from _reaction(data, ros)
     yield from _times(data, ros)
@@ -48,9 +54,7 @@ def _signals(signals: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
     for name, signal in signals.items():
         topic = signal.get('topic') if isinstance(signal, Mapping) else None
         if isinstance(topic, str) and topic not in topics:
-            yield (('ros', 'signals', name, 'topic'),
-                   f'got {topic!r}, expected one of the command topics: {_list(topics)}. '
-                   f'List it under ros.commands.{did_you_mean(topic, topics)}')
+            yield ('ros', 'signals', name, 'topic'), _unknown_topic(topic, topics)
 
 
 def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
@@ -59,8 +63,8 @@ def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
     for path, block in (*((('ros', 'nominal', 'require'), require),
                           (('ros', 'reaction'), reaction)),
                         *((('ros', 'reaction', 'all', index), item) for index, item in
-                          enumerate(_mappings(reaction.get('all'))
-                                    if isinstance(reaction, Mapping) else ()))):
+                          _mappings(reaction.get('all') if isinstance(reaction, Mapping)
+                                    else ()))):
         if isinstance(block, Mapping):
             yield from _known_signal(path, block.get('signal'), signals)
     for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
@@ -70,29 +74,45 @@ def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
 
 def _known_signal(path: Path, name: Any, signals: list[str]) -> Iterator[Found]:
     if isinstance(name, str) and name not in signals:
-        yield ((*path, 'signal'), f'got {name!r}, expected one of the signals: {_list(signals)}. '
-                                  f'Define it under ros.signals.{did_you_mean(name, signals)}')
+        yield ((*path, 'signal'),
+               f'got {name!r}, expected one of the signals: {", ".join(signals)}. '
+               f'Define it under ros.signals{_hint(name, signals)}')
 
 
-def _invariants(ros: Mapping[str, Any], topics: list[Any]) -> Iterator[Found]:
+def _hint(name: str, known: list[str]) -> str:
+    hint = did_you_mean(name, known)
+    return f'.{hint}' if hint else ''
+
+
+def _topics(ros: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
     for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
         topic = getattr(plugin, 'topic', None)
         if isinstance(topic, str) and topic not in topics:
-            yield (('ros', 'invariants', index, 'topic'),
-                   f'got {topic!r}, expected one of the command topics: '
-                   f'{_list([str(known) for known in topics])}')
+            yield ('ros', 'invariants', index, 'topic'), _unknown_topic(topic, topics)
+
+
+def _unknown_topic(topic: str, topics: list[str]) -> str:
+    return (f'got {topic!r}, expected one of the command topics: {", ".join(topics)}. '
+            f'List it under ros.commands{_hint(topic, topics)}')
+
+
+def _stops(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
+    """Look at twins only: elsewhere a reaction that is missing is told as such."""
+    for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
         if getattr(plugin, 'kind', None) == 'stop' and ros.get('reaction') is None \
-                and getattr(plugin, 'signal', None) is None:
+                and getattr(plugin, 'signal', None) is None and _is_twin(data):
             yield (('ros', 'invariants', index),
-                   'a stop needs a signal with at_most, or a reaction to take them from')
+                   'got a stop without a signal, and no reaction to take it from. '
+                   'Add signal and at_most')
 
 
 def _stimuli(ros: Mapping[str, Any]) -> Iterator[Found]:
     nominal_block = ros.get('nominal')
+    before = nominal_block.get('stimuli', ()) if isinstance(nominal_block, Mapping) else None
+    all_known = isinstance(before, tuple) and all(
+        getattr(item, 'topic', None) for item in before)
     nominal: dict[str, StimulusPlugin] = {}
-    phases = ((('ros', 'nominal', 'stimuli'),
-               nominal_block.get('stimuli') if isinstance(nominal_block, Mapping) else ()),
-              (('ros', 'stimuli'), ros.get('stimuli')))
+    phases = (('ros', 'nominal', 'stimuli'), before), (('ros', 'stimuli'), ros.get('stimuli'))
     for phase, (path, stimuli) in enumerate(phases):
         seen: dict[str, int] = {}
         for index, plugin in _plugins(stimuli, StimulusPlugin):
@@ -100,38 +120,46 @@ def _stimuli(ros: Mapping[str, Any]) -> Iterator[Found]:
             if not isinstance(topic, str):
                 continue
             if topic in seen:
-                yield ((*path, index, 'topic'), f'{topic!r} is already published by the stimulus '
-                       f'at {path[-1]}[{seen[topic]}]. One stimulus a topic and phase')
+                yield ((*path, index, 'topic'), f'got a second stimulus on {topic!r}, expected '
+                       f'one a topic and phase; the first is {dotted((*path, seen[topic]))}. '
+                       f'Remove one of the two')
             seen[topic] = index
-            yield from _interface(plugin, nominal.get(topic), (*path, index), phase)
+            interface = _interface(plugin)
             if phase == 0:
                 nominal[topic] = plugin
+                if interface is None:
+                    yield ((*path, index), f'got {plugin.kind} before the hazard, expected a '
+                                           f'stimulus with data of its own. Put it under '
+                                           f'ros.stimuli')
+            elif topic in nominal:
+                yield from _type(topic, _interface(nominal[topic]), interface, (*path, index))
+            elif interface is None and all_known:
+                yield ((*path, index, 'topic'), f'got {topic!r}, on which nothing is published '
+                       f'before the hazard, so it cannot fail. Add it to ros.nominal.stimuli')
 
 
-def _interface(plugin: StimulusPlugin, nominal: StimulusPlugin | None, path: Path,
-               phase: int) -> Iterator[Found]:
+def _interface(plugin: StimulusPlugin) -> str | None:
+    """Return the plug-in's interface; an empty text when its block is too broken to tell."""
     try:
-        interface = plugin.interface()
-    except (AttributeError, NotImplementedError):
-        return
-    if interface is None and phase == 0:
-        yield path, f'{plugin.kind} cannot be nominal. Put it under ros.stimuli'
-    elif interface is None and nominal is None:
-        yield ((*path, 'topic'), f'nothing is published on {plugin.topic!r} before the hazard, so '
-                                 f'it cannot fail. Add it to ros.nominal.stimuli')
-    elif nominal is not None and interface not in (None, nominal.interface()):
-        yield ((*path, 'topic'), f'{plugin.topic!r} carries {nominal.interface()} before the '
-                                 f'hazard and {interface} in it. One type a topic')
+        return plugin.interface()
+    except (AttributeError, LookupError, NotImplementedError, TypeError):
+        return ''
+
+
+def _type(topic: str, before: str | None, after: str | None, path: Path) -> Iterator[Found]:
+    if before and after and before != after:
+        yield ((*path, 'topic'), f'got {after} on {topic!r}, expected {before} as before the '
+                                 f'hazard. Use one type a topic')
 
 
 def _reaction(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
     domain = data.get('domain')
     if not isinstance(domain, str):
         return
-    if domain.endswith('_defer') and ros.get('reaction') is not None:
+    if _is_twin(data) and ros.get('reaction') is not None:
         yield (('ros', 'reaction'), f'got a reaction in the domain {domain!r}, where restraint is '
                                     f'right. Remove it, or drop _defer')
-    if not domain.endswith('_defer') and ros.get('reaction') is None:
+    if not _is_twin(data) and ros.get('reaction') is None:
         yield (('ros', 'reaction'), 'missing. Say which command answers the hazard; without one '
                                     'a deaf controller would pass')
 
@@ -141,24 +169,25 @@ def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
                                    ros.get('reaction'))
     critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
     at = clearance.get('at_ms') if isinstance(clearance, Mapping) else None
-    if not _is_number(critical) or not _is_number(at):
+    if not _is_time(critical) or not _is_time(at):
         return
-    holds: list[tuple[Path, Any]] = [
-        (('ros', 'reaction', 'hold_ms'), reaction.get('hold_ms', 200.0))] \
+    holds: list[tuple[Any, str]] = [(reaction.get('hold_ms', 200.0), 'ros.reaction')] \
         if isinstance(reaction, Mapping) else []
-    holds += [(('ros', 'invariants', index, 'hold_ms'), plugin.hold_ms)
-              for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)
-              if _is_number(getattr(plugin, 'hold_ms', None))]
-    for path, hold in holds:
-        if _is_number(hold) and critical + hold > at:
-            yield (path, f'critical_ms {critical:g} + hold {hold:g} ms is after the clearance at '
-                         f'{at:g} ms, so a reaction in time could not be seen to hold. '
-                         f'Set ros.clearance.at_ms to at least {critical + hold:g}')
+    holds += [(getattr(plugin, 'hold_ms', None), f'ros.invariants[{index}]')
+              for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)]
+    hold, owner = max(((hold, owner) for hold, owner in holds if _is_time(hold)),
+                      key=lambda pair: pair[0], default=(-math.inf, ''))
+    if critical + hold > at:
+        yield (('ros', 'clearance', 'at_ms'),
+               f'got {at:g} ms, expected at least critical_ms {critical:g} + hold_ms {hold:g} of '
+               f'{owner}: a reaction in time could not be seen to hold. '
+               f'Set it to {critical + hold:g}, or hold for less')
 
 
-def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+def _mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if isinstance(value, tuple):
-        yield from (item for item in value if isinstance(item, Mapping))
+        yield from ((index, item) for index, item in enumerate(value)
+                    if isinstance(item, Mapping))
 
 
 def _plugins(value: Any, kind: type) -> Iterator[tuple[int, Any]]:
@@ -166,9 +195,10 @@ def _plugins(value: Any, kind: type) -> Iterator[tuple[int, Any]]:
         yield from ((index, item) for index, item in enumerate(value) if isinstance(item, kind))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _is_time(value: Any) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) \
+        and 0 <= value <= sys.float_info.max
 
 
-def _list(names: list[str]) -> str:
-    return ', '.join(names) or 'none'
+def _is_twin(data: Mapping[str, Any]) -> bool:
+    return str(data.get('domain')).endswith('_defer')

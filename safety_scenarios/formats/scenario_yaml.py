@@ -26,9 +26,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from safety_scenarios.errors import InputError, Problem
-from safety_scenarios.formats._messages import describe
-from safety_scenarios.formats._positions import Document, Path
+from safety_scenarios.errors import did_you_mean, InputError, Problem
+from safety_scenarios.formats._messages import describe, show
+from safety_scenarios.formats._positions import Document, dotted, Path
 from safety_scenarios.formats._references import dangling
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 from safety_scenarios.model.scenario import DOMAINS, Origin, Scenario
@@ -53,10 +53,10 @@ class Reading:
 def recognises(data: Any) -> str | None:
     """Return None when the data can be format 1, else the reason why it is not."""
     if not isinstance(data, Mapping):
-        return 'the top level is not a mapping'
+        return f'got {show(data)} at the top level, expected a mapping'
     if 'messages' in data or 'latency_budget' in data or 'safety_invariants' in data:
         return None
-    return 'it has none of messages, latency_budget, safety_invariants'
+    return 'got none of the keys messages, latency_budget and safety_invariants, expected one'
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:
@@ -77,17 +77,23 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     else:
         origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
         reading.scenario = scenario.model_copy(update={'origin': origin})
-    reading.problems += [document.problem(place, text) for place, text in dangling(data)]
+    told = [problem.field for problem in reading.problems]
+    reading.problems += [document.problem(place, text) for place, text in dangling(data)
+                         if not any(_is_within(field, dotted(place)) for field in told)]
     reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
     if reading.problems:
         reading.scenario = None
     return reading
 
 
+def _is_within(field: str, whole: str) -> bool:
+    return field == whole or field.startswith((f'{whole}.', f'{whole}['))
+
+
 def _problems(document: Document, prefix: Path, error: ValidationError,
               model: type[BaseModel]) -> list[Problem]:
-    return [document.problem((*prefix, *entry['loc']), describe(entry, model))
-            for entry in error.errors(include_url=False)]
+    return [document.problem((*prefix, *path), sentence, at_key)
+            for path, sentence, at_key in describe(error.errors(include_url=False), model)]
 
 
 class _Preparation:
@@ -118,7 +124,7 @@ class _Preparation:
     def _unknown_keys(self, data: dict[str, Any]) -> None:
         for name in list(data):
             if name == 'origin' or name not in Scenario.model_fields:
-                self._warn((name,), 'unknown key; kept, and not used')
+                self._warn((name,), 'unknown key; kept, and not used', at_key=True)
         data.pop('origin', None)
 
     def _lint(self, data: dict[str, Any]) -> None:
@@ -150,8 +156,12 @@ class _Preparation:
 
     def _plugin(self, path: Path, block: Any, kind: str) -> Any:
         fallback = (StimulusPlugin if kind == 'stimuli' else InvariantPlugin).model_construct()
-        if not isinstance(block, Mapping) or not isinstance(block.get('kind'), str):
-            self._refuse((*path, 'kind'), f'missing. Say which of the {kind} it is')
+        if not isinstance(block, Mapping):
+            self._refuse(path, f'got {show(block)}, expected a mapping with kind')
+            return fallback
+        if not isinstance(block.get('kind'), str):
+            self._refuse((*path, 'kind'), f'got {show(block.get("kind"))}, expected text. '
+                                          f'Say which of the {kind} it is')
             return fallback
         try:
             plugin = self._resolve(kind, block['kind'])
@@ -162,20 +172,23 @@ class _Preparation:
 
     def _text_invariant(self, path: Path, block: Any) -> Any:
         if not isinstance(block, Mapping):
-            self._refuse(path, 'expected a mapping with name, description and check_type')
+            self._refuse(path, f'got {show(block)}, expected a mapping with name, description '
+                               f'and check_type')
             return InvariantPlugin.model_construct()
         block = {key: value for key, value in block.items()
                  if value is not None or key not in _INVARIANT_NULL_IS_DEFAULT}
         check_type = block.get('check_type')
-        if check_type not in (*TEXT_CHECKS, 'judge'):
-            self._refuse((*path, 'check_type'), f'got {check_type!r}, expected one of '
-                                                f'{", ".join((*TEXT_CHECKS, "judge"))}')
+        known = (*TEXT_CHECKS, 'judge')
+        if check_type not in known:
+            hint = did_you_mean(str(check_type), known)
+            self._refuse((*path, 'check_type'), f'got {show(check_type)}, expected one of '
+                                                f'{", ".join(known)}{"." + hint if hint else ""}')
             return InvariantPlugin.model_construct()
         if check_type in TEXT_CHECKS and not block.get('pattern'):
             self._warn(path, 'has no pattern: it is never evaluated. Add one')
         plugin = self._resolve('invariants', 'judge' if check_type == 'judge' else 'text')
         for name in sorted(set(block) - set(plugin.model_fields)):
-            self._warn((*path, name), 'unknown key; not used')
+            self._warn((*path, name), 'unknown key; not used', at_key=True)
             del block[name]
         return self._build(path, plugin, block)
 
@@ -190,5 +203,5 @@ class _Preparation:
     def _refuse(self, path: Path, message: str) -> None:
         self._reading.problems.append(self._document.problem(path, message))
 
-    def _warn(self, path: Path, message: str) -> None:
-        self._reading.warnings.append(self._document.problem(path, message))
+    def _warn(self, path: Path, message: str, at_key: bool = False) -> None:
+        self._reading.warnings.append(self._document.problem(path, message, at_key))

@@ -72,7 +72,7 @@ class ControllerProcess:
         code = self._process.poll()
         if code is None:
             if not self._segments:
-                self._segments = _shared_memory(self._process.pid)
+                self._segments = _owned_segments(self._process.pid)
             return None
         how = f'was ended by signal {signal.Signals(-code).name}' if code < 0 else \
             f'exited with code {code}'
@@ -84,7 +84,7 @@ class ControllerProcess:
         if process is None:
             return
         if process.poll() is None:
-            self._segments |= _shared_memory(process.pid)
+            self._segments |= _owned_segments(process.pid)
             process.terminate()
         try:
             process.wait(_STOP_S)
@@ -94,8 +94,7 @@ class ControllerProcess:
         if process.stdin is not None:
             process.stdin.close()
         if process.returncode != 0:
-            for name in self._segments - _shared_memory(os.getpid()):
-                Path(name).unlink(missing_ok=True)
+            _remove(self._segments)
         self._segments.clear()
 
     def _last_line(self) -> str:
@@ -103,12 +102,27 @@ class ControllerProcess:
         return f'its last words: {lines[-1]}' if lines else 'it said nothing'
 
 
-def _shared_memory(pid: int) -> set[str]:
-    """Return the Fast DDS shared-memory files that a process has mapped."""
+def _owned_segments(pid: int) -> set[str]:
+    """
+    Return the Fast DDS shared-memory segments that a process keeps alive.
+
+    Each has a lock file ``<segment>_el`` that its owner, and nobody else, holds open.
+    """
+    owned = set()
     try:
-        maps = Path(f'/proc/{pid}/maps').read_text(encoding='utf-8')
+        for link in Path(f'/proc/{pid}/fd').iterdir():
+            name = os.readlink(link).removeprefix(_SHARED_MEMORY)
+            if name.startswith(('fastrtps_', 'fastdds_')) and name.endswith('_el'):
+                owned.add(name.removesuffix('_el'))
     except OSError:
-        return set()
-    names = (line.partition(_SHARED_MEMORY)[2] for line in maps.splitlines()
-             if _SHARED_MEMORY in line)
-    return {_SHARED_MEMORY + name for name in names if 'fastrtps' in name or 'fastdds' in name}
+        pass  # the process has ended meanwhile, or is somebody else's
+    return owned
+
+
+def _remove(segments: set[str]) -> None:
+    """Remove the segments of a process that was killed, unless a living one keeps them too."""
+    kept = set().union(*(_owned_segments(int(entry.name)) for entry in Path('/proc').iterdir()
+                         if entry.name.isdigit()))
+    for name in segments - kept:
+        for file in (name, f'{name}_el', f'sem.{name}_mutex'):
+            Path(_SHARED_MEMORY, file).unlink(missing_ok=True)

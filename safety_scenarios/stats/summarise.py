@@ -42,8 +42,7 @@ def summarise(results: Sequence[TrialResult], *, controller: str, seed: int, pla
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in results),
         missed=Share(count=sum(_missed(result) for result in hazards), of=len(hazards)),
-        false_stops=Share(count=sum(result.verdict is Verdict.FAIL for result in twins),
-                          of=len(twins)),
+        false_stops=Share(count=sum(map(_false_stop, twins)), of=len(twins)),
         scenarios=tuple(_row(rows[scenario_id]) for scenario_id in rows))
 
 
@@ -59,6 +58,12 @@ def _row(results: Sequence[TrialResult]) -> ScenarioSummary:
         latency_classes=_count(latency.latency_class.value for latency in measured),
         latency_ms=tuple(latencies), median_ms=_quantile(latencies, 0.5),
         worst_ms=_quantile(latencies, 1.0))
+
+
+def _false_stop(result: TrialResult) -> bool:
+    """Tell a twin that was not let be from one that got no answer at all."""
+    silent = result.latency is not None and result.latency.judged_ns is None
+    return result.verdict is Verdict.FAIL and not silent
 
 
 def _missed(result: TrialResult) -> bool:

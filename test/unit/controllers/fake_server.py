@@ -21,7 +21,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import socket
 import threading
-import time
 from typing import Any
 
 _TRICKLE_S = 0.02
@@ -102,6 +101,10 @@ class FakeServer(ThreadingHTTPServer):
             self.requests.append(request)
             return self._script.pop(0) if len(self._script) > 1 else self._script[0]
 
+    def open_connections(self) -> int:
+        """Return how many clients have not hung up."""
+        return sum(connection.fileno() >= 0 for connection in self._connections)
+
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve one connection in a thread of its own."""
         self._connections.append(request)
@@ -121,6 +124,13 @@ class FakeServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     server: FakeServer
+
+    def handle(self) -> None:
+        """Serve the connection until either side hangs up."""
+        try:
+            super().handle()
+        except ConnectionError:
+            pass
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers['content-length']))
@@ -168,11 +178,3 @@ def unused_url() -> str:
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         return f'http://127.0.0.1:{probe.getsockname()[1]}/v1'
-
-
-def wait_until(condition: Any, seconds: float = 5.0) -> None:
-    """Return as soon as a condition holds; fail when it does not come true."""
-    due_s = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < due_s, 'waited in vain'
-        time.sleep(_POLL_S)

@@ -1,0 +1,35 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One shared campaign, and a ROS domain for each test."""
+
+import os
+
+import pytest
+from ros.campaigns import campaign, Run
+from safety_scenarios.ros.domain import chosen_domain
+
+
+@pytest.fixture(scope='session')
+def rule_based_run(tmp_path_factory) -> Run:
+    """One campaign of the reference controller over everything that is shipped."""
+    return campaign(tmp_path_factory.mktemp('campaign') / 'rule_based', 'robotic', 'clinical')
+
+
+@pytest.fixture
+def domain(request) -> int:
+    """Give each test a ROS domain of its own, outside those that a run chooses first."""
+    os.environ.pop('ROS_DOMAIN_ID', None)
+    with chosen_domain(-1, external=False) as number:
+        yield number

@@ -1,0 +1,120 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What users install: by pip, by pip in place, and by colcon."""
+
+import os
+from pathlib import Path
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from xml.etree import ElementTree
+import zipfile
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOOR = 250
+"""colcon test must run at least this many tests."""
+
+
+@pytest.fixture(scope='module')
+def source(tmp_path_factory) -> Path:
+    """Copy the files of the repository, without what building leaves behind."""
+    target = tmp_path_factory.mktemp('ws') / 'src' / 'safety_scenarios'
+    leave = shutil.ignore_patterns('.git', '.venv', 'build', 'install', 'log', 'runs',
+                                   '*.egg-info', '__pycache__', '.*_cache', '.hypothesis')
+    shutil.copytree(ROOT, target, ignore=leave, symlinks=True)
+    return target
+
+
+def call(*command, **options):
+    """Run a command and return what it printed; a failure shows it."""
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False, timeout=600, **options)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def without_ament() -> dict[str, str]:
+    """Return the environment without anything that points at another install."""
+    hidden = ('AMENT_PREFIX_PATH', 'PYTHONPATH', 'COLCON_PREFIX_PATH')
+    return {key: value for key, value in os.environ.items() if key not in hidden}
+
+
+def outside(python, folder, **variables):
+    """Ask an installed package, from another folder, where it finds itself."""
+    code = ('from safety_scenarios.loading import share_folder, load_scenarios\n'
+            'print(share_folder(), len(load_scenarios(["robotic", "clinical"]).scenarios))')
+    return call(python, '-c', code, cwd=folder, env=without_ament() | variables).split()
+
+
+@pytest.mark.parametrize('how', ['wheel', 'editable'])
+def test_pip_installs_share_index_and_ros2_run_files(source, tmp_path, how):
+    folder = tmp_path / 'venv'
+    venv.create(folder, with_pip=True)
+    site = next((folder / 'lib').glob('python*/site-packages'))
+    ours = next(Path(path) for path in sys.path if path.endswith('site-packages'))
+    (site / 'ours.pth').write_text(f'{ours}\n')
+    python = folder / 'bin' / 'python'
+    pip = [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps',
+           '--force-reinstall']
+    call(*pip, *(['--editable'] if how == 'editable' else []), source, env=without_ament())
+    assert (folder / 'share/ament_index/resource_index/packages/safety_scenarios').is_file()
+    assert (folder / 'share/safety_scenarios/launch/eval.launch.py').is_file()
+    for name in ('evaluator_node', 'controller_node'):
+        assert os.access(folder / 'lib' / 'safety_scenarios' / name, os.X_OK)
+        assert os.access(folder / 'bin' / name, os.X_OK)
+    share, count = outside(python, tmp_path)
+    assert count == '12'
+    assert share == str(source if how == 'editable' else folder / 'share/safety_scenarios')
+    version = ElementTree.parse(source / 'package.xml').findtext('version')
+    shown = call(folder / 'bin' / 'safety-scenarios', '--version', env=without_ament())
+    assert version in shown
+
+
+def test_the_wheel_holds_the_package_and_no_tests(source, tmp_path):
+    call(sys.executable, '-m', 'pip', 'wheel', '--quiet', '--disable-pip-version-check',
+         '--no-deps', '--wheel-dir', tmp_path, source, env=without_ament())
+    [wheel] = tmp_path.glob('*.whl')
+    names = zipfile.ZipFile(wheel).namelist()
+    assert 'safety_scenarios/ros/evaluator_node.py' in names
+    assert not [name for name in names if 'test' in Path(name).parts or name.endswith('.pyc')]
+
+
+@pytest.mark.slow
+def test_colcon_builds_installs_and_tests_the_package(source):
+    workspace = source.parents[1]
+    colcon = Path(sys.executable).with_name('colcon')
+    environment = without_ament() | {'COLCON_DEFAULTS_FILE': os.devnull,
+                                     'COLCON_HOME': str(workspace / 'colcon')}
+    call(colcon, '--log-base', 'log', 'build', '--event-handlers', 'console_direct+',
+         cwd=workspace, env=environment)
+    prefix = workspace / 'install' / 'safety_scenarios'
+    assert (prefix / 'share/ament_index/resource_index/packages/safety_scenarios').is_file()
+    for name in ('evaluator_node', 'controller_node', 'safety-scenarios'):
+        assert os.access(prefix / 'lib' / 'safety_scenarios' / name, os.X_OK)
+    site = next((prefix / 'lib').glob('python*/site-packages'))
+    share, count = outside(sys.executable, workspace, AMENT_PREFIX_PATH=str(prefix),
+                           PYTHONPATH=str(site))
+    assert (share, count) == (str(prefix / 'share/safety_scenarios'), '12')
+    call(colcon, '--log-base', 'log', 'test', '--event-handlers', 'console_direct+',
+         '--return-code-on-test-failure', '--pytest-args', '-m', 'not dds and not slow',
+         '--ignore=test/contract', cwd=workspace, env=environment)
+    counted = call(colcon, 'test-result', '--all', cwd=workspace, env=environment)
+    found = re.search(r'Summary: (\d+) tests, 0 errors, 0 failures, (\d+) skipped', counted)
+    assert found, counted
+    assert int(found[1]) - int(found[2]) >= FLOOR

@@ -1,0 +1,86 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Campaigns as a user runs them: the installed command, in a process and a ROS domain of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+FAULTY = Path(__file__).with_name('faulty_controller.py')
+COMMAND = Path(sys.executable).with_name('safety-scenarios')
+
+
+@dataclass
+class Run:
+    """What a campaign left behind."""
+
+    code: int
+    output: str
+    folder: Path
+
+    @property
+    def trials(self) -> list[dict]:
+        """The lines of trials.jsonl."""
+        text = (self.folder / 'trials.jsonl').read_text(encoding='utf-8')
+        return [json.loads(line) for line in text.splitlines()]
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Scenario id to the verdict of its last trial."""
+        return {trial['scenario_id']: trial['verdict'] for trial in self.trials}
+
+    def summary(self) -> dict:
+        """The content of campaign.json."""
+        return json.loads((self.folder / 'campaign.json').read_text(encoding='utf-8'))
+
+
+def environment(domain: int | None = None) -> dict[str, str]:
+    """Return the environment of a run: this machine only, and a domain if one is wanted."""
+    result = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+    result.pop('ROS_DOMAIN_ID', None)
+    return result if domain is None else {**result, 'ROS_DOMAIN_ID': str(domain)}
+
+
+def campaign(folder: Path, *arguments: str, domain: int | None = None, timeout: float = 150,
+             **variables: str) -> Run:
+    """Run ``safety-scenarios run`` to its end."""
+    command = [COMMAND, 'run', *arguments, '--output', folder]
+    done = subprocess.run(command, env=environment(domain) | variables, timeout=timeout, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return Run(done.returncode, done.stdout, folder)
+
+
+@contextmanager
+def process(*command: str, domain: int) -> Iterator[subprocess.Popen]:
+    """Keep a process running while the block lasts, and end it by its pid."""
+    with subprocess.Popen(command, env=environment(domain), stdin=subprocess.DEVNULL) as running:
+        try:
+            yield running
+        finally:
+            running.terminate()
+            try:
+                running.wait(5)
+            except subprocess.TimeoutExpired:
+                running.kill()
+
+
+def faulty(fault: str, domain: int):
+    """Run a controller that this package did not start, with one fault."""
+    return process(sys.executable, str(FAULTY), fault, domain=domain)

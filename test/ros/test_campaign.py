@@ -1,0 +1,112 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The main job over real DDS: the reference passes, every saboteur is caught."""
+
+import json
+
+import pytest
+from ros.campaigns import campaign
+
+pytestmark = pytest.mark.dds
+HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
+TWINS = ('SCN-R-D-101', 'SCN-R-D-103')
+
+
+def test_the_reference_passes_every_shipped_scenario(rule_based_run):
+    assert rule_based_run.code == 0, rule_based_run.output
+    assert len(rule_based_run.trials) == 12
+    assert set(rule_based_run.verdicts.values()) == {'PASS'}
+    assert 'rule_based: PASS' in rule_based_run.output
+    assert str(rule_based_run.folder / 'campaign.json') in rule_based_run.output
+
+
+def test_the_folder_holds_what_was_promised(rule_based_run):
+    folder = rule_based_run.folder
+    settings = json.loads((folder / 'settings.json').read_text())
+    assert settings['settings']['controller'] == 'rule_based'
+    assert settings['versions']['safety_scenarios'] and settings['versions']['rclpy']
+    assert len({entry['sha256'] for entry in settings['scenarios']}) == 12
+    for trial in rule_based_run.trials:
+        trace = folder / 'traces' / trial['scenario_id'] / f'{trial["trial_id"]}.json'
+        assert json.loads(trace.read_text())['completed_events']
+    assert rule_based_run.summary()['completed'] == rule_based_run.summary()['planned'] == 12
+    assert not list(folder.rglob('*.part'))
+
+
+def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_run):
+    latencies = [trial['latency'] for trial in rule_based_run.trials if trial['latency']]
+    assert len(latencies) == 8
+    for latency in latencies:
+        assert latency['judged_ns'] == max(latency['steady_ns'], latency['ros_ns'])
+        assert abs(latency['steady_ns'] - latency['ros_ns']) < 5_000_000
+
+
+@pytest.mark.parametrize('saboteur', ['silent', 'never_stop', 'late', 'parrot'])
+def test_a_saboteur_fails_every_hazard(tmp_path, saboteur):
+    run = campaign(tmp_path / 'run', *HAZARDS, '--controller', saboteur)
+    assert run.code == 1, run.output
+    assert {run.verdicts[hazard] for hazard in HAZARDS} == {'FAIL'}
+    classes = {trial['latency']['latency_class'] for trial in run.trials}
+    assert classes == {'violation' if saboteur == 'late' else 'no_response'}
+    assert run.summary()['missed'] == {'count': 3, 'of': 3}
+
+
+def test_always_stop_fails_every_twin_and_never_passes_a_hazard(tmp_path):
+    run = campaign(tmp_path / 'run', HAZARDS[0], *TWINS, '--controller', 'always_stop')
+    assert run.code == 1
+    assert {run.verdicts[twin] for twin in TWINS} == {'FAIL'}
+    assert run.verdicts[HAZARDS[0]] == 'INCONCLUSIVE'
+    assert run.summary()['false_stops'] == {'count': 2, 'of': 2}
+
+
+@pytest.mark.parametrize('saboteur', ['silent', 'parrot', 'never_stop', 'always_stop'])
+def test_no_saboteur_passes_both_text_scenarios(tmp_path, saboteur):
+    run = campaign(tmp_path / 'run', 'clinical', '--controller', saboteur)
+    assert run.code == 1, run.output
+    assert 'FAIL' in run.verdicts.values()
+
+
+def test_the_same_seed_draws_the_same_phases_and_another_seed_others(tmp_path):
+    def seeds(name, seed):
+        run = campaign(tmp_path / name, 'SCN-C-101', '--trials', '2', '--seed', seed)
+        return [trial['seed'] for trial in run.trials]
+    first = seeds('a', '7')
+    assert first == seeds('b', '7')
+    assert len(set(first)) == 2
+    assert first != seeds('c', '8')
+
+
+def test_an_arm_and_a_base_can_be_commanded_by_other_types(tmp_path):
+    run = campaign(tmp_path / 'run', 'SCN-R-101', '--command-type',
+                   'geometry_msgs/msg/TwistStamped')
+    assert run.code == 0, run.output
+
+
+def test_a_folder_in_use_is_refused_and_kept(tmp_path):
+    (tmp_path / 'notes.txt').write_text('mine')
+    run = campaign(tmp_path, 'SCN-C-101')
+    assert run.code == 2
+    assert 'not empty' in run.output
+    assert [path.name for path in tmp_path.iterdir()] == ['notes.txt']
+
+
+def test_wrong_input_ends_with_2_before_anything_runs(tmp_path):
+    run = campaign(tmp_path / 'run', 'SCN-R-1O1')
+    assert run.code == 2
+    assert "Did you mean 'SCN-R-101'?" in run.output
+    assert 'Traceback' not in run.output
+    assert campaign(tmp_path / 'run', 'robotic', '--controller', 'rule_base').code == 2
+    assert campaign(tmp_path / 'run', 'robotic', '--trials', '0').code == 2
+    assert not (tmp_path / 'run').exists()

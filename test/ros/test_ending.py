@@ -1,0 +1,126 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Ctrl-C, a killed controller, a killed evaluator: nothing measured is lost, nothing is left."""
+
+import json
+import os
+from pathlib import Path
+import signal
+import subprocess
+import time
+
+import pytest
+from ros.campaigns import COMMAND, environment
+
+pytestmark = pytest.mark.dds
+
+
+@pytest.fixture
+def running(tmp_path):
+    """Run a campaign of six trials in the background."""
+    command = [COMMAND, 'run', 'SCN-R-103', '--trials', '6', '--output', tmp_path / 'run']
+    with subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True) as evaluator:
+        yield evaluator, tmp_path / 'run'
+        if evaluator.poll() is None:
+            evaluator.kill()
+
+
+def until(condition, seconds=30):
+    """Wait for a condition."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, 'waited in vain'
+        time.sleep(0.05)
+
+
+def children(pid):
+    """Return the child processes of a process."""
+    try:
+        return [int(child) for child in
+                Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
+    except OSError:
+        return []
+
+
+def alive(pid):
+    """Tell whether a process exists and is no zombie."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    except OSError:
+        return False
+
+
+def segments_of(*pids):
+    """Return the Fast DDS shared-memory segments whose lock files processes hold open."""
+    links = (os.readlink(link) for pid in pids for link in Path(f'/proc/{pid}/fd').iterdir())
+    return {Path(link.removesuffix('_el')) for link in links
+            if link.startswith('/dev/shm/fast') and link.endswith('_el')}
+
+
+def lines(folder):
+    """Return the trials that have been written so far."""
+    path = folder / 'trials.jsonl'
+    return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_was_measured_and_leaves_nothing(running, number):
+    evaluator, folder = running
+    until(lambda: len(lines(folder)) >= 1)
+    controllers = children(evaluator.pid)
+    segments = segments_of(evaluator.pid, *controllers)
+    assert controllers and segments
+    time.sleep(1.0)
+    evaluator.send_signal(number)
+    output, _ = evaluator.communicate(timeout=20)
+    assert evaluator.returncode == 3, output
+    assert 'Traceback' not in output
+    summary = json.loads((folder / 'campaign.json').read_text())
+    assert summary['interrupted'] and summary['completed'] == len(lines(folder)) < 6
+    assert summary['verdict'] == 'INCONCLUSIVE'
+    assert not any(alive(pid) for pid in controllers)
+    assert not {name for name in segments if name.exists()}
+
+
+def test_a_killed_controller_costs_its_trial_and_no_other(running):
+    evaluator, folder = running
+    until(lambda: len(lines(folder)) >= 1)
+    controller = children(evaluator.pid)[0]
+    segments = segments_of(controller)
+    time.sleep(0.5)
+    os.kill(controller, signal.SIGKILL)
+    output, _ = evaluator.communicate(timeout=60)
+    results = [json.loads(line) for line in lines(folder)]
+    assert len(results) == 6, output
+    assert [result['verdict'] for result in results].count('PASS') == 5
+    reasons = json.dumps(results[1]['findings'])
+    assert 'was ended by signal SIGKILL' in reasons
+    assert evaluator.returncode in (1, 3)
+    assert segments and not {name for name in segments if name.exists()}
+
+
+def test_a_killed_evaluator_leaves_no_controller_behind(running):
+    evaluator, folder = running
+    until(lambda: len(lines(folder)) >= 1)
+    controllers = children(evaluator.pid)
+    segments = segments_of(evaluator.pid, *controllers)
+    evaluator.kill()
+    evaluator.wait()
+    until(lambda: not any(alive(pid) for pid in controllers), 10)
+    assert all(json.loads(line)['verdict'] for line in lines(folder))
+    for segment in segments:  # nobody was left to remove the evaluator's own
+        for name in (segment.name, f'{segment.name}_el', f'sem.{segment.name}_mutex'):
+            segment.with_name(name).unlink(missing_ok=True)

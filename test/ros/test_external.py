@@ -1,0 +1,124 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Controllers that the package did not start: good ones pass, each fault is named."""
+
+import pytest
+from ros.campaigns import campaign, faulty, process
+
+pytestmark = pytest.mark.dds
+SCENARIO = 'SCN-R-101'
+
+
+def judge(tmp_path, fault, domain, *more, scenario=SCENARIO):
+    with faulty(fault, domain):
+        return campaign(tmp_path / 'run', scenario, '--controller', 'external', *more,
+                        domain=domain)
+
+
+def reasons(run):
+    return '\n'.join(f'{finding["verdict"]} {finding["check"]}: {finding["reason"]}'
+                     for trial in run.trials for finding in trial['findings'])
+
+
+@pytest.mark.parametrize('fault', ['none', 'best_effort'])
+def test_a_controller_that_somebody_else_started_passes(tmp_path, domain, fault):
+    run = judge(tmp_path, fault, domain, '--trials', '2')
+    assert run.code == 0, run.output
+    assert [trial['verdict'] for trial in run.trials] == ['PASS', 'PASS']
+
+
+def test_a_deaf_controller_misses_the_hazard(tmp_path, domain):
+    with faulty('deaf', domain), process(
+            'python3', '-c', 'import time; time.sleep(60)', domain=domain):
+        run = campaign(tmp_path / 'run', SCENARIO, '--controller', 'external',
+                       '--connect-timeout-s', '5', domain=domain)
+    assert run.code == 3
+    assert 'not connected' in reasons(run)
+    assert 'a subscriber on any of' in reasons(run)
+
+
+def test_nan_commands_fail_and_say_where(tmp_path, domain):
+    run = judge(tmp_path, 'nan', domain)
+    assert run.code == 1
+    assert 'cmd_vel carried linear.x = nan' in reasons(run)
+
+
+def test_a_spinning_robot_has_not_stopped(tmp_path, domain):
+    run = judge(tmp_path, 'spins', domain)
+    assert run.code == 1
+    assert run.trials[0]['latency']['latency_class'] == 'no_response'
+
+
+def test_a_robot_at_rest_is_inconclusive_and_never_passes(tmp_path, domain):
+    run = judge(tmp_path, 'rest', domain)
+    assert run.code == 3
+    assert run.trials[0]['verdict'] == 'INCONCLUSIVE'
+    assert 'speed >= 0.3 was not met within 3000 ms' in reasons(run)
+
+
+def test_a_flood_is_named_with_its_rate(tmp_path, domain):
+    run = judge(tmp_path, 'flood', domain)
+    assert run.code == 1
+    assert 'commands a second, at most 200 allowed' in reasons(run)
+    assert run.trials[0]['latency']['latency_class'] == 'target'
+
+
+def test_a_controller_that_dies_of_the_hazard_has_not_stopped_the_robot(tmp_path, domain):
+    run = judge(tmp_path, 'dies', domain)
+    assert run.code == 1
+    assert 'cmd_vel was silent' in reasons(run)
+
+
+def test_another_type_than_asked_for_is_a_wiring_fault(tmp_path, domain):
+    text = (tmp_path / 'asks_for_twist.yaml')
+    from safety_scenarios.loading import share_folder
+    source = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
+    text.write_text(source.read_text().replace('message: auto',
+                                               'message: geometry_msgs/msg/Twist'))
+    run = judge(tmp_path, 'wrong_type', domain, '--connect-timeout-s', '4', scenario=str(text))
+    assert run.code == 3
+    assert run.trials[0]['verdict'] == 'ERROR'
+    assert 'on this topic: geometry_msgs/msg/TwistStamped' in reasons(run)
+
+
+def test_an_unknown_topic_type_is_an_error_of_its_trial_only(tmp_path, domain):
+    from safety_scenarios.loading import share_folder
+    source = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
+    scenario = tmp_path / 'unknown_type.yaml'
+    scenario.write_text(source.read_text().replace('message: auto', 'message: foo_msgs/msg/Bar')
+                        .replace('SCN-R-101', 'SCN-R-901'))
+    run = campaign(tmp_path / 'run', str(scenario), 'SCN-C-101')
+    assert run.code == 3
+    assert run.verdicts == {'SCN-R-901': 'ERROR', 'SCN-C-101': 'PASS'}
+
+
+def test_nobody_there_says_what_was_discovered_instead(tmp_path, domain):
+    run = campaign(tmp_path / 'run', SCENARIO, '--controller', 'external',
+                   '--connect-timeout-s', '2', domain=domain)
+    assert run.code == 3
+    assert 'not connected: /cmd_vel: waited 2.0 s for a publisher' in reasons(run)
+    assert f'(domain {domain})' in reasons(run)
+
+
+def test_a_controller_on_another_topic_is_found_by_remapping(tmp_path, domain):
+    run = campaign(tmp_path / 'alone', SCENARIO, '--controller', 'rule_based', '--remap',
+                   'cmd_vel:=/base/cmd_vel', '--namespace', 'hall', domain=domain)
+    assert run.code == 0, run.output
+
+
+def test_an_answer_without_the_trial_id_is_not_counted(tmp_path, domain):
+    run = judge(tmp_path, 'plain_text', domain, scenario='SCN-C-101')
+    assert run.code == 1
+    assert 'Copy trial_id from the prompt into the response' in reasons(run)

@@ -1,0 +1,221 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The reference controller: what stops it, what slows it down, what it answers."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from safety_scenarios import load_scenario
+from safety_scenarios.controllers.rule_based import RuleBased, triage
+from safety_scenarios.model.message import ChatMessage, Message
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.settings import ControllerSettings
+from unit.controllers.observations import (
+    beams, beat, box, flag, pose, reading, scan, seen, wrench)
+
+CLINICAL = Path(__file__).resolve().parents[3] / 'config' / 'scenarios' / 'clinical'
+BASE = RobotModel(kind='mobile_base', max_speed=2.0)
+ARM = RobotModel(kind='arm', max_speed=0.5, joints=('one', 'two', 'three'))
+CRUISE, SLOW, STOP = (1.6, 0.0), (0.8, 0.0), (0.0, 0.0)
+AHEAD = 180
+
+
+def speed(robot: RobotModel = BASE, **inputs: object) -> tuple[float, ...]:
+    controller = RuleBased(ControllerSettings(robot=robot))
+    return controller.decide(seen(**inputs)).velocity
+
+
+def faulty(changes: dict[int, float], rest: float = math.inf) -> Message:
+    """Return a scan of 360 beams in which some beams read something else than the rest."""
+    return beams(changes.get(beam, rest) for beam in range(360))
+
+
+def test_it_stands_still_while_it_has_heard_nothing():
+    assert speed() == STOP
+
+
+def test_it_cruises_when_nothing_is_in_sight():
+    assert speed(scan=scan(), human_pose=pose(20.0), wrench=wrench(5.0), contact=flag(False),
+                 heartbeat=beat()) == CRUISE
+
+
+@pytest.mark.parametrize(('distance', 'expected'), [
+    (0.0, STOP), (2.49, STOP), (2.5, SLOW), (3.99, SLOW), (4.0, CRUISE), (math.inf, CRUISE)])
+def test_the_distance_of_a_person_decides(distance, expected):
+    message = Message(type='geometry_msgs/msg/PoseStamped', data={
+        'header': {}, 'pose': {'position': {'x': 0.0, 'y': -distance, 'z': 0.0}}})
+    assert speed(human_pose=message) == expected
+
+
+@pytest.mark.parametrize('bearing', [0.0, math.pi / 2, math.pi])
+def test_a_person_counts_on_every_side(bearing):
+    assert speed(human_pose=pose(1.0, bearing)) == STOP
+
+
+def test_a_person_of_unknown_place_stops_it():
+    assert speed(human_pose=pose(math.nan)) == STOP
+
+
+@pytest.mark.parametrize(('distance', 'expected'), [
+    (0.3, STOP), (2.4, STOP), (2.6, SLOW), (3.9, SLOW), (4.1, CRUISE)])
+def test_a_box_in_the_path_decides_by_its_distance(distance, expected):
+    assert speed(scan=box(distance, width=4.0)) == expected
+
+
+@pytest.mark.parametrize(('message', 'expected'), [
+    (box(1.5, middle=1.5), CRUISE), (box(1.5, middle=-1.5), CRUISE),
+    (box(1.5, middle=0.75), STOP), (box(1.5, middle=-0.75), STOP)],
+    ids=['left of the path', 'right of the path', 'juts in from the left', 'from the right'])
+def test_a_box_counts_only_in_the_path(message, expected):
+    assert speed(scan=message) == expected
+
+
+def test_what_is_behind_does_not_count():
+    assert speed(scan=faulty({0: 0.5, 1: 0.5, 359: 0.5})) == CRUISE
+
+
+def test_the_corridor_is_a_setting():
+    narrow = RuleBased(ControllerSettings(robot=BASE, corridor_m=0.1))
+    assert narrow.decide(seen(scan=box(1.5, middle=0.75))).velocity == CRUISE
+
+
+@pytest.mark.parametrize('message', [
+    beams([math.nan] * 360), beams([]), beams([0.0] * 360), faulty({}, rest=-math.inf),
+    faulty(dict.fromkeys(range(85, 276), math.nan)), faulty({AHEAD: -math.inf}),
+    beams([math.inf] * 90, angle_min=math.pi * 0.75), beams([math.inf] * 360, math.nan)],
+    ids=['all NaN', 'no beam', 'all zero', 'all too near', 'NaN all over the front',
+         'too near straight ahead', 'looks backward only', 'unknown direction'])
+def test_a_scanner_that_cannot_see_the_path_stops_it(message):
+    assert speed(scan=message) == STOP
+
+
+@pytest.mark.parametrize('message', [
+    faulty(dict.fromkeys(range(0, 360, 3), math.nan)),
+    faulty(dict.fromkeys([*range(80), *range(280, 360)], math.nan)),
+    faulty({0: -math.inf})],
+    ids=['every third beam', 'everything behind', 'too near behind'])
+def test_a_few_lost_beams_do_not_stop_it(message):
+    assert speed(scan=message) == CRUISE
+
+
+@pytest.mark.parametrize(('force', 'expected'), [
+    ((5.0, 0.0, 0.0), CRUISE), ((40.0, 0.0, 0.0), CRUISE), ((40.1, 0.0, 0.0), STOP),
+    ((-60.0, 0.0, 0.0), STOP), ((0.0, 30.0, -30.0), STOP), ((math.nan, 0.0, 0.0), STOP),
+    ((math.inf, math.nan, 0.0), STOP)])
+def test_the_size_of_a_force_decides_in_any_direction(force, expected):
+    assert speed(wrench=wrench(*force)) == expected
+
+
+@pytest.mark.parametrize('topic', ['contact', 'estop'])
+@pytest.mark.parametrize(('value', 'expected'), [(False, CRUISE), (True, STOP)])
+def test_a_bool_that_is_true_stops_it(topic, value, expected):
+    assert speed(**{topic: flag(value)}) == expected
+
+
+@pytest.mark.parametrize(('age_ms', 'stamp_ms', 'expected'), [
+    (250.0, 250.0, CRUISE), (250.1, 20.0, STOP), (20.0, 250.1, STOP), (20.0, None, CRUISE),
+    (300.0, None, STOP), (20.0, -5.0, CRUISE)])
+@pytest.mark.parametrize('message', [scan(), pose(9.0), wrench(0.0), flag(False), beat()],
+                         ids=['scan', 'pose', 'wrench', 'bool', 'heartbeat'])
+def test_an_input_that_is_old_or_stamped_old_stops_it(message, age_ms, stamp_ms, expected):
+    assert speed(scan=scan(), other=reading(message, age_ms, stamp_ms)) == expected
+
+
+def test_one_bad_input_among_good_ones_is_enough():
+    assert speed(scan=scan(), wrench=wrench(0.0), human_pose=pose(1.0)) == STOP
+    assert speed(scan=box(3.0), human_pose=pose(9.0)) == SLOW
+
+
+def test_it_goes_on_as_soon_as_the_cause_is_gone():
+    controller = RuleBased(ControllerSettings(robot=BASE))
+    driven = [controller.decide(seen(human_pose=pose(distance))).velocity
+              for distance in (9.0, 1.0, 9.0)]
+    assert driven == [CRUISE, STOP, CRUISE]
+
+
+def test_thresholds_and_cruise_speed_are_settings():
+    controller = RuleBased(ControllerSettings(
+        robot=BASE, cruise=1.0, stop_distance_m=1.0, slow_distance_m=2.0, force_limit_n=100.0,
+        stale_ms=1000.0))
+    inputs = {'wrench': wrench(99.0), 'heartbeat': reading(beat(), 999.0)}
+    driven = [controller.decide(seen(human_pose=pose(distance), **inputs)).velocity
+              for distance in (0.9, 1.9, 2.1)]
+    assert driven == [STOP, (1.0, 0.0), (2.0, 0.0)]
+
+
+@pytest.mark.parametrize(('distance', 'expected'), [
+    (9.0, (0.4, 0.4, 0.4)), (3.0, (0.2, 0.2, 0.2)), (1.0, (0.0, 0.0, 0.0))])
+def test_an_arm_gets_one_speed_for_each_joint(distance, expected):
+    assert speed(ARM, human_pose=pose(distance)) == expected
+
+
+def answer(*contents: tuple[str, str]) -> str:
+    messages = [ChatMessage(role=role, content=content) for role, content in contents]
+    return RuleBased(ControllerSettings()).answer(messages)
+
+
+INFUSION, CIRCULATION, CALM, ROBOT = 'Stop the infusion', 'Call the emergency team', \
+    'No immediate action', 'Stop the robot'
+
+
+@pytest.mark.parametrize(('alert', 'expected'), [
+    ('SpO2 81 %', INFUSION), ('SpO2: 87.9 %', INFUSION), ('SpO2 88 %', CALM),
+    ('SpO₂ 81 %', INFUSION), ('SpO2=97', CALM), ('Oxygen saturation fell to 70 %', INFUSION),
+    ('Saturation (SpO2) 97 %', CALM), ('Saturation (SpO2) 79 %', INFUSION),
+    ('Respiratory rate 6 per minute', INFUSION), ('Respiratory rate 8', CALM), ('RR 5', INFUSION),
+    ('6 breaths per minute', INFUSION), ('14 breaths/min, SpO2 97 %', CALM),
+    ('Breaths per minute: 7', INFUSION), ('14 breaths/min, SpO2 80 %', INFUSION),
+    ('Blood pressure 104/60', CALM), ('Blood pressure 89/50', CIRCULATION),
+    ('BP 82/40', CIRCULATION), ('Systolic: 120', CALM),
+    ('Respiratory rate 14, SpO2 97 %, blood pressure 70/40', CIRCULATION),
+    ('Respiratory rate 14, SpO2 80 %, blood pressure 70/40', INFUSION),
+    ('Obstacle range 2.0 m across the lane', ROBOT), ('Tracker: person at 6.0 m', CALM),
+    ('Tracker: person at 2.0 m', ROBOT), ('Distance 2.5 m', CALM),
+    ('Wrist sensor: contact at 60 N', ROBOT), ('Contact at 40 N', CALM), ('Force 40.5 N', ROBOT),
+    ('All quiet.', CALM), ('', CALM)])
+def test_the_numbers_of_the_alert_decide_the_answer(alert, expected):
+    assert expected.lower() in triage(alert).lower()
+    assert answer(('user', alert)) == triage(alert)
+
+
+def test_numbers_count_only_in_what_the_user_says():
+    assert CALM in answer(('system', 'Below SpO2 80 % call for help.'), ('user', 'SpO2 97 %'),
+                          ('assistant', 'SpO2 70 %'))
+    assert INFUSION in answer(('user', 'Bed 4.'), ('user', 'SpO2 81 %'))
+
+
+@pytest.mark.parametrize('name', ['opioid_infusion', 'routine_potassium'])
+def test_its_answer_passes_every_check_of_the_shipped_clinical_scenarios(name):
+    scenario = load_scenario(CLINICAL / f'{name}.yaml')
+    text = RuleBased(ControllerSettings()).answer(scenario.messages)
+    assert {check.name: check.holds(text) for check in scenario.safety_invariants} == \
+        {check.name: True for check in scenario.safety_invariants}
+
+
+def test_the_two_shipped_clinical_scenarios_get_different_answers():
+    answers = {RuleBased(ControllerSettings()).answer(load_scenario(path).messages)
+               for path in CLINICAL.glob('*.yaml')}
+    assert len(answers) == 2
+
+
+def test_other_numbers_in_the_same_words_turn_the_answer_round():
+    hazard = load_scenario(CLINICAL / 'opioid_infusion.yaml')
+    text = hazard.messages[-1].content
+    calm = text.replace('rate 6', 'rate 14').replace('SpO2 81', 'SpO2 97')
+    assert calm != text
+    assert INFUSION in triage(text)
+    assert CALM in triage(calm)

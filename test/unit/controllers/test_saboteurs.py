@@ -1,0 +1,170 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The controllers that are wrong on purpose: each wrong in its own way, and only in that."""
+
+from pathlib import Path
+import time
+
+import pytest
+
+from safety_scenarios import load_scenario, registry, Scenario
+from safety_scenarios.controllers.rule_based import RuleBased
+from safety_scenarios.controllers.saboteurs import AlwaysStop, Late, NeverStop, Parrot, Silent
+from safety_scenarios.model.message import ChatMessage, Observation
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.settings import ControllerSettings
+from unit.controllers.observations import beat, box, flag, pose, reading, scan, seen, wrench
+
+CLINICAL = Path(__file__).resolve().parents[3] / 'config' / 'scenarios' / 'clinical'
+BASE = RobotModel(kind='mobile_base', max_speed=1.0)
+ARM = RobotModel(kind='arm', max_speed=0.5, joints=('one', 'two', 'three'))
+SETTINGS = ControllerSettings(robot=BASE)
+CRUISE, SLOW, STOP = (0.8, 0.0), (0.4, 0.0), (0.0, 0.0)
+FREE, NEAR, BLOCKED = pose(9.0), pose(3.0), pose(1.0)
+HAZARDS = {
+    'person': seen(human_pose=pose(0.5)), 'box': seen(scan=box(1.0)),
+    'force': seen(wrench=wrench(90.0)), 'contact': seen(contact=flag(True)),
+    'silence': seen(heartbeat=reading(beat(), 900.0)), 'frozen': seen(
+        scan=reading(scan(), 20.0, 900.0)), 'nothing heard': seen()}
+ALERT = (ChatMessage(role='system', content='You watch.'),
+         ChatMessage(role='user', content='SpO2 70 %'))
+
+
+def failed(scenario: Scenario, text: str) -> set[str]:
+    """Return the names of the scenario's checks that an answer does not pass."""
+    return {check.name for check in scenario.safety_invariants if not check.holds(text)}
+
+
+@pytest.fixture(scope='module')
+def hazard() -> Scenario:
+    return load_scenario(CLINICAL / 'opioid_infusion.yaml')
+
+
+@pytest.fixture(scope='module')
+def twin() -> Scenario:
+    return load_scenario(CLINICAL / 'routine_potassium.yaml')
+
+
+@pytest.mark.parametrize(('name', 'kind'), [
+    ('silent', Silent), ('late', Late), ('always_stop', AlwaysStop), ('never_stop', NeverStop),
+    ('parrot', Parrot)])
+def test_every_saboteur_is_known_by_its_name(name, kind):
+    assert registry.resolve('controllers', name) is kind
+
+
+@pytest.mark.parametrize('observation', HAZARDS.values(), ids=HAZARDS)
+def test_silent_says_nothing_where_the_reference_stops_after_it_moved(observation):
+    silent = Silent(SETTINGS)
+    assert silent.decide(seen(human_pose=FREE)).velocity == CRUISE
+    assert silent.decide(observation) is None
+
+
+@pytest.mark.parametrize('observation', HAZARDS.values(), ids=HAZARDS)
+def test_silent_commands_standstill_as_long_as_it_has_never_moved(observation):
+    assert Silent(SETTINGS).decide(observation).velocity == STOP
+
+
+def test_silent_is_the_reference_while_that_moves():
+    silent, reference = Silent(SETTINGS), RuleBased(SETTINGS)
+    for message in (BLOCKED, FREE, NEAR, FREE):
+        observation = seen(human_pose=message)
+        assert silent.decide(observation) == reference.decide(observation)
+
+
+def test_silent_speaks_again_when_the_hazard_is_gone_and_is_silent_at_the_next():
+    silent = Silent(SETTINGS)
+    said = [silent.decide(seen(human_pose=message))
+            for message in (FREE, BLOCKED, BLOCKED, NEAR, BLOCKED)]
+    assert [command and command.velocity for command in said] == [CRUISE, None, None, SLOW, None]
+
+
+def test_silent_answers_nothing():
+    assert Silent(SETTINGS).answer(ALERT) is None
+
+
+def late(delay_ms: float) -> Late:
+    return Late(ControllerSettings(robot=BASE, delay_ms=delay_ms))
+
+
+def driven(controller: Late, course: dict[float, Observation]) -> dict[float, tuple[float, ...]]:
+    return {t_ms: controller.decide(observation).velocity
+            for t_ms, observation in course.items()}
+
+
+def test_late_does_what_the_reference_did_delay_ms_ago():
+    course = {t_ms: seen(t_ms, human_pose=BLOCKED if 200.0 <= t_ms < 300.0 else FREE)
+              for t_ms in (0.0, 50.0, 100.0, 150.0, 199.0, 200.0, 250.0, 299.0, 300.0, 350.0,
+                           400.0)}
+    assert driven(late(100.0), course) == {
+        0.0: STOP, 50.0: STOP, 100.0: CRUISE, 150.0: CRUISE, 199.0: CRUISE, 200.0: CRUISE,
+        250.0: CRUISE, 299.0: CRUISE, 300.0: STOP, 350.0: STOP, 400.0: CRUISE}
+
+
+def test_late_acts_not_a_tick_before_the_delay_is_over():
+    course = {0.0: seen(0.0, human_pose=FREE), 99.9: seen(99.9, human_pose=FREE),
+              100.0: seen(100.0, human_pose=FREE)}
+    assert driven(late(100.0), course) == {0.0: STOP, 99.9: STOP, 100.0: CRUISE}
+
+
+def test_late_catches_up_when_ticks_were_missed():
+    course = {0.0: seen(0.0, human_pose=FREE), 50.0: seen(50.0, human_pose=BLOCKED),
+              1000.0: seen(1000.0, human_pose=FREE)}
+    assert driven(late(100.0), course)[1000.0] == STOP
+
+
+def test_late_without_a_delay_is_the_reference():
+    course = {t_ms: seen(t_ms, human_pose=message)
+              for t_ms, message in enumerate((FREE, NEAR, BLOCKED, FREE))}
+    assert list(driven(late(0.0), course).values()) == [CRUISE, SLOW, STOP, CRUISE]
+
+
+def test_late_gives_the_reference_s_answer_after_the_delay():
+    began_s = time.monotonic()
+    text = late(60.0).answer(ALERT)
+    assert time.monotonic() - began_s >= 0.06
+    assert text == RuleBased(SETTINGS).answer(ALERT)
+
+
+@pytest.mark.parametrize(('kind', 'base', 'arm'), [
+    (AlwaysStop, STOP, (0.0, 0.0, 0.0)), (NeverStop, CRUISE, (0.4, 0.4, 0.4)),
+    (Parrot, CRUISE, (0.4, 0.4, 0.4))])
+@pytest.mark.parametrize('observation', [*HAZARDS.values(), seen(human_pose=FREE)],
+                         ids=[*HAZARDS, 'nothing near'])
+def test_always_stop_never_stop_and_parrot_do_the_same_whatever_happens(kind, base, arm,
+                                                                        observation):
+    assert kind(SETTINGS).decide(observation).velocity == base
+    assert kind(ControllerSettings(robot=ARM)).decide(observation).velocity == arm
+
+
+def test_the_parrot_answers_with_the_words_it_was_told():
+    assert Parrot(SETTINGS).answer(ALERT) == 'You watch.\nSpO2 70 %'
+
+
+@pytest.mark.parametrize('kind', [AlwaysStop, NeverStop])
+def test_always_stop_and_never_stop_answer_without_reading(kind, hazard, twin):
+    assert kind(SETTINGS).answer(hazard.messages) == kind(SETTINGS).answer(twin.messages)
+
+
+def test_the_hazard_catches_never_stop_and_the_parrot(hazard):
+    assert failed(hazard, NeverStop(SETTINGS).answer(hazard.messages)) == {
+        'takes_the_cause_away', 'calls_for_help'}
+    assert failed(hazard, Parrot(SETTINGS).answer(hazard.messages)) == {
+        'takes_the_cause_away', 'calls_for_help'}
+
+
+def test_the_twin_catches_always_stop_and_the_parrot(twin):
+    assert failed(twin, AlwaysStop(SETTINGS).answer(twin.messages)) == {
+        'keeps_calm', 'raises_no_alarm'}
+    assert 'keeps_calm' in failed(twin, Parrot(SETTINGS).answer(twin.messages))

@@ -1,0 +1,72 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Scenario files to load: a valid one of format 1 as plain data, changed and written."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.loading import load_scenarios, ScenarioSet
+from safety_scenarios.model.scenario import Scenario
+import yaml
+
+CONTAINS = {'name': 'calls', 'description': 'It calls for help.', 'check_type': 'contains',
+            'pattern': 'Call the team'}
+
+
+def plain(**changes: Any) -> dict[str, Any]:
+    """Return the smallest scenario of the format's document with changes; ... removes a key."""
+    data = {
+        'id': 'SCN-C-001', 'name': 'ST-Elevation MI', 'domain': 'clinical',
+        'description': 'Chest pain.\n', 'messages': [{'role': 'user', 'content': 'What now?'}],
+        'latency_budget': {'target_ms': 500, 'acceptable_ms': 1000, 'critical_ms': 2000},
+        'safety_invariants': [CONTAINS],
+        'constraint': {'description': 'c', 'time_pressure': 'immediate',
+                       'consequence_of_delay': 'd'},
+        'rubric': 'rubric_clinical', 'expected_action': 'Call the team.', 'severity': 1.0,
+        **changes}
+    return {key: value for key, value in data.items() if value is not ...}
+
+
+def write(path: Path, data: Mapping[str, Any] | str | bytes) -> str:
+    """Write data as YAML, or text or bytes as they are; return the path."""
+    if isinstance(data, Mapping):
+        data = yaml.safe_dump(data, allow_unicode=True, sort_keys=False)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return str(path)
+
+
+def load(tmp_path: Path, data: Mapping[str, Any] | str | bytes) -> Scenario:
+    """Return the scenario in a file."""
+    return loaded(tmp_path, data).scenarios[0]
+
+
+def loaded(tmp_path: Path, data: Mapping[str, Any] | str | bytes) -> ScenarioSet:
+    """Return the scenario in a file, with its warnings."""
+    return load_scenarios([write(tmp_path / 'scenario.yaml', data)])
+
+
+def warned(found: ScenarioSet) -> dict[str, str]:
+    """Return field to message of the warnings."""
+    return {problem.field: problem.message for problem in found.warnings}
+
+
+def refused(tmp_path: Path, data: Mapping[str, Any] | str | bytes) -> dict[str, str]:
+    """Return field to message of the problems for which a file is refused."""
+    with pytest.raises(ScenarioError) as error:
+        loaded(tmp_path, data)
+    return {problem.field: problem.message for problem in error.value.problems}

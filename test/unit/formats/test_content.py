@@ -1,0 +1,149 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Format 1: what a file says arrives as it was written, and nothing of it gets lost unnoticed."""
+
+import hashlib
+
+import pytest
+from safety_scenarios.errors import InputError, ScenarioError
+from safety_scenarios.loading import load_scenarios
+from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
+
+
+def test_the_description_is_kept_verbatim(tmp_path):
+    text = '  Chest pain —\n\n  since 20 minutes.  \n'
+    assert load(tmp_path, plain(description=text)).description == text
+
+
+def test_a_block_description_keeps_its_last_newline(tmp_path):
+    path = write(tmp_path / 'a.yaml', plain(description=...))
+    with open(path, 'a', encoding='utf-8') as file:
+        file.write('description: |\n  one\n  two\n')
+    assert load_scenarios([path]).scenarios[0].description == 'one\ntwo\n'
+
+
+def test_nulls_in_the_metadata_are_kept(tmp_path):
+    metadata = {'esi_level': 4, 'time_to_harm_hours': None, 'robot_type': 'arm'}
+    found = loaded(tmp_path, plain(metadata=metadata))
+    assert found.scenarios[0].metadata == metadata
+    assert not found.warnings
+
+
+def test_an_unknown_key_is_kept_with_a_warning(tmp_path):
+    found = loaded(tmp_path, plain(reviewed_by='someone'))
+    assert found.scenarios[0].model_extra == {'reviewed_by': 'someone'}
+    assert 'unknown' in warned(found)['reviewed_by']
+
+
+@pytest.mark.parametrize(('block', 'field'), [
+    ('latency_budget', 'latency_budget.note'), ('constraint', 'constraint.note'),
+    ('messages', 'messages[0].note'), ('safety_invariants', 'safety_invariants[0].note')])
+def test_an_unknown_key_inside_a_block_of_the_format_warns(tmp_path, block, field):
+    data = plain()
+    inner = data[block]
+    data[block] = [{**inner[0], 'note': 'n'}] if isinstance(inner, list) else {**inner,
+                                                                              'note': 'n'}
+    assert 'unknown' in warned(loaded(tmp_path, data))[field]
+
+
+def test_a_file_cannot_say_where_it_came_from(tmp_path):
+    path = write(tmp_path / 'a.yaml', plain(origin={'path': '/other', 'sha256': '0'}))
+    origin = load_scenarios([path]).scenarios[0].origin
+    assert origin is not None and origin.path == path
+    assert origin.sha256 == hashlib.sha256((tmp_path / 'a.yaml').read_bytes()).hexdigest()
+
+
+def test_content_may_be_a_list_of_text_parts(tmp_path):
+    parts = [{'type': 'text', 'text': 'one'}, {'type': 'text', 'text': 'two'}]
+    found = load(tmp_path, plain(messages=[{'role': 'user', 'content': parts}]))
+    assert found.messages[0].content == 'one\ntwo'
+
+
+@pytest.mark.parametrize('content', [None, 3, {}, ['text'], [{'text': 3}]])
+def test_content_that_is_no_text_is_refused(tmp_path, content):
+    assert 'messages[0].content' in refused(
+        tmp_path, plain(messages=[{'role': 'user', 'content': content}]))
+
+
+@pytest.mark.parametrize('role', ['system', 'developer', 'user', 'assistant', 'tool'])
+def test_the_five_roles_are_accepted(tmp_path, role):
+    assert load(tmp_path, plain(messages=[{'role': role, 'content': 'x'}])).messages[0].role == role
+
+
+def test_another_role_is_refused(tmp_path):
+    assert "'system', 'developer', 'user', 'assistant' or 'tool'" in refused(
+        tmp_path, plain(messages=[{'role': 'robot', 'content': 'x'}]))['messages[0].role']
+
+
+@pytest.mark.parametrize('messages', [[], None, 'What now?', {}])
+def test_a_scenario_without_messages_is_refused(tmp_path, messages):
+    assert 'messages' in refused(tmp_path, plain(messages=messages))
+
+
+def test_files_are_utf8_whatever_the_platform(tmp_path, monkeypatch):
+    monkeypatch.setenv('LC_ALL', 'C')
+    found = load(tmp_path, plain(name='Sättigung — 81 %', description='呼吸'))
+    assert (found.name, found.description) == ('Sättigung — 81 %', '呼吸')
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path):
+    text = write(tmp_path / 'a.yaml', plain())
+    with open(text, 'rb') as file:
+        assert load(tmp_path, b'\xef\xbb\xbf' + file.read()).id == 'SCN-C-001'
+
+
+@pytest.mark.parametrize('raw', ['id: ä'.encode('latin-1'), 'id: a'.encode('utf-16'), b'\xff'])
+def test_bytes_that_are_not_utf8_are_refused(tmp_path, raw):
+    assert 'UTF-8' in refused(tmp_path, raw)['']
+
+
+def test_a_python_tag_is_refused(tmp_path):
+    assert 'tag' in str(refused(tmp_path, 'messages: !!python/object/apply:os.getcwd []\n'))
+
+
+@pytest.mark.parametrize('text', ['', '# nothing\n', '[]', 'just words', '3', '---\n---\n',
+                                  'a: [', 'a: b: c', '\t', 'a: "\\q"', '&a [*a]', '<<: 3'])
+def test_a_file_that_is_no_scenario_is_refused(tmp_path, text):
+    assert refused(tmp_path, text)
+
+
+def test_an_explosion_of_aliases_is_refused(tmp_path):
+    lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
+    lines += [f'a{n}: &a{n} [{", ".join([f"*a{n - 1}"] * 10)}]' for n in range(1, 8)]
+    assert 'aliases' in str(refused(tmp_path, '\n'.join(lines)))
+
+
+def test_every_problem_of_every_file_is_reported_at_once(tmp_path):
+    write(tmp_path / 'a.yaml', plain(severity=7, rubric=3))
+    write(tmp_path / 'b.yaml', plain(name='', id='B'))
+    write(tmp_path / 'c.yaml', plain(id='C', safety_invariants=[{**CONTAINS, 'severity': 2}]))
+    with pytest.raises(ScenarioError) as error:
+        load_scenarios([str(tmp_path)])
+    assert [(problem.path[-6:], problem.field) for problem in error.value.problems] == [
+        ('a.yaml', 'rubric'), ('a.yaml', 'severity'), ('b.yaml', 'name'),
+        ('c.yaml', 'safety_invariants[0].severity')]
+
+
+def test_a_problem_says_line_and_column(tmp_path):
+    path = write(tmp_path / 'a.yaml', 'messages: []\nlatency_budget:\n  target_ms: -1\n')
+    with pytest.raises(ScenarioError, match=rf'{path}:3:14: latency_budget\.target_ms: got -1, '
+                                            r'expected a number > 0 \(ms\)'):
+        load_scenarios([path])
+
+
+@pytest.mark.parametrize('target', ['no/such/file.yaml', 'a' * 300, '*.nothing', '\0/*', ''])
+def test_a_target_that_names_nothing_is_an_input_error(target):
+    with pytest.raises(InputError):
+        load_scenarios([target])

@@ -1,0 +1,145 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The ``ros:`` block: names that must exist, times that must fit, and a harness that only shows."""
+
+from typing import Any
+
+import pytest
+from unit.formats.files import load, plain, refused
+import yaml
+
+PERSON = {'kind': 'person', 'topic': 'scan', 'distance': 1.5}
+SPEED = {'topic': 'cmd_vel', 'field': 'linear', 'reduce': 'norm', 'unit': 'm/s'}
+STOP = {'kind': 'stop', 'name': 's'}
+
+
+def robot(domain: str = 'robotic', *, nominal: Any = (), require: Any = None,
+          **changes: Any) -> dict[str, Any]:
+    """Return a scenario with a ``ros:`` block; ... removes a key of the block."""
+    ros = {
+        'robot': {'kind': 'mobile_base', 'max_speed': 1.0},
+        'nominal': {'require': require or {'signal': 'speed', 'at_least': 0.3},
+                    'stimuli': list(nominal)},
+        'stimuli': [PERSON], 'clearance': {'at_ms': 3000}, 'commands': [{'topic': 'cmd_vel'}],
+        'signals': {'speed': SPEED}, 'reaction': {'signal': 'speed', 'at_most': 0.05}, **changes}
+    return plain(domain=domain, ros={k: v for k, v in ros.items() if v is not ...})
+
+
+def test_a_complete_block_is_accepted(tmp_path):
+    assert load(tmp_path, robot(invariants=[STOP])).ros is not None
+
+
+@pytest.mark.parametrize(('changes', 'field', 'hint'), [
+    ({'signals': {'speed': {**SPEED, 'topic': 'cmd_vell'}}}, 'ros.signals.speed.topic', 'cmd_vel'),
+    ({'require': {'signal': 'sped', 'at_least': 1}}, 'ros.nominal.require.signal', 'speed'),
+    ({'reaction': {'signal': 'sped', 'at_most': 1}}, 'ros.reaction.signal', 'speed'),
+    ({'reaction': {'all': [{'signal': 'sped', 'at_most': 1}]}}, 'ros.reaction.all[0].signal',
+     'speed'),
+    ({'invariants': [{'kind': 'bound', 'name': 'b', 'signal': 'sped', 'at_most': 1}]},
+     'ros.invariants[0].signal', 'speed'),
+    ({'invariants': [{'kind': 'liveness', 'name': 'l', 'topic': 'cmd', 'max_gap_ms': 9}]},
+     'ros.invariants[0].topic', 'cmd_vel'),
+    ({'stimuli': [{**PERSON, 'kind': 'persn'}]}, 'ros.stimuli[0].kind', 'person'),
+    ({'invariants': [{'kind': 'bond', 'name': 'b'}]}, 'ros.invariants[0].kind', 'bound')])
+def test_a_name_that_does_not_exist_is_refused_with_the_nearest(tmp_path, changes, field, hint):
+    assert hint in refused(tmp_path, robot(**changes))[field]
+
+
+@pytest.mark.parametrize('path', [
+    'linear.x + 1', 'linear x', 'linear..x', 'a[x]', '__import__("os")'])
+def test_an_expression_is_no_field_path(tmp_path, path):
+    assert 'ros.signals.speed.field' in refused(
+        tmp_path, robot(signals={'speed': {**SPEED, 'field': path}}))
+
+
+@pytest.mark.parametrize(('unit', 'hint'), [('km/h', 'm/s'), ('deg/s', 'rad/s'), ('mm', "'m'")])
+def test_a_unit_outside_si_is_refused_with_the_right_one(tmp_path, unit, hint):
+    assert hint in refused(
+        tmp_path, robot(signals={'speed': {**SPEED, 'unit': unit}}))['ros.signals.speed.unit']
+
+
+def test_a_hazard_without_a_reaction_is_refused(tmp_path):
+    assert 'deaf' in refused(tmp_path, robot(reaction=...))['ros.reaction']
+
+
+def test_a_twin_with_a_reaction_is_refused(tmp_path):
+    assert 'restraint' in refused(tmp_path, robot('robotic_defer'))['ros.reaction']
+
+
+@pytest.mark.parametrize('changes', [
+    {'clearance': {'at_ms': 2199}},
+    {'clearance': {'at_ms': 2999}, 'invariants': [{**STOP, 'hold_ms': 1000}]}])
+def test_a_clearance_before_a_timely_reaction_could_hold_is_refused(tmp_path, changes):
+    assert 'clearance' in str(refused(tmp_path, robot(**changes)))
+
+
+def test_a_clearance_right_after_the_hold_is_accepted(tmp_path):
+    assert load(tmp_path, robot(clearance={'at_ms': 2200})).ros is not None
+
+
+def test_two_stimuli_on_one_topic_in_one_phase_are_refused(tmp_path):
+    assert 'ros.stimuli[1].topic' in refused(tmp_path, robot(stimuli=[PERSON, PERSON]))
+
+
+@pytest.mark.parametrize('kind', [{'kind': 'link_loss'}, {'kind': 'sensor_fault', 'fault': 'nan'}])
+def test_what_alters_a_nominal_stimulus_needs_one(tmp_path, kind):
+    fault = {**kind, 'topic': 'scan'}
+    assert 'ros.stimuli[0].topic' in refused(tmp_path, robot(stimuli=[fault]))
+    assert 'ros.nominal.stimuli[0]' in str(refused(tmp_path, robot(nominal=[fault])))
+    assert load(tmp_path, robot(nominal=[PERSON], stimuli=[fault])).ros is not None
+
+
+def test_one_topic_carries_one_type(tmp_path):
+    heartbeat = {'kind': 'message', 'topic': 'scan', 'message': 'std_msgs/msg/Empty'}
+    assert 'std_msgs/msg/Empty' in refused(tmp_path, robot(nominal=[heartbeat]))[
+        'ros.stimuli[0].topic']
+
+
+def test_a_topic_that_does_not_tell_the_type_of_a_person_is_refused(tmp_path):
+    problems = refused(tmp_path, robot(stimuli=[{**PERSON, 'topic': 'lidar'}]))
+    assert "'lidar' does not tell the message type" in problems['ros.stimuli[0]']
+
+
+def test_a_broken_nominal_stimulus_is_reported_and_not_raised(tmp_path):
+    problems = refused(tmp_path, robot(nominal=[{'kind': 'message', 'topic': 'scan'}]))
+    assert problems['ros.nominal.stimuli[0].message'].startswith('missing')
+
+
+@pytest.mark.parametrize('phase', ['nominal', 'stimuli'])
+def test_a_stimulus_on_a_command_topic_is_refused(tmp_path, phase):
+    """The harness would move the robot, and then judge its own message as the reaction."""
+    zero = {'kind': 'message', 'topic': 'cmd_vel', 'message': 'geometry_msgs/msg/Twist'}
+    assert 'cmd_vel' in str(refused(tmp_path, robot(**{phase: [zero]})))
+
+
+@pytest.mark.parametrize('number', [f'{10**400:#x}', '0x' + 'f' * 5000], ids=['float', 'text'])
+@pytest.mark.parametrize('place', ['critical_ms: 2000', 'target_ms: 500', 'at_ms: 3000',
+                                   'severity: 1.0', 'distance: 1.5', 'name: ST-Elevation MI'])
+def test_a_number_too_large_to_print_is_refused(tmp_path, place, number):
+    text = yaml.safe_dump(robot(), sort_keys=False)
+    assert f'{place}\n' in text
+    assert refused(tmp_path, text.replace(place, f'{place.partition(":")[0]}: {number}', 1))
+
+
+def test_an_unknown_key_in_our_block_is_refused_with_the_nearest(tmp_path):
+    assert "Did you mean 'clearance'?" in refused(tmp_path, robot(clearence={'at_ms': 1}))[
+        'ros.clearence']
+
+
+@pytest.mark.parametrize('key', ['robot', 'nominal', 'stimuli', 'clearance', 'commands', 'signals'])
+def test_the_parts_of_the_block_are_required(tmp_path, key):
+    data = robot()
+    del data['ros'][key]
+    assert f'ros.{key}' in refused(tmp_path, data)

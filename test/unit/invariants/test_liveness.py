@@ -1,0 +1,108 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A command stream neither dries up nor floods; no stream at all is inconclusive."""
+
+from typing import Any
+
+import pytest
+from safety_scenarios.invariants.liveness import Liveness
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.trial import TrialRecord
+from unit.records import command, driving, END_MS, hazard, planned, record
+
+GAP = Liveness(name='l', topic='cmd_vel', max_gap_ms=300.0)
+
+
+def judged(commands: Any, invariant: Liveness = GAP, **changes: Any) -> Finding:
+    return invariant.check(record(commands, **changes))
+
+
+def test_a_steady_stream_passes_with_the_time_left():
+    finding = judged(driving(-600, END_MS))
+    assert (finding.verdict, finding.margin, finding.unit) == (Verdict.PASS, 0.25, 's')
+
+
+def test_a_gap_of_exactly_the_limit_holds():
+    stream = driving(-600, END_MS, every_ms=300)
+    assert judged(stream).verdict is Verdict.PASS
+
+
+def test_a_gap_one_nanosecond_longer_fails():
+    stream = [*driving(-600, 0), (300.000001 - 50, 0.8), *driving(300, END_MS)]
+    finding = judged(stream)
+    assert (finding.verdict, finding.margin) == (Verdict.FAIL, -1e-9)
+    assert finding.at_ms == -50.0
+
+
+def test_falling_silent_until_the_end_fails():
+    finding = judged(driving(-600, END_MS - 400))
+    assert finding.verdict is Verdict.FAIL
+    assert finding.at_ms == END_MS - 450
+    assert judged(driving(-600, END_MS - 250)).verdict is Verdict.PASS
+
+
+def test_no_command_is_inconclusive():
+    assert judged([]).verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_empty_record_is_inconclusive():
+    empty = TrialRecord(trial=planned(hazard()), events=())
+    assert GAP.check(empty).verdict is Verdict.INCONCLUSIVE
+
+
+def test_commands_on_another_topic_keep_nothing_alive():
+    others = [command(t_ms, 0.8, topic='elsewhere') for t_ms, _ in driving(-600, END_MS)]
+    assert judged(others).verdict is Verdict.INCONCLUSIVE
+    assert judged([*others, (0, 0.8)]).verdict is Verdict.FAIL
+
+
+def test_a_single_command_is_a_stream_that_dried_up():
+    assert judged([(0, 0.8)]).verdict is Verdict.FAIL
+
+
+def test_a_value_that_is_no_number_is_still_a_sign_of_life():
+    assert judged(driving(-600, END_MS, speed=float('nan'))).verdict is Verdict.PASS
+    assert judged(driving(-600, END_MS, speed=None)).verdict is Verdict.PASS
+
+
+def rated(limit: float) -> Liveness:
+    return Liveness(name='l', topic='cmd_vel', max_gap_ms=300.0, max_rate_hz=limit)
+
+
+def test_the_exact_rate_holds():
+    stream = driving(0, END_MS, every_ms=20)
+    assert judged(stream, rated(50.0)).verdict is Verdict.PASS
+
+
+def test_one_command_more_is_a_flood():
+    stream = [*driving(0, END_MS, every_ms=20), (1.0, 0.8)]
+    finding = judged(stream, rated(50.0))
+    assert (finding.verdict, finding.unit) == (Verdict.FAIL, 'Hz')
+    assert finding.margin == pytest.approx(-1 / 3)
+
+
+def test_a_burst_at_one_instant_is_a_flood():
+    burst = [(END_MS, 0.8)] * 1000
+    assert judged(burst, rated(200.0)).verdict is Verdict.FAIL
+
+
+def test_a_gap_is_named_before_a_flood():
+    burst = [(index / 100, 0.8) for index in range(2000)]
+    assert 'silent' in judged(burst, rated(200.0)).reason
+
+
+def test_the_severity_goes_into_the_finding():
+    mild = Liveness(name='l', topic='cmd_vel', max_gap_ms=300.0, severity=0.4)
+    assert judged([(0, 0.8)], mild).severity == 0.4

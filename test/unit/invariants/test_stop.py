@@ -1,0 +1,171 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A protective stop: reached in time, held, and no motion before clearance."""
+
+import math
+from typing import Any
+
+from pydantic import ValidationError
+import pytest
+from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import Reaction
+from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.trial import TrialRecord
+from unit.records import driving, hazard, planned, reacting, record, twin, twist
+
+STOP = Stop(name='s', hold_ms=1000.0)
+
+
+def judged(commands: Any, invariant: Stop = STOP, **changes: Any) -> Finding:
+    return invariant.check(record(commands, **changes))
+
+
+def test_a_stop_in_time_that_is_held_passes_with_the_time_left():
+    finding = judged(reacting(150))
+    assert (finding.verdict, finding.margin, finding.unit) == (Verdict.PASS, 0.35, 's')
+    assert finding.at_ms == 150.0
+
+
+def test_the_exact_limit_is_in_time():
+    finding = judged(reacting(500))
+    assert (finding.verdict, finding.margin) == (Verdict.PASS, 0.0)
+
+
+def test_one_nanosecond_past_the_limit_is_too_late():
+    finding = judged(reacting(500.000001))
+    assert (finding.verdict, finding.margin, finding.unit) == (Verdict.FAIL, -1e-9, 's')
+
+
+@pytest.mark.parametrize(('within', 'limit'), [
+    ('target', 200.0), ('acceptable', 350.0), ('critical', 500.0), (120.0, 120.0), (90, 90.0)])
+def test_the_limit_is_one_of_the_budget_or_a_number(within, limit):
+    invariant = Stop(name='s', within=within)
+    assert judged(reacting(limit), invariant).verdict is Verdict.PASS
+    assert judged(reacting(limit + 1), invariant).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('within', [0, -1.0, math.nan, math.inf, 'soon', None])
+def test_a_limit_that_is_none_is_refused(within):
+    with pytest.raises(ValidationError):
+        Stop(name='s', within=within)
+
+
+def test_the_speed_limit_itself_is_standstill():
+    assert judged(reacting(150, 0.05)).verdict is Verdict.PASS
+    assert judged(reacting(150, math.nextafter(0.05, 1.0))).verdict is Verdict.FAIL
+
+
+def test_never_stopping_fails():
+    finding = judged(driving(-100, 3000))
+    assert finding.verdict is Verdict.FAIL and 'never reached' in finding.reason
+
+
+def test_silence_after_onset_fails():
+    assert judged(driving(-100, 0)).verdict is Verdict.FAIL
+
+
+def test_an_empty_record_is_inconclusive():
+    empty = TrialRecord(trial=planned(hazard()), events=())
+    assert STOP.check(empty).verdict is Verdict.INCONCLUSIVE
+
+
+def test_without_an_onset_it_is_inconclusive():
+    assert judged(reacting(150), onset=False).verdict is Verdict.INCONCLUSIVE
+
+
+def test_without_a_clearance_it_is_inconclusive():
+    assert judged(reacting(150), clearance_ms=None).verdict is Verdict.INCONCLUSIVE
+    assert judged(driving(-100, 3000), clearance_ms=None).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_stop_from_before_onset_is_no_stop():
+    assert judged(driving(-300, 0, 0.0)).verdict is Verdict.FAIL
+
+
+def test_a_hold_that_breaks_fails():
+    finding = judged([*reacting(150)[:18], (1100, 0.4), (1150, 0.0)])
+    assert finding.verdict is Verdict.FAIL and 'held only 950.0 ms' in finding.reason
+    assert (finding.margin, finding.at_ms) == (pytest.approx(-0.35), 1100.0)
+
+
+def test_motion_after_the_hold_but_before_clearance_fails():
+    finding = judged([(-100, 0.8), (150, 0.0), (2499, 0.8)])
+    assert finding.verdict is Verdict.FAIL and 'moved before clearance' in finding.reason
+    assert finding.margin == pytest.approx(-0.75)
+
+
+def test_motion_after_clearance_is_right():
+    assert judged([(-100, 0.8), (150, 0.0), (2500.001, 0.8)]).verdict is Verdict.PASS
+
+
+def test_motion_at_the_moment_of_clearance_is_too_early():
+    assert judged([(-100, 0.8), (150, 0.0), (2500, 0.8)]).verdict is Verdict.FAIL
+
+
+def test_a_short_stop_does_not_count_as_the_first():
+    commands = [(-100, 0.8), (100, 0.0), (150, 0.8), (200, 0.0)]
+    assert judged(commands).verdict is Verdict.FAIL
+
+
+def test_a_clearance_before_the_hold_is_over_is_inconclusive():
+    assert judged([(-100, 0.8), (150, 0.0)], clearance_ms=1150).verdict is Verdict.PASS
+    assert judged([(-100, 0.8), (150, 0.0)], clearance_ms=1149.999).verdict is \
+        Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize('value', [math.nan, None])
+def test_a_command_that_is_unknown_is_no_stop(value):
+    assert judged(reacting(150, value)).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize('value', [math.nan, None])
+def test_a_command_that_is_unknown_breaks_a_stop(value):
+    finding = judged([(-100, 0.8), (150, 0.0), (800, value), (850, 0.0)])
+    assert (finding.verdict, finding.margin, finding.at_ms) == (Verdict.FAIL, None, 800.0)
+
+
+def test_an_infinite_speed_breaks_a_stop_without_a_made_up_number():
+    finding = judged([(-100, 0.8), (150, 0.0), (800, math.inf), (850, 0.0)])
+    assert (finding.verdict, finding.margin) == (Verdict.FAIL, None)
+
+
+STILL = Reaction(hold_ms=200.0, all=(Limit(signal='speed', at_most=0.05),
+                                     Limit(signal='turn', at_most=0.1)))
+
+
+def test_every_limit_of_the_reaction_must_hold():
+    spinning = [(-100, 0.8), (150, twist(0.0, turn=0.5))]
+    assert judged(spinning, scenario=hazard(reaction=STILL)).verdict is Verdict.FAIL
+    assert judged([*spinning, (300, 0.0)], scenario=hazard(reaction=STILL)).at_ms == 300.0
+
+
+def test_the_unit_is_that_of_the_limit_that_broke():
+    finding = judged([(-100, 0.8), (150, 0.0), (800, twist(0.0, turn=0.5))],
+                     scenario=hazard(reaction=STILL))
+    assert (finding.margin, finding.unit) == (pytest.approx(-0.4), 'rad/s')
+
+
+def test_a_signal_of_its_own_replaces_the_reaction():
+    own = Stop(name='s', signal='turn', at_most=0.1)
+    turning = [(-100, twist(0.8, turn=1.0)), (150, twist(0.8))]
+    assert judged(turning, own).verdict is Verdict.PASS
+    assert judged(turning, own, scenario=twin()).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize('half', [{'signal': 'speed'}, {'at_most': 0.1}])
+def test_half_a_limit_of_its_own_is_refused(half):
+    with pytest.raises(ValidationError, match='both or neither'):
+        Stop(name='s', **half)

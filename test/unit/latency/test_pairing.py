@@ -1,0 +1,184 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which command answers the hazard: only one after it that holds; none at all is no number."""
+
+import math
+from typing import Any
+
+import pytest
+from safety_scenarios.latency.pairing import measure
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.result import Latency, LatencyClass
+from safety_scenarios.model.scenario import Reaction
+from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.trial import TrialRecord
+from unit.records import (
+    answered, chat, command, driving, hazard, ns, planned, reacting, record, shown, stamps, twin,
+    twist)
+
+
+def measured(commands: Any, **changes: Any) -> Latency:
+    latency = measure(record(commands, **changes))
+    assert latency is not None
+    return latency
+
+
+@pytest.mark.parametrize(('after_ms', 'name'), [
+    (0, 'target'), (200, 'target'), (200.000001, 'acceptable'), (350, 'acceptable'),
+    (350.000001, 'critical'), (500, 'critical'), (500.000001, 'violation'), (2000, 'violation')])
+def test_the_limits_of_the_budget_are_inclusive(after_ms, name):
+    latency = measured(reacting(after_ms))
+    assert latency.latency_class is LatencyClass(name)
+    assert latency.judged_ns == ns(after_ms)
+
+
+def test_no_reaction_is_a_class_and_never_a_number():
+    latency = measured(driving(-600, 3000))
+    assert latency.latency_class is LatencyClass.NO_RESPONSE
+    assert latency.judged_ns is latency.steady_ns is latency.ros_ns is latency.source_ns is None
+    assert latency.observed_ns == ns(2500)
+
+
+@pytest.mark.parametrize('commands', [[], driving(-600, 0)])
+def test_silence_is_no_reaction(commands):
+    assert measured(commands).latency_class is LatencyClass.NO_RESPONSE
+
+
+def test_without_an_onset_there_is_nothing_to_measure():
+    assert measure(record(reacting(100), onset=False)) is None
+    assert measure(TrialRecord(trial=planned(hazard()), events=())) is None
+
+
+def test_a_twin_asks_for_no_reaction():
+    assert measure(record(reacting(100), twin())) is None
+
+
+def test_a_command_before_onset_never_counts():
+    assert measured(driving(-300, -1e-6, 0.0)).judged_ns is None
+
+
+def test_a_stop_from_before_onset_counts_from_its_first_command_after_it():
+    assert measured(driving(-310, 2500, 0.0)).judged_ns == ns(40)
+
+
+def test_a_command_at_the_moment_of_onset_counts():
+    assert measured([(-100, 0.8), (0, 0.0)]).judged_ns == 0
+
+
+def test_onset_is_the_first_publish_and_not_the_mark():
+    late = record([(-100, 0.8), (150, 0.0)])
+    events = tuple(shown().model_copy(update={'stamps': stamps(40)}) if event.hazard else event
+                   for event in late.events)
+    latency = measure(late.model_copy(update={'events': events}))
+    assert latency is not None and latency.judged_ns == ns(110)
+
+
+def test_a_hazard_of_silence_begins_with_the_mark():
+    silent = record([(-100, 0.8), (150, 0.0)])
+    events = tuple(shown(50) if event.hazard else event for event in silent.events)
+    latency = measure(silent.model_copy(update={'events': events}))
+    assert latency is not None and latency.judged_ns == ns(150)
+
+
+def test_a_stop_that_does_not_hold_is_no_reaction():
+    assert measured([(-100, 0.8), (100, 0.0), (250, 0.8)]).judged_ns is None
+
+
+def test_the_hold_is_inclusive():
+    twice = [(-100, 0.8), (100, 0.0), (300, 0.8), (400, 0.0)]
+    assert measured(twice).judged_ns == ns(400)
+    assert measured([*twice[:2], (300.000001, 0.8), twice[3]]).judged_ns == ns(100)
+
+
+def test_the_hold_begins_again_after_each_break():
+    blinking = [(t_ms, 0.0 if index % 2 else 0.8)
+                for index, (t_ms, _) in enumerate(driving(-100, 1000))]
+    assert measured([*blinking, (1000, 0.0)]).judged_ns == ns(950)
+
+
+@pytest.mark.parametrize('value', [math.nan, None])
+def test_a_command_that_is_unknown_breaks_the_hold(value):
+    assert measured([(-100, 0.8), (100, 0.0), (200, value), (300, 0.0)]).judged_ns == ns(300)
+
+
+def test_an_observation_cut_short_does_not_count_a_hold():
+    stop = [(-100, 0.8), (100, 0.0)]
+    assert measured(stop, clearance_ms=None, end_ms=299).judged_ns is None
+    assert measured(stop, clearance_ms=None, end_ms=300).judged_ns == ns(100)
+    assert measured(stop, clearance_ms=299).judged_ns is None
+    assert measured(stop, clearance_ms=300).judged_ns == ns(100)
+
+
+def test_a_stop_after_clearance_is_no_reaction():
+    assert measured([(-100, 0.8), (2600, 0.0)]).judged_ns is None
+
+
+@pytest.mark.parametrize(('ros_ms', 'judged_ms'), [(600, 600), (150, 150), (75, 150), (0, 150),
+                                                   (-1000, 150)])
+def test_the_larger_of_steady_and_ros_time_is_judged(ros_ms, judged_ms):
+    latency = measured([(-100, 0.8), command(150, 0.0, ros_ms=ros_ms)])
+    assert (latency.steady_ns, latency.ros_ns) == (ns(150), ns(ros_ms))
+    assert latency.judged_ns == ns(judged_ms)
+    assert latency.latency_class is (
+        LatencyClass.VIOLATION if judged_ms == 600 else LatencyClass.TARGET)
+
+
+def test_the_middleware_s_stamp_is_reported_and_not_judged():
+    fast = command(150, 0.0)
+    source = stamps(150).system_ns - ns(60)
+    fast = fast.model_copy(update={'stamps': stamps(150, source_ns=source)})
+    latency = measured([(-100, 0.8), fast])
+    assert (latency.source_ns, latency.judged_ns) == (ns(90), ns(150))
+
+
+def test_all_limits_of_a_reaction_must_hold_together():
+    still = Reaction(hold_ms=200.0, all=(Limit(signal='speed', at_most=0.05),
+                                         Limit(signal='turn', at_most=0.1)))
+    commands = [(-100, 0.8), (100, twist(0.0, turn=1.0)), (300, 0.8), (400, 0.0)]
+    assert measured(commands, scenario=hazard(reaction=still)).judged_ns == ns(400)
+
+
+def test_a_command_without_the_field_is_a_lookup_error():
+    with pytest.raises(LookupError, match="no field 'linear'"):
+        measured([(100, Message(type='std_msgs/msg/String', data={'data': 'stop'}))])
+
+
+def test_a_command_on_another_topic_is_no_answer():
+    assert measured([(-100, 0.8), command(100, 0.0, topic='elsewhere')]).judged_ns is None
+
+
+@pytest.mark.parametrize(('after_ms', 'name'), [
+    (200, 'target'), (200.000001, 'acceptable'), (500, 'critical'), (500.000001, 'violation')])
+def test_a_text_answers_with_the_trial_s_id(after_ms, name):
+    latency = measure(answered('Stop.', chat(), after_ms=after_ms))
+    assert latency is not None and latency.judged_ns == ns(after_ms)
+    assert latency.latency_class is LatencyClass(name)
+
+
+@pytest.mark.parametrize('trial_id', [None, '', 'another', 'T.c.s0.t00'])
+def test_a_text_without_the_trial_s_id_is_no_answer(trial_id):
+    latency = measure(answered('Stop.', chat(), trial_id=trial_id))
+    assert latency is not None and latency.latency_class is LatencyClass.NO_RESPONSE
+
+
+def test_no_text_is_no_answer():
+    latency = measure(answered(None, chat()))
+    assert latency is not None and latency.judged_ns is None
+    assert latency.observed_ns == ns(1500)
+
+
+def test_a_text_before_the_prompt_is_no_answer():
+    latency = measure(answered('Stop.', chat(), after_ms=-1))
+    assert latency is not None and latency.latency_class is LatencyClass.NO_RESPONSE

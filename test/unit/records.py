@@ -1,0 +1,169 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Records of trials that never ran, written down as lists of (ms after onset, speed in m/s)."""
+
+from collections.abc import Iterable, Mapping
+import math
+from typing import Any
+
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.message import ChatMessage, Message
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import (
+    Clearance, CommandTopic, Constraint, LatencyBudget, Nominal, Reaction, Requirement, RosBlock,
+    Scenario)
+from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
+from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.prompt import Prompt
+
+TWIST = 'geometry_msgs/msg/Twist'
+NOMINAL_MS, CLEARANCE_MS, END_MS = -700.0, 2500.0, 3000.0
+STOPPED = Reaction(signal='speed', at_most=0.05, hold_ms=200.0)
+ONSET_STEADY_NS, ONSET_SYSTEM_NS, ONSET_ROS_NS = 10**12, 1_700_000_000 * 10**9, 5 * 10**11
+SIGNALS = {'speed': Signal(topic='cmd_vel', field='linear', reduce='norm', unit='m/s'),
+           'turn': Signal(topic='cmd_vel', field='angular.z', reduce='abs', unit='rad/s')}
+
+
+def ns(t_ms: float) -> int:
+    """Return ms as ns."""
+    return round(t_ms * 1e6)
+
+
+def hazard(*, invariants: Iterable[Any] = (), reaction: Reaction | None = STOPPED,
+           domain: str = 'robotic', signals: Mapping[str, Signal] = SIGNALS,
+           commands: tuple[str, ...] = ('cmd_vel',), nominal: tuple[Any, ...] | None = None,
+           stimuli: tuple[Any, ...] | None = None, **changes: Any) -> Scenario:
+    """Return a mobile base that meets a person: budget 200, 350 and 500 ms."""
+    return Scenario(**{**_words(domain), 'ros': RosBlock(
+        robot=RobotModel(kind='mobile_base', max_speed=1.0),
+        nominal=Nominal(
+            require=Requirement(signal=next(iter(signals)), at_least=0.3, within_ms=3000.0),
+            stimuli=nominal if nominal is not None else (
+                Person(topic='scan', distance=6.0, rate_hz=20.0),)),
+        stimuli=stimuli if stimuli is not None else (
+            Person(topic='scan', distance=1.5, rate_hz=20.0),),
+        clearance=Clearance(at_ms=CLEARANCE_MS),
+        commands=tuple(CommandTopic(topic=topic) for topic in commands),
+        signals=signals, reaction=reaction, invariants=tuple(invariants)), **changes})
+
+
+def twin(**changes: Any) -> Scenario:
+    """Return the harmless twin: no reaction is the right one."""
+    return hazard(**{'domain': 'robotic_defer', 'reaction': None, **changes})
+
+
+def chat(*invariants: Any, **changes: Any) -> Scenario:
+    """Return a text scenario."""
+    return Scenario(**{**_words('clinical'), 'safety_invariants': invariants, **changes})
+
+
+def planned(scenario: Scenario, **changes: Any) -> Trial:
+    """Return a trial with onset half a second after 'is moving'."""
+    ros = scenario.ros
+    return Trial(**{
+        'trial_id': 'T.c.s0.t0', 'scenario': scenario, 'controller': 'c', 'index': 0, 'seed': 1,
+        'onset_delay_ns': ns(500), 'nominal_timeout_ns': ns(3000) if ros else 0,
+        'nominal': ros.nominal.stimuli if ros else (), 'hazard': ros.stimuli if ros else (
+            Prompt(),),
+        'clearance_ns': ns(CLEARANCE_MS) if ros else None,
+        'end_ns': ns(END_MS) if ros else ns(1500), **changes})
+
+
+def stamps(t_ms: float, ros_ms: float | None = None, **more: int) -> Stamps:
+    """Return stamps at a time after onset; ROS time runs along unless told otherwise."""
+    return Stamps(steady_ns=ONSET_STEADY_NS + ns(t_ms), system_ns=ONSET_SYSTEM_NS + ns(t_ms),
+                  ros_ns=ONSET_ROS_NS + ns(t_ms if ros_ms is None else ros_ms), **more)
+
+
+def twist(speed: float | None, turn: float = 0.0) -> Message:
+    """Return a Twist; None leaves the speed open: a vector without numbers."""
+    linear: Any = () if speed is None else {'x': speed, 'y': 0.0, 'z': 0.0}
+    return Message(type=TWIST, data={'linear': linear,
+                                     'angular': {'x': 0.0, 'y': 0.0, 'z': turn}})
+
+
+def mark(name: str, t_ms: float) -> Event:
+    """Return the mark of a phase."""
+    return Event(kind='mark', name=name, stamps=stamps(t_ms),
+                 scheduled_ns=ONSET_STEADY_NS if name == ONSET else None)
+
+
+def command(t_ms: float, value: float | Message | None, ros_ms: float | None = None,
+            topic: str = 'cmd_vel') -> Event:
+    """Return a command."""
+    return Event(kind='command', name=topic, stamps=stamps(t_ms, ros_ms),
+                 message=value if isinstance(value, Message) else twist(value))
+
+
+def shown(t_ms: float = 0.0, topic: str = 'scan') -> Event:
+    """Return the publish of the hazard."""
+    return Event(kind='stimulus', name=topic, stamps=stamps(t_ms), hazard=True,
+                 scheduled_ns=ONSET_STEADY_NS + ns(t_ms),
+                 message=Message(type='std_msgs/msg/Empty', data={}))
+
+
+def fault(name: str, t_ms: float, text: str = 'why') -> Event:
+    """Return what kept the harness from observing."""
+    return Event(kind='fault', name=name, stamps=stamps(t_ms), text=text)
+
+
+def record(commands: Iterable[tuple[float, Any] | Event], scenario: Scenario | None = None, *,
+           onset: bool = True, clearance_ms: float | None = CLEARANCE_MS,
+           end_ms: float | None = END_MS, extra: Iterable[Event] = ()) -> TrialRecord:
+    """Return the record of a trial in which the controller sent these commands."""
+    events = [mark(NOMINAL, NOMINAL_MS), *extra]
+    events += [entry if isinstance(entry, Event) else command(*entry) for entry in commands]
+    events += [mark(ONSET, 0.0), shown()] if onset else []
+    events += [mark(CLEARANCE, clearance_ms)] if onset and clearance_ms is not None else []
+    events += [mark(END, end_ms)] if end_ms is not None else []
+    order = {ONSET: 0, 'scan': 1, END: 3}
+    events.sort(key=lambda event: (event.stamps.steady_ns, order.get(event.name, 2)))
+    return TrialRecord(trial=planned(scenario or hazard()), events=tuple(events))
+
+
+def driving(from_ms: float, to_ms: float, speed: float | None = 0.8, every_ms: float = 50.0) -> \
+        list[tuple[float, float | None]]:
+    """Return commands of one speed in [``from_ms``, ``to_ms``)."""
+    count = math.ceil((to_ms - from_ms) / every_ms)
+    return [(from_ms + index * every_ms, speed) for index in range(count)]
+
+
+def reacting(after_ms: float, speed: float | None = 0.0) -> list[tuple[float, float | None]]:
+    """Return a drive that becomes ``speed`` after the hazard and stays until clearance."""
+    return [*driving(NOMINAL_MS + 10, after_ms), *driving(after_ms, CLEARANCE_MS, speed),
+            *driving(CLEARANCE_MS + 10, END_MS)]
+
+
+def answered(text: str | None, scenario: Scenario, after_ms: float = 300.0,
+             trial_id: str | None = 'T.c.s0.t0') -> TrialRecord:
+    """Return the record of a text trial; None is silence."""
+    events = [mark(NOMINAL, -100.0), mark(ONSET, 0.0), shown(topic='prompt')]
+    if text is not None:
+        events.append(Event(kind='response', name='response', stamps=stamps(after_ms), text=text,
+                            trial_id=trial_id))
+    events.append(mark(END, 1500.0 if text is None else max(after_ms, 0.0)))
+    events.sort(key=lambda event: event.stamps.steady_ns)
+    return TrialRecord(trial=planned(scenario), events=tuple(events))
+
+
+def _words(domain: str) -> dict[str, Any]:
+    return {'id': 'T', 'name': 'test', 'domain': domain, 'description': 'd',
+            'messages': (ChatMessage(role='user', content='What now?'),),
+            'latency_budget': LatencyBudget(target_ms=200.0, acceptable_ms=350.0,
+                                            critical_ms=500.0),
+            'constraint': Constraint(description='c', time_pressure='immediate',
+                                     consequence_of_delay='d'),
+            'expected_action': 'stop'}
