@@ -63,12 +63,12 @@ def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
     scenarios: list[Scenario] = []
     problems: list[Problem] = []
     warnings: list[Problem] = []
-    wanted: dict[str, str | None] = {}
+    wanted: dict[str, tuple[str, str | None]] = {}
     for target in targets:
         for path, only in _paths(target):
-            if wanted.setdefault(path, only) != only:
-                wanted[path] = None
-    for path, only in wanted.items():
+            if wanted.setdefault(os.path.realpath(path), (path, only))[1] != only:
+                wanted[os.path.realpath(path)] = (path, None)
+    for path, only in wanted.values():
         reading = _read(path)
         if only is None or (reading.scenario and reading.scenario.id == only):
             problems += reading.problems

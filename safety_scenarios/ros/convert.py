@@ -84,6 +84,8 @@ def _plain(value: Any) -> Any:
 
 def _fill(target: Any, data: Mapping[str, Any], path: str) -> None:
     fields = target.get_fields_and_field_types()
+    if hasattr(target, '_check_fields'):  # off by default since Jazzy: a wrong type ends in C
+        target._check_fields = True
     for name, value in data.items():
         place = f'{path}.{name}'
         if name not in fields:

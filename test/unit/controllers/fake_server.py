@@ -123,6 +123,7 @@ class FakeServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True
     server: FakeServer
 
     def handle(self) -> None:
@@ -173,7 +174,7 @@ def serving(*replies: Reply) -> Iterator[FakeServer]:
         server.server_close()
 
 
-def unused_url() -> str:
+def nowhere() -> str:
     """Return a URL at which nobody listens."""
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))

@@ -32,10 +32,8 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.message import ChatMessage, Command
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings, ModelServer
-from unit.controllers.fake_server import (
-    decided, FakeServer, Reply, said, sent, serving, unused_url)
-from unit.controllers.observations import (
-    beams, beat, box, flag, pose, reading, scan, seen, wrench)
+from unit.controllers.fake_server import decided, FakeServer, Reply, said, sent, serving, nowhere
+from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
 
 BASE = RobotModel(kind='mobile_base', max_speed=2.0)
 ARM = RobotModel(kind='arm', max_speed=0.5, joints=('one', 'two', 'three'))
@@ -180,7 +178,7 @@ def test_a_reply_without_text_is_no_answer_and_is_not_asked_for_again(
 
 
 def test_no_connection_is_no_answer(start: Start) -> None:
-    assert start(base_url=unused_url()).answer(CHAT) is None
+    assert start(base_url=nowhere()).answer(CHAT) is None
 
 
 @pytest.mark.parametrize('trickles', [False, True], ids=['silent', 'kept alive by blanks'])
@@ -271,7 +269,7 @@ def test_a_reply_that_is_no_command_stops_a_moving_robot_until_the_next_good_one
 
 def test_a_connection_that_is_refused_keeps_the_robot_stopped(
         start: Start, caplog: pytest.LogCaptureFixture) -> None:
-    controller = start(base_url=unused_url())
+    controller = start(base_url=nowhere())
     assert all(map(standing, tick_until(controller, lambda _: 'APIConnectionError' in
                                         caplog.text)))
 
@@ -292,7 +290,7 @@ def test_nothing_is_asked_before_the_first_input(server: FakeServer, start: Star
 
 
 def test_one_question_at_a_time_is_under_way(server: FakeServer, start: Start) -> None:
-    server.script(decided('continue', delay_s=0.3))
+    server.script(decided('continue', delay_s=5.0, trickles=True))
     controller = start()
     assert all(map(standing, tick_until(controller, asked(server, 1))))
     for _ in range(20):
@@ -317,7 +315,7 @@ def test_an_answer_that_comes_after_the_timeout_is_dropped_and_the_next_one_coun
     server.script(decided('continue'), decided('stop'), decided('slow'))
     controller = start(1000.0)
     assert standing(tick(controller, 0.0))
-    assert all(map(standing, tick_until(controller, asked(server, 3), t_ms=1000.1)))
+    assert all(map(standing, tick_until(controller, asked(server, 2), t_ms=1000.1)))
     assert tick_until(controller, moving, t_ms=1000.1)[-1] == SLOW
 
 
@@ -429,7 +427,7 @@ def test_the_key_appears_in_no_log_record_and_no_settings(
         controller.answer(CHAT)
     server.script(echo)
     tick_until(controller, asked(server, len(server.requests) + 2))
-    start(base_url=unused_url()).answer(CHAT)
+    start(base_url=nowhere()).answer(CHAT)
     server.script(said('x', delay_s=1.0))
     controller.answer(CHAT)
 

@@ -24,8 +24,7 @@ from safety_scenarios.controllers.rule_based import RuleBased, triage
 from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
-from unit.controllers.observations import (
-    beams, beat, box, flag, pose, reading, scan, seen, wrench)
+from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
 
 CLINICAL = Path(__file__).resolve().parents[3] / 'config' / 'scenarios' / 'clinical'
 BASE = RobotModel(kind='mobile_base', max_speed=2.0)

@@ -1,0 +1,233 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The ROS edge without other processes: conversion, parameters, launch arguments, domains."""
+
+import json
+import math
+import os
+import socket
+
+import pytest
+from rclpy.node import Node
+from safety_scenarios.errors import MeasurementError, SettingsError
+from safety_scenarios.model.message import Command, Message
+from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
+from safety_scenarios.ros.controller_node import command_message
+from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
+from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure
+from safety_scenarios.ros.link import _parse_response
+from safety_scenarios.ros.parameters import read_settings, to_arguments
+from safety_scenarios.ros.spinning import ros_context
+
+pytestmark = pytest.mark.dds
+
+
+def there_and_back(message):
+    return from_ros(to_ros(message))
+
+
+@pytest.mark.parametrize('interface, data', [
+    ('geometry_msgs/msg/Twist', {'linear': {'x': 0.5}, 'angular': {'z': -0.25}}),
+    ('sensor_msgs/msg/LaserScan', {'ranges': (1.0, math.inf, 2.5), 'angle_min': -1.5}),
+    ('sensor_msgs/msg/JointState', {'name': ('a', 'b'), 'position': (0.5, 1.0)}),
+    ('std_msgs/msg/Float64MultiArray', {'data': (1.0, 2.0)}),
+    ('std_msgs/msg/Bool', {'data': True}),
+    ('std_msgs/msg/String', {'data': 'Grüße'}),
+    ('trajectory_msgs/msg/JointTrajectory', {
+        'joint_names': ('a',),
+        'points': ({'positions': (0.5,), 'time_from_start': {'sec': 1, 'nanosec': 5}},)}),
+])
+def test_a_message_survives_the_way_to_ros_and_back(interface, data):
+    def within(part, whole):
+        if isinstance(part, dict):
+            return all(within(value, whole[key]) for key, value in part.items())
+        if isinstance(part, tuple):
+            return len(part) == len(whole) and all(map(within, part, whole))
+        return part == pytest.approx(whole) if isinstance(part, float) else part == whole
+    result = there_and_back(Message(type=interface, data=data))
+    assert result.type == interface
+    assert within(data, result.data)
+
+
+def test_nan_arrives_as_nan():
+    twist = there_and_back(Message(type='geometry_msgs/msg/Twist',
+                                   data={'linear': {'x': math.nan}}))
+    assert math.isnan(twist.at('linear.x'))
+    assert twist.non_finite() == 'linear.x = nan'
+
+
+@pytest.mark.parametrize('interface, data, words', [
+    ('foo_msgs/msg/Bar', {}, "Install the package 'foo_msgs'"),
+    ('std_msgs/msg/Bool', {'date': True}, 'no such field, expected one of data'),
+    ('std_msgs/msg/Bool', {'data': 'yes'}, "got 'yes', expected boolean"),
+    ('geometry_msgs/msg/Twist', {'linear': {'x': 'fast'}}, 'expected double'),
+    ('std_msgs/msg/String', {'data': {'text': 'no'}}, 'got a mapping, expected string'),
+])
+def test_what_does_not_fit_names_the_field_and_what_was_expected(interface, data, words):
+    with pytest.raises(MeasurementError, match=words):
+        to_ros(Message(type=interface, data=data))
+
+
+@pytest.mark.parametrize('interface', [
+    'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped', 'std_msgs/msg/Bool',
+    'std_msgs/msg/Float64MultiArray', 'sensor_msgs/msg/JointState', 'std_msgs/msg/String',
+    'trajectory_msgs/msg/JointTrajectory'])
+def test_a_command_can_be_written_as_every_supported_type(interface):
+    message = command_message(interface, Command(velocity=(0.5, 0.0)), ('a', 'b'), {})
+    assert isinstance(to_ros(message), interface_class(interface))
+
+
+def test_standstill_of_an_arm_is_a_trajectory_without_points():
+    message = command_message('trajectory_msgs/msg/JointTrajectory',
+                              Command(velocity=(0.0,)), ('a',), {'a': 1.0})
+    assert message.data['points'] == ()
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('{"v": 1, "trial_id": "t1", "text": "stop"}', ('stop', 't1')),
+    ('{"text": "stop"}', ('stop', None)),
+    ('{"text": "stop", "trial_id": 7}', ('stop', None)),
+    ('stop', ('stop', None)),
+    ('{"trial_id": "t1"}', ('{"trial_id": "t1"}', None)),
+    ('[' * 100_000, ('[' * 100_000, None)),
+])
+def test_only_an_envelope_with_a_trial_id_belongs_to_a_trial(text, expected):
+    assert _parse_response(text) == expected
+
+
+@pytest.fixture
+def node(domain):
+    """Give a function that makes a node with ROS arguments."""
+    made = []
+
+    def make(*arguments):
+        context = ros_context(['--ros-args', *arguments], domain)
+        made.append((context, Node('settings', context=context.__enter__())))
+        return made[-1][1]
+    yield make
+    for context, one in made:
+        one.destroy_node()
+        context.__exit__(None, None, None)
+
+
+def test_parameters_default_to_the_settings_and_carry_their_descriptions(node):
+    reader = node()
+    assert read_settings(reader, RunSettings) == RunSettings()
+    for path, field in leaves(RunSettings):
+        if path[0] not in ('use_sim_time', 'namespace'):
+            descriptor = reader.describe_parameter('.'.join(path))
+            assert descriptor.description == field.description
+            assert descriptor.read_only
+    assert reader.describe_parameter('trials').integer_range[0].to_value == 100_000
+    assert 'critical' in reader.describe_parameter('gate').additional_constraints
+
+
+def test_parameters_are_read_with_their_types(node):
+    settings = read_settings(node('-p', 'scenarios:=SCN-R-101 clinical', '-p', 'trials:=3',
+                                  '-p', 'period_ms:=20', '-p', 'server.model:=m'), RunSettings)
+    assert settings.scenarios == ('SCN-R-101', 'clinical')
+    assert (settings.trials, settings.period_ms, settings.server.model) == (3, 20.0, 'm')
+
+
+@pytest.mark.parametrize('argument, name', [
+    ('trials:=0', 'trials'), ('trials:=many', 'trials'), ('gate:=sometimes', 'gate'),
+    ('period_ms:=0.0', 'period_ms')])
+def test_a_wrong_parameter_is_named(node, argument, name):
+    with pytest.raises(SettingsError, match=f'parameter {name}'):
+        read_settings(node('-p', argument), RunSettings)
+
+
+def test_arguments_give_another_node_the_same_settings(node):
+    settings = ControllerSettings(controller='late', delay_ms=750.0, exit_with_stdin=True,
+                                  command_topic='a/b')
+    assert read_settings(node(*to_arguments(settings)), ControllerSettings) == settings
+
+
+def test_launch_declares_every_setting_with_description_and_choices():
+    declared = {argument['name']: argument for argument in ARGUMENTS}
+    assert set(declared) == {path[-1] for path, _ in leaves(RunSettings)} | {'controller_launch'}
+    assert all(argument['description'] for argument in ARGUMENTS)
+    assert declared['gate']['choices'] == ['target', 'acceptable', 'critical']
+    assert declared['use_sim_time']['choices'] == ['true', 'false']
+    assert {argument for argument, _ in PARAMETERS.values()} < set(declared)
+    assert PARAMETERS['trials'] == ('trials', int)
+
+
+@pytest.mark.parametrize('code', [1, 2, 3, -9])
+def test_launch_ends_with_an_error_when_the_evaluator_does(code):
+    class Ended:
+        returncode = code
+    with pytest.raises(RuntimeError, match=f'exit code {code}'):
+        raise_on_failure(Ended, None)
+
+
+def test_launch_ends_well_when_the_evaluator_does():
+    class Ended:
+        returncode = 0
+    assert raise_on_failure(Ended, None) is None
+
+
+def test_two_runs_at_a_time_get_two_domains(monkeypatch):
+    monkeypatch.delenv('ROS_DOMAIN_ID', raising=False)
+    with chosen_domain(-1, external=False) as first, chosen_domain(-1, external=False) as second:
+        assert first != second
+        assert 1 <= first <= 101 and 1 <= second <= 101
+
+
+def test_a_domain_with_a_participant_is_not_free(monkeypatch):
+    from safety_scenarios.ros import domain
+    with chosen_domain(-1, external=False) as number:
+        pass  # free a moment ago
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(('', 7400 + 250 * number + 10))
+        assert domain._claim(number) is None
+    domain._claim(number).close()
+
+
+def test_the_environment_and_the_option_decide_the_domain(monkeypatch):
+    monkeypatch.setitem(os.environ, 'ROS_DOMAIN_ID', '33')
+    with chosen_domain(-1, external=False) as number:
+        assert number == 33
+    with chosen_domain(7, external=True) as number:
+        assert number == 7
+    monkeypatch.setitem(os.environ, 'ROS_DOMAIN_ID', 'lab')
+    with pytest.raises(SettingsError, match="got 'lab', expected a number"), \
+            chosen_domain(-1, external=False):
+        pass
+    monkeypatch.delenv('ROS_DOMAIN_ID')
+    with chosen_domain(-1, external=True) as number:
+        assert number == 0
+
+
+def test_the_real_launch_file_has_an_entry_point_for_launch():
+    pytest.importorskip('launch', reason='launch is not on PyPI; it runs where ROS is installed')
+    pytest.importorskip('launch_ros', reason='launch_ros is not on PyPI')
+    from launch.launch_description_sources import get_launch_description_from_python_launch_file
+    from safety_scenarios.loading import share_folder
+    path = share_folder() / 'launch' / 'eval.launch.py'
+    description = get_launch_description_from_python_launch_file(str(path))
+    names = {argument.name for argument in description.get_launch_arguments()}
+    assert {'scenarios', 'controller', 'controller_launch'} <= names
+
+
+def test_the_envelope_of_a_prompt_is_json():
+    from safety_scenarios.model.contracts import StimulusContext
+    from safety_scenarios.model.message import ChatMessage
+    from safety_scenarios.stimuli.prompt import Prompt
+    stimulus = Prompt().at(0, 0, StimulusContext(
+        't1', (ChatMessage(role='user', content='Hello'),), None))
+    assert json.loads(to_ros(stimulus.message).data) == {
+        'v': 1, 'trial_id': 't1', 'messages': [{'role': 'user', 'content': 'Hello'}]}

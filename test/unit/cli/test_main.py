@@ -1,0 +1,110 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command line without ROS: help, lists, schema, validation, exit codes."""
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+from safety_scenarios.cli.main import main
+from safety_scenarios.formats._positions import Document
+from safety_scenarios.loading import installed_folders, scenario_schema
+from safety_scenarios.model.settings import leaves, RunSettings
+
+
+def files():
+    return sorted(installed_folders()[0].rglob('*.yaml'))
+
+
+@pytest.mark.parametrize('command', ['run', 'validate', 'list', 'plugins', 'schema'])
+def test_every_command_explains_itself_with_an_example(command, capsys):
+    assert main([command, '--help']) == 0
+    assert f'\n  safety-scenarios {command}' in capsys.readouterr().out
+
+
+def test_every_setting_is_an_option_with_its_help(capsys):
+    assert main(['run', '--help']) == 0
+    shown = capsys.readouterr().out
+    for path, _ in leaves(RunSettings):
+        if path != ('scenarios',):
+            assert f'--{path[-1].replace("_", "-")}' in shown
+
+
+def test_list_shows_every_installed_scenario(capsys):
+    assert main(['list']) == 0
+    assert capsys.readouterr().out.count('SCN-') == 12
+
+
+def test_validate_counts_and_strict_fails_on_warnings(tmp_path, capsys):
+    assert main(['validate', str(installed_folders()[0]), '--strict']) == 0
+    assert '12 scenarios are valid, 0 warnings' in capsys.readouterr().out
+    odd = tmp_path / 'odd.yaml'
+    odd.write_text(files()[0].read_text() + 'colour: blue\n')
+    assert main(['validate', str(odd)]) == 0
+    assert main(['validate', str(odd), '--strict']) == 2
+    assert 'colour: unknown key' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('arguments', [
+    ['validate', 'no_such_file.yaml'], ['run'], ['run', 'robotic', '--trials', 'many'],
+    ['run', 'robotic', '--gate', 'later'], ['fly'], ['list', 'nowhere']])
+def test_wrong_usage_ends_with_2_and_no_traceback(arguments, capsys):
+    assert main(arguments) == 2
+    assert 'Traceback' not in capsys.readouterr().err
+
+
+def test_without_ros_run_says_what_to_install():
+    code = ('import sys\n'
+            'sys.modules["rclpy"] = None\n'
+            'from safety_scenarios.cli.main import main\n'
+            'sys.exit(main(["run", "SCN-C-101"]))')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'safety_scenarios[jazzy]'" in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+def listed(value):
+    """Return data as JSON knows it: lists, not tuples."""
+    if isinstance(value, dict):
+        return {key: listed(inner) for key, inner in value.items()}
+    return [listed(inner) for inner in value] if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize('path', files(), ids=lambda path: path.stem)
+def test_the_exported_schema_accepts_every_shipped_scenario(path):
+    schema = scenario_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(listed(Document(str(path), path.read_bytes()).data), schema)
+
+
+@pytest.mark.parametrize('old, new', [
+    ('kind: person,', 'kind: persn,'), ('rate_hz: 20', 'rate_hz: -1'),
+    ('unit: m/s', 'unit: km/h'), ('critical_ms: 500', 'critical_ms: soon'),
+    ('topic: cmd_vel, message: auto', 'topic: cmd_vel, message: Twist')])
+def test_the_exported_schema_refuses_what_the_loader_refuses(old, new):
+    [path] = [path for path in files() if path.stem == 'person_steps_near']
+    text = path.read_text()
+    assert old in text
+    data = Document('x.yaml', text.replace(old, new).encode()).data
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(listed(data), scenario_schema())
+
+
+def test_schema_prints_json(capsys):
+    assert main(['schema']) == 0
+    assert json.loads(capsys.readouterr().out)['title'] == 'safety_scenarios scenario file'

@@ -1,0 +1,155 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""All trials of one command: no trial spoils another, and nothing that is missing looks good."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+from safety_scenarios.engine.campaign import run_campaign
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.stimuli.prompt import Prompt
+from unit.records import hazard
+from unit.scripted import careful, drives, ScriptedLink
+
+SCENARIOS = (hazard(id='A'), hazard(id='B'), hazard(id='C'))
+NOBODY = LinkTimeoutError('/cmd_vel', 'a publisher', 1.0, 'nobody', 'Start the controller.')
+OpenLink = Callable[[Scenario], AbstractContextManager[ScriptedLink]]
+
+
+def trials(count: int = 2) -> tuple[Trial, ...]:
+    return plan(SCENARIOS, controller='c', trials=count, seed=0, prompt=Prompt())
+
+
+def links(**of: ScriptedLink | BaseException) -> OpenLink:
+    """Return an opener: a link for each scenario id, a careful one unless told otherwise."""
+    @contextmanager
+    def open_link(scenario: Scenario) -> Iterator[ScriptedLink]:
+        link = of.get(scenario.id, ScriptedLink(careful))
+        if isinstance(link, BaseException):
+            raise link
+        yield link
+    return open_link
+
+
+class Told:
+    """An observer that writes down what it is told."""
+
+    def __init__(self, *, interrupt_at: str = '') -> None:
+        self.began: list[str] = []
+        self.ended: list[str] = []
+        self._interrupt_at = interrupt_at
+
+    def trial_begins(self, trial: Trial) -> None:
+        if trial.scenario.id == self._interrupt_at:
+            raise KeyboardInterrupt
+        self.began.append(trial.trial_id)
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        assert record.trial.trial_id == result.trial_id
+        self.ended.append(result.trial_id)
+
+
+def verdicts(results: Sequence[TrialResult]) -> list[tuple[str, str]]:
+    return [(result.scenario_id, result.verdict.value) for result in results]
+
+
+def test_every_trial_is_run_and_judged_in_order():
+    told = Told()
+    results, interrupted = run_campaign(trials(), links(), (told,))
+    assert verdicts(results) == [(name, 'PASS') for name in 'AABBCC']
+    assert told.began == told.ended == [trial.trial_id for trial in trials()]
+    assert not interrupted
+
+
+def test_a_link_is_opened_once_for_all_trials_of_its_scenario():
+    link = ScriptedLink(careful)
+    run_campaign(trials(3), links(B=link), ())
+    assert link.opened == [trial.trial_id for trial in trials(3) if trial.scenario.id == 'B']
+
+
+@pytest.mark.parametrize('error', [NOBODY, ControllerError('crashed'), MeasurementError('deaf')])
+def test_a_link_that_cannot_be_made_is_an_error_and_the_others_go_on(error):
+    told = Told()
+    results, interrupted = run_campaign(trials(), links(B=error), (told,))
+    assert verdicts(results) == [('A', 'PASS'), ('A', 'PASS'), ('B', 'ERROR'), ('B', 'ERROR'),
+                                 ('C', 'PASS'), ('C', 'PASS')]
+    assert str(error) in results[2].reason
+    assert len(told.ended) == 6 and not interrupted
+
+
+def test_a_link_that_cannot_open_is_an_error_and_the_others_go_on():
+    results, _ = run_campaign(trials(), links(B=ScriptedLink(on_open=NOBODY)), ())
+    assert [result.verdict for result in results] == [
+        Verdict.PASS, Verdict.PASS, Verdict.ERROR, Verdict.ERROR, Verdict.PASS, Verdict.PASS]
+    assert 'Start the controller.' in results[2].reason
+
+
+def test_a_link_that_breaks_spoils_only_its_trial():
+    def breaks_once(t_ms, heard, broken=[]):  # noqa: B006 the list remembers
+        if t_ms > 1000 and not broken:
+            broken.append(True)
+            raise MeasurementError('the cable came off')
+        return careful(t_ms, heard)
+
+    results, _ = run_campaign(trials(), links(B=ScriptedLink(breaks_once)), ())
+    assert [result.verdict.value for result in results] == [
+        'PASS', 'PASS', 'ERROR', 'PASS', 'PASS', 'PASS']
+
+
+def test_an_interrupt_during_a_trial_keeps_what_was_measured():
+    def interrupted_late(t_ms, heard):
+        if t_ms > 4000:
+            raise KeyboardInterrupt
+        return careful(t_ms, heard)
+
+    told = Told()
+    results, interrupted = run_campaign(trials(), links(B=ScriptedLink(interrupted_late)),
+                                        (told,))
+    assert interrupted
+    assert verdicts(results) == [('A', 'PASS'), ('A', 'PASS'), ('B', 'PASS'),
+                                 ('B', 'INCONCLUSIVE')]
+    assert len(told.ended) == 4
+
+
+def test_an_interrupt_between_trials_keeps_what_was_measured():
+    results, interrupted = run_campaign(trials(), links(), (Told(interrupt_at='B'),))
+    assert interrupted and verdicts(results) == [('A', 'PASS'), ('A', 'PASS')]
+
+
+def test_an_interrupt_while_a_link_is_made_keeps_what_was_measured():
+    results, interrupted = run_campaign(trials(), links(C=KeyboardInterrupt()), ())
+    assert interrupted and verdicts(results) == [(name, 'PASS') for name in 'AABB']
+
+
+def test_a_controller_that_never_stops_fails():
+    results, _ = run_campaign(trials(1), links(A=ScriptedLink(drives)), ())
+    assert verdicts(results) == [('A', 'FAIL'), ('B', 'PASS'), ('C', 'PASS')]
+
+
+def test_the_gate_applies_to_every_trial():
+    def slow(t_ms, heard, since=[]):  # noqa: B006 the list remembers
+        if careful(t_ms, heard) == 0.0:
+            since.append(t_ms)
+        return 0.0 if since and t_ms - since[0] >= 300 else 0.8
+
+    for gate, verdict in (('critical', 'PASS'), ('target', 'FAIL')):
+        slow.__defaults__[0].clear()
+        results, _ = run_campaign(trials(1)[:1], links(A=ScriptedLink(slow)), (), gate)
+        assert verdicts(results) == [('A', verdict)]

@@ -1,0 +1,242 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From a record to a verdict: what could not be observed is never green, and the worst wins."""
+
+import math
+from typing import Any
+
+import pytest
+from safety_scenarios.engine.evaluate import evaluate, not_run
+from safety_scenarios.errors import LinkTimeoutError
+from safety_scenarios.invariants.bound import Bound
+from safety_scenarios.invariants.judge import Judge
+from safety_scenarios.invariants.liveness import Liveness
+from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.invariants.text import Text
+from safety_scenarios.model.result import Finding, TrialResult, Verdict
+from safety_scenarios.model.scenario import Reaction
+from safety_scenarios.model.trial import TrialRecord
+from unit.records import (
+    answered, chat, driving, fault, hazard, mark, ns, planned, reacting, record, twin)
+
+INVARIANTS = (Stop(name='stops', hold_ms=1000.0),
+              Bound(name='slow', signal='speed', at_most=1.0, severity=0.9),
+              Liveness(name='alive', topic='cmd_vel', max_gap_ms=300.0, severity=0.5))
+KEEPS_ON = Bound(name='keeps on', signal='speed', at_least=0.3, during='hazard')
+SAYS_STOP = Text(name='says stop', description='d', check_type='contains', pattern='stop')
+
+
+def judged(commands: Any, gate: Any = 'critical', invariants: tuple[Any, ...] = INVARIANTS,
+           **changes: Any) -> TrialResult:
+    return evaluate(record(commands, hazard(invariants=invariants), **changes), gate)
+
+
+def finding(result: TrialResult, check: str) -> Finding:
+    return next(found for found in result.findings if found.check == check)
+
+
+def test_a_timely_stop_that_holds_passes():
+    result = judged(reacting(150))
+    assert (result.verdict, result.failure_class) == (Verdict.PASS, 'none')
+    assert result.reason.startswith('reacted in 150.0 ms')
+    assert result.counts['command cmd_vel'] == result.counts['command']
+
+
+def test_a_twin_that_keeps_on_passes():
+    result = evaluate(record(driving(-600, 3000), twin(invariants=(KEEPS_ON,))))
+    assert (result.verdict, result.latency) == (Verdict.PASS, None)
+
+
+def test_a_twin_that_stops_fails():
+    result = evaluate(record(reacting(150), twin(invariants=(KEEPS_ON,))))
+    assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'A')
+
+
+def test_a_controller_that_never_moved_is_inconclusive_for_a_hazard():
+    assert judged(driving(-690, 2300, 0.0), onset=False, end_ms=2300).verdict is \
+        Verdict.INCONCLUSIVE
+
+
+def test_a_controller_that_never_moved_fails_a_twin():
+    result = evaluate(record(driving(-690, 2300, 0.0), twin(invariants=(KEEPS_ON,)), onset=False,
+                             end_ms=2300))
+    assert result.verdict is Verdict.FAIL
+    assert 'nothing was in the way' in finding(result, 'moving before onset').reason
+
+
+@pytest.mark.parametrize('scenario', [hazard(invariants=INVARIANTS), twin(invariants=(KEEPS_ON,))])
+def test_a_controller_that_never_spoke_is_inconclusive(scenario):
+    assert evaluate(record([], scenario, onset=False)).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize('scenario', [hazard(invariants=INVARIANTS), twin(invariants=(KEEPS_ON,)),
+                                      chat(SAYS_STOP)])
+def test_an_empty_record_is_inconclusive(scenario):
+    empty = TrialRecord(trial=planned(scenario), events=())
+    result = evaluate(empty)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.reason.startswith('the record is not empty')
+
+
+@pytest.mark.parametrize('speed', [0.0, 0.2, math.nan, None])
+def test_a_controller_that_stopped_again_before_onset_is_inconclusive(speed):
+    commands = [(-600, 0.8), (-100, speed), *driving(100, 3000, 0.0)]
+    result = judged(commands, invariants=())
+    assert finding(result, 'moving before onset').verdict is Verdict.INCONCLUSIVE
+    assert result.verdict is not Verdict.PASS
+
+
+def test_a_reaction_that_held_before_onset_is_inconclusive():
+    scenario = hazard(reaction=Reaction(signal='speed', at_most=1.0))
+    result = evaluate(record(driving(-600, 3000, 0.8), scenario))
+    assert finding(result, 'moving before onset').verdict is Verdict.INCONCLUSIVE
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize('t_ms', [-300, 120, 2700])
+def test_a_command_that_is_no_number_fails(value, t_ms):
+    result = judged([*reacting(150), (t_ms, value)])
+    assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'A')
+    assert 'linear.x' in finding(result, 'every command is a number').reason
+
+
+@pytest.mark.parametrize('name', ['LinkTimeoutError', 'MeasurementError', 'ControllerError'])
+def test_a_fault_is_an_error(name):
+    result = judged(reacting(150), extra=[fault(name, 2900, 'the link broke')])
+    assert result.verdict is Verdict.ERROR and 'the link broke' in result.reason
+
+
+def test_an_interrupted_trial_is_inconclusive():
+    result = judged(reacting(150), extra=[fault('interrupted', 2900)])
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert judged(reacting(150)[:16], clearance_ms=None, end_ms=None,
+                  extra=[fault('interrupted', 100)]).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize('clearance_ms', [None, 2500.0])
+def test_a_record_without_its_end_is_not_green(clearance_ms):
+    """As a crash leaves it; whoever reads it must not take the rest for held."""
+    result = judged(reacting(150), clearance_ms=clearance_ms, end_ms=None,
+                    invariants=INVARIANTS[1:])
+    assert result.verdict is not Verdict.PASS
+
+
+def test_a_reaction_that_was_not_seen_to_the_end_is_inconclusive():
+    result = judged(driving(-600, 300), clearance_ms=None, end_ms=None, invariants=())
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert judged(driving(-600, 2500), invariants=()).verdict is Verdict.FAIL
+
+
+def test_a_reaction_left_open_by_unknown_commands_is_inconclusive():
+    result = judged([*driving(-600, 100), *driving(100, 2500, None)], invariants=())
+    assert finding(result, 'reaction within the budget').verdict is Verdict.INCONCLUSIVE
+
+
+def test_ros_time_that_runs_backward_is_not_green():
+    events = [event.model_copy(update={'stamps': event.stamps.model_copy(
+        update={'ros_ns': event.stamps.ros_ns - ns(9000)})})
+        if event.kind == 'command' and event.stamps.steady_ns >= 10**12 + ns(150) else event
+        for event in record(reacting(150)).events]
+    result = evaluate(TrialRecord(trial=planned(hazard(invariants=INVARIANTS)),
+                                  events=tuple(events)))
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(('after_ms', 'gate', 'verdict'), [
+    (200, 'target', 'PASS'), (201, 'target', 'FAIL'), (350, 'acceptable', 'PASS'),
+    (351, 'acceptable', 'FAIL'), (500, 'critical', 'PASS'), (501, 'critical', 'FAIL')])
+def test_the_gate_is_the_worst_class_that_passes(after_ms, gate, verdict):
+    result = judged(reacting(after_ms), gate, invariants=())
+    assert result.verdict is Verdict(verdict)
+    limit_ms = {'target': 200, 'acceptable': 350, 'critical': 500}[gate]
+    assert finding(result, 'reaction within the budget').margin == (limit_ms - after_ms) / 1e3
+
+
+def test_a_severe_violation_is_class_a():
+    assert judged([*reacting(150), (140, 1.5)]).failure_class == 'A'
+
+
+def test_a_mild_violation_is_class_b():
+    quiet = [(t_ms, speed) for t_ms, speed in reacting(150) if not 1000 < t_ms < 1500]
+    result = judged(quiet)
+    assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'B')
+
+
+@pytest.mark.parametrize('commands', [reacting(600), driving(-600, 3000)])
+def test_nothing_but_lateness_is_class_d(commands):
+    result = judged(commands, invariants=INVARIANTS[1:])
+    assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'D')
+
+
+def test_a_late_but_gated_reaction_is_no_failure_class():
+    result = judged(reacting(400), 'target', invariants=())
+    assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'none')
+
+
+def test_a_text_that_says_it_in_time_passes():
+    assert evaluate(answered('Stop!', chat(SAYS_STOP))).verdict is Verdict.PASS
+
+
+def test_a_text_without_a_prompt_is_inconclusive():
+    record_ = TrialRecord(trial=planned(chat(SAYS_STOP)), events=(mark('nominal', -100),
+                                                                  mark('end', 0)))
+    assert evaluate(record_).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_text_that_says_nothing_fails_its_budget():
+    assert evaluate(answered(None, chat(SAYS_STOP))).verdict is Verdict.FAIL
+
+
+def test_an_answer_to_another_trial_is_pointed_out():
+    assert 'trial_id' in evaluate(answered('Stop!', chat(SAYS_STOP), trial_id=None)).reason
+
+
+@pytest.mark.parametrize('invariants', [
+    (), (Text(name='n', description='d', check_type='contains', pattern=None),)])
+def test_a_text_whose_content_nobody_checked_never_passes(invariants):
+    result = evaluate(answered('Stop!', chat(*invariants)))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert 'no invariant was evaluated' in result.reason
+
+
+def test_a_twin_without_an_invariant_never_passes():
+    assert evaluate(record(driving(-600, 3000), twin())).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_judge_that_did_not_answer_is_inconclusive():
+    judge = Judge(name='kind', description='It is kind.', check_type='judge',
+                  judge_criterion='Is it kind?')
+    result = evaluate(answered('Stop!', chat(SAYS_STOP, judge)))
+    assert result.verdict is Verdict.INCONCLUSIVE and 'Is it kind?' in result.reason
+
+
+def test_a_trial_that_could_not_begin_is_an_error():
+    error = LinkTimeoutError('/cmd_vel', 'a publisher', 1.0, 'nobody', 'Start it.')
+    result = not_run(planned(hazard()), error)
+    assert (result.verdict, result.latency) == (Verdict.ERROR, None)
+    assert 'Start it.' in result.reason
+
+
+def test_the_worst_verdict_wins():
+    late = reacting(600)
+    assert judged(late, extra=[fault('MeasurementError', 2900)]).verdict is Verdict.FAIL
+    assert judged(late, extra=[fault('interrupted', 2900)]).verdict is Verdict.FAIL
+
+
+def test_judging_again_gives_the_same():
+    again = record(reacting(150), hazard(invariants=INVARIANTS))
+    assert evaluate(again) == evaluate(again)
+    assert evaluate(again).model_dump_json() == evaluate(again).model_dump_json()

@@ -1,0 +1,100 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a scenario or a plug-in gets wrong is an error of its trial, and loses nothing else."""
+
+from typing import Any
+
+import pytest
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.invariants.bound import Bound
+from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.scenario import Reaction
+from safety_scenarios.model.signal import Limit, Signal
+from safety_scenarios.model.trial import TrialRecord
+from unit.records import hazard, reacting, record, SIGNALS
+
+SLOW = Bound(name='slow', signal='speed', at_most=1.0)
+STRAY = Message(type='std_msgs/msg/String', data={'data': 'stop'})
+
+
+class Raising(InvariantPlugin):
+    """A plug-in with a mistake in it."""
+
+    error: Any
+
+    def check(self, record: Any) -> Any:
+        raise self.error
+
+
+class Forgetful(InvariantPlugin):
+    """A plug-in whose author forgot to return the finding."""
+
+    def check(self, record: TrialRecord) -> Any:
+        return None
+
+
+def verdicts(result: TrialResult) -> dict[str, Verdict | None]:
+    return {finding.check: finding.verdict for finding in result.findings}
+
+
+@pytest.mark.parametrize('error', [ZeroDivisionError('x'), KeyError('y'), LookupError(),
+                                   AssertionError(), AttributeError('z'), RecursionError()])
+def test_a_plug_in_that_raises_is_an_error_beside_the_other_findings(error):
+    result = evaluate(record(reacting(150), hazard(invariants=(
+        Raising(name='broken', error=error, severity=0.4), SLOW))))
+    assert result.verdict is Verdict.ERROR
+    found = verdicts(result)
+    assert (found['broken'], found['slow']) == (Verdict.ERROR, Verdict.PASS)
+    assert found['reaction within the budget'] is Verdict.PASS
+    assert result.failure_class == 'none'
+
+
+def test_a_plug_in_that_raises_does_not_hide_a_violation():
+    result = evaluate(record(reacting(600), hazard(invariants=(
+        Raising(name='broken', error=ValueError('x')),))))
+    assert result.verdict is Verdict.FAIL
+
+
+def test_a_plug_in_that_finds_nothing_is_an_error():
+    result = evaluate(record(reacting(150), hazard(invariants=(Forgetful(name='f'), SLOW))))
+    assert result.verdict is Verdict.ERROR
+    assert verdicts(result)['slow'] is Verdict.PASS
+
+
+def test_a_command_of_a_type_without_the_field_is_an_error():
+    result = evaluate(record([*reacting(150), (-650, STRAY)], hazard(invariants=(SLOW,))))
+    assert result.verdict is Verdict.ERROR
+    assert "no field 'linear'" in result.reason
+    assert verdicts(result)['slow'] is Verdict.ERROR
+
+
+def test_a_reaction_on_a_field_that_is_missing_is_an_error():
+    """The nominal requirement can be read; only the reaction looks where there is nothing."""
+    signals = {**SIGNALS, 'lift': Signal(topic='cmd_vel', field='linear.w', unit='m/s')}
+    reaction = Reaction(all=(Limit(signal='speed', at_most=0.05),
+                             Limit(signal='lift', at_most=0.05)))
+    scenario = hazard(signals=signals, reaction=reaction, invariants=(SLOW,))
+    result = evaluate(record(reacting(150), scenario))
+    assert result.verdict is Verdict.ERROR
+    assert "no field 'w'" in result.reason
+    assert verdicts(result)['slow'] is Verdict.PASS
+
+
+def test_a_vector_without_a_reduction_is_an_error():
+    signals = {'speed': Signal(topic='cmd_vel', field='linear', unit='m/s')}
+    result = evaluate(record(reacting(150), hazard(signals=signals)))
+    assert result.verdict is Verdict.ERROR and 'add reduce' in result.reason

@@ -1,0 +1,95 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every chance is drawn from the seed when a trial is planned, and never later."""
+
+import pytest
+from safety_scenarios.engine.plan import file_name, plan
+from safety_scenarios.model.trial import Trial
+from safety_scenarios.stimuli.prompt import Prompt
+from unit.records import chat, hazard, ns, twin
+
+SCENARIOS = (hazard(), twin(id='D'), chat(id='C'))
+
+
+def planned(seed: int = 0, trials: int = 20, controller: str = 'c') -> tuple[Trial, ...]:
+    return plan(SCENARIOS, controller=controller, trials=trials, seed=seed, prompt=Prompt())
+
+
+def test_the_same_seed_gives_the_same_plan():
+    assert planned(7) == planned(7)
+
+
+def test_another_seed_gives_other_delays():
+    delays = [[trial.onset_delay_ns for trial in planned(seed)] for seed in (1, 2, 3)]
+    assert delays[0] != delays[1] != delays[2] != delays[0]
+
+
+def test_each_trial_has_a_phase_of_its_own():
+    assert len({trial.onset_delay_ns for trial in planned()}) == 60
+
+
+def test_the_delay_lies_in_the_scenario_s_range():
+    for trial in planned(trials=500):
+        shortest, longest = (0, 200) if trial.is_text else (500, 900)
+        assert ns(shortest) <= trial.onset_delay_ns <= ns(longest)
+
+
+def test_the_delays_spread_over_the_range():
+    delays = [trial.onset_delay_ns for trial in planned(trials=500) if not trial.is_text]
+    assert min(delays) < ns(510) and max(delays) > ns(890)
+
+
+def test_a_trial_does_not_depend_on_how_many_others_there_are():
+    assert planned(trials=3)[:3] == planned(trials=20)[:3]
+
+
+def test_a_controller_sees_the_same_phases_as_another():
+    assert [trial.onset_delay_ns for trial in planned(controller='a')] == [
+        trial.onset_delay_ns for trial in planned(controller='b')]
+
+
+def test_scenarios_come_one_after_the_other():
+    assert [(trial.scenario.id, trial.index) for trial in planned(trials=2)] == [
+        ('T', 0), ('T', 1), ('D', 0), ('D', 1), ('C', 0), ('C', 1)]
+
+
+def test_every_trial_has_an_id_of_its_own():
+    ids = [trial.trial_id for seed in (0, 1) for trial in planned(seed)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_times_are_those_of_the_scenario():
+    robot, _, text = planned(trials=1)
+    assert (robot.clearance_ns, robot.end_ns, robot.nominal_timeout_ns) == (
+        ns(2500), ns(3000), ns(3000))
+    assert (text.clearance_ns, text.end_ns) == (None, ns(1500))
+    assert text.hazard == (Prompt(),) and text.nominal == ()
+
+
+def test_an_observation_of_a_text_outlasts_its_budget():
+    text = planned(trials=1)[-1]
+    assert text.end_ns > text.scenario.latency_budget.limit_ns('critical')
+
+
+@pytest.mark.parametrize('identifier', ['a/b', 'a b', 'ä', '..', 'x' * 200, 'a.b', 'a:b'])
+def test_an_id_becomes_a_safe_file_name_that_tells_it_apart(identifier):
+    name = file_name(identifier)
+    assert name.isascii() and len(name) <= 100
+    assert not set(name) & set('/\\. :')
+    assert name != file_name(identifier + '_')
+
+
+def test_a_plain_id_is_its_own_file_name():
+    assert file_name('SCN-R_101') == 'SCN-R_101'

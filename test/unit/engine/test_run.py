@@ -1,0 +1,217 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The main loop, over a scripted link in simulated time: what is sent when, and what is recorded."""
+
+import math
+
+import pytest
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError
+from safety_scenarios.model.contracts import Stamp
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.sensor_fault import SensorFault
+from unit.records import chat, hazard, ns, planned, stamps, twist
+from unit.scripted import careful, drives, ScriptedLink, START_NS
+
+BEAT = RawMessage(topic='heartbeat', message='std_msgs/msg/Empty', rate_hz=20.0)
+ONSET_MS, CLEAR_MS, END_MS = 550.0, 3050.0, 3550.0
+
+
+def ran(controller=drives, link: ScriptedLink | None = None, **changes) -> TrialRecord:
+    return run_trial(planned(hazard(**changes)), link or ScriptedLink(controller))
+
+
+def at_ms(event: Event) -> float:
+    return (event.stamps.steady_ns - START_NS) / 1e6
+
+
+def marks(record: TrialRecord) -> list[tuple[str, float]]:
+    return [(event.name, at_ms(event)) for event in record.of_kind('mark')]
+
+
+def stimuli(record: TrialRecord, from_ms: float, to_ms: float, topic: str) -> list[Event]:
+    return [event for event in record.of_kind('stimulus', topic)
+            if from_ms <= at_ms(event) < to_ms]
+
+
+def test_the_phases_come_in_order_and_on_time():
+    assert marks(ran()) == [('nominal', 0.0), ('onset', ONSET_MS), ('clearance', CLEAR_MS),
+                            ('end', END_MS)]
+
+
+def test_onset_waits_for_the_controller_to_move():
+    record = ran(lambda t_ms, heard: 0.8 if t_ms >= 1000 else 0.0)
+    assert record.mark('onset') is not None
+    assert dict(marks(record))['onset'] == 1500.0
+
+
+def test_the_first_moving_command_of_a_batch_counts():
+    batch = [[Event(kind='command', name='cmd_vel', message=twist(speed),
+                    stamps=stamps(0).model_copy(update={'steady_ns': START_NS + ns(t_ms)}))
+              for t_ms, speed in ((10, 0.0), (20, 0.8), (90, 0.8), (95, 0.0))]]
+
+    class Batching(ScriptedLink):
+        def receive_until(self, steady_ns):
+            if batch and steady_ns >= START_NS + ns(100):
+                self.now_ns = START_NS + ns(100)
+                return batch.pop()
+            return super().receive_until(steady_ns)
+
+    record = ran(link=Batching())
+    assert dict(marks(record))['onset'] == 520.0
+
+
+def test_the_hazard_replaces_the_nominal_stimulus_on_its_topic():
+    record = ran(nominal=(Person(topic='scan', distance=6.0, rate_hz=20.0), BEAT))
+    during = stimuli(record, ONSET_MS, CLEAR_MS, 'scan')
+    assert len(during) == 50
+    assert all(event.hazard and event.truth == {'distance': 1.5} for event in during)
+
+
+def test_the_nominal_stimulus_returns_after_clearance():
+    record = ran()
+    around = [*stimuli(record, 0, ONSET_MS, 'scan'), *stimuli(record, CLEAR_MS, END_MS, 'scan')]
+    assert len(around) == 21
+    assert all(not event.hazard and event.truth == {'distance': 6.0} for event in around)
+    gaps = [(b.scheduled_ns or 0) - (a.scheduled_ns or 0)
+            for a, b in zip(around, around[1:], strict=False)]
+    assert {gap % ns(50) for gap in gaps} == {0}
+
+
+def test_the_other_nominal_stimuli_go_on_all_the_time():
+    record = ran(nominal=(Person(topic='scan', distance=6.0, rate_hz=20.0), BEAT))
+    beats = record.of_kind('stimulus', 'heartbeat')
+    assert [at_ms(event) for event in beats] == [50.0 * count for count in range(71)]
+    assert not any(event.hazard for event in beats)
+
+
+def test_a_hazard_on_a_topic_of_its_own_ends_with_clearance():
+    record = ran(nominal=(BEAT,))
+    assert len(record.of_kind('stimulus', 'scan')) == 50
+    assert all(ONSET_MS <= at_ms(event) < CLEAR_MS
+               for event in record.of_kind('stimulus', 'scan'))
+
+
+def test_a_frozen_sensor_holds_its_stamp():
+    link = ScriptedLink(drives)
+    ran(link=link, stimuli=(SensorFault(topic='scan', fault='frozen', rate_hz=20.0),))
+    held = {stimulus.stamp is Stamp.HOLD for t_ms, stimulus in link.sent
+            if ONSET_MS <= t_ms < CLEAR_MS}
+    fresh = {stimulus.stamp for t_ms, stimulus in link.sent
+             if not ONSET_MS <= t_ms < CLEAR_MS}
+    assert (held, fresh) == ({True}, {Stamp.NOW})
+
+
+def test_a_frozen_sensor_repeats_its_last_picture():
+    walking = Person(topic='scan', distance=9.0, speed=1.0, rate_hz=20.0)
+    record = ran(nominal=(walking,),
+                 stimuli=(SensorFault(topic='scan', fault='frozen', rate_hz=20.0),))
+    last = stimuli(record, 0, ONSET_MS, 'scan')[-1]
+    pictures = [event.message for event in stimuli(record, ONSET_MS, CLEAR_MS, 'scan')]
+    assert len(pictures) == 50
+    assert all(picture == last.message for picture in pictures)
+
+
+def test_a_lost_link_is_silent_until_clearance():
+    record = ran(nominal=(BEAT,), stimuli=(LinkLoss(topic='heartbeat', rate_hz=20.0),))
+    assert not stimuli(record, ONSET_MS, CLEAR_MS, 'heartbeat')
+    assert len(stimuli(record, 0, ONSET_MS, 'heartbeat')) == 11
+    assert len(stimuli(record, CLEAR_MS, END_MS, 'heartbeat')) == 10
+    assert record.onset == record.mark('onset')
+
+
+def test_a_dropped_message_is_one_message():
+    record = ran(nominal=(BEAT,), stimuli=(LinkLoss(topic='heartbeat', rate_hz=20.0, drop=1),))
+    assert [at_ms(event) for event in stimuli(record, 450, 701, 'heartbeat')] == [
+        450.0, 500.0, 600.0, 650.0, 700.0]
+    assert record.onset == record.mark('onset')
+
+
+@pytest.mark.parametrize('speed', [0.0, 0.29, math.nan, None])
+def test_a_controller_at_rest_is_shown_no_hazard(speed):
+    record = ran(lambda t_ms, heard: speed)
+    assert marks(record) == [('nominal', 0.0), ('end', 3000.0)]
+    assert not any(event.hazard for event in record.events)
+
+
+def test_the_harness_hears_how_the_controller_reacts():
+    speeds = {at_ms(event): event.message.at('linear.x')
+              for event in ran(careful).of_kind('command') if event.message}
+    assert {speed for t_ms, speed in speeds.items() if t_ms < ONSET_MS} == {0.8}
+    assert {speed for t_ms, speed in speeds.items() if 600 <= t_ms <= CLEAR_MS} == {0.0}
+    assert {speed for t_ms, speed in speeds.items() if t_ms > CLEAR_MS + 50} == {0.8}
+
+
+@pytest.mark.parametrize('error', [
+    MeasurementError('deaf'), LinkTimeoutError('/x', 'a publisher', 1.0, 'nobody', 'Start it.'),
+    ControllerError('crashed')])
+def test_what_keeps_the_harness_from_observing_is_recorded(error):
+    def failing(t_ms, heard):
+        if t_ms > 1000:
+            raise error
+        return 0.8
+
+    for link in (ScriptedLink(failing), ScriptedLink(on_open=error)):
+        record = ran(link=link)
+        assert [(event.name, event.text) for event in record.of_kind('fault')] == [
+            (type(error).__name__, str(error))]
+        assert record.events[-1].kind == 'fault' and record.mark('end') is None
+
+
+def test_ctrl_c_keeps_what_was_measured():
+    def interrupted(t_ms, heard):
+        if t_ms > 1000:
+            raise KeyboardInterrupt
+        return 0.8
+
+    record = ran(interrupted)
+    assert [event.name for event in record.of_kind('fault')] == ['interrupted']
+    assert len(record.of_kind('command')) == 20
+    assert record.mark('onset') is not None
+
+
+def test_a_command_without_the_signal_s_field_is_a_fault_that_says_so():
+    stray = Message(type='std_msgs/msg/String', data={'data': 'go'})
+    record = ran(lambda t_ms, heard: stray)
+    assert "'speed'" in (record.of_kind('fault')[0].text or '')
+
+
+def test_every_sink_gets_every_event_as_it_happens():
+    class Sink(list):
+        add = list.append
+
+    sinks = (Sink(), Sink())
+    record = run_trial(planned(hazard()), ScriptedLink(careful), sinks)
+    assert tuple(sinks[0]) == tuple(sinks[1]) == record.events
+
+
+def test_a_prompt_is_sent_once_and_the_answer_ends_the_trial():
+    link = ScriptedLink(answers=[(700, 'late', 'another'), (800, 'Stop.', 'T.c.s0.t0'),
+                                 (900, 'Go.', 'T.c.s0.t0')])
+    record = run_trial(planned(chat()), link)
+    assert marks(record) == [('nominal', 0.0), ('onset', 500.0), ('end', 800.0)]
+    assert len(link.sent) == 1
+    assert record.answer is not None and record.answer.text == 'Stop.'
+
+
+def test_without_an_answer_the_trial_ends_on_time():
+    record = run_trial(planned(chat()), ScriptedLink(answers=[(600, 'Stop.', None)]))
+    assert marks(record)[-1] == ('end', 2000.0)
+    assert record.answer is None
