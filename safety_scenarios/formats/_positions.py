@@ -88,14 +88,18 @@ class Document:
                 self.data = _frozen(loader.construct_document(node))
         except RecursionError:
             raise _Refusal(_place(loader.get_mark()), _TOO_DEEP) from None
+        except (ArithmeticError, ValueError) as error:
+            raise _Refusal(_place(loader.get_mark()), f'not readable as YAML: {error}. '
+                                                      f'Check the escapes here') from None
         finally:
             loader.dispose()
 
     def _visit(self, node: yaml.Node, path: Path) -> None:
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise _Refusal(self._places[path[:2]], f'got more than {MAX_NODES} values when every '
-                           f'alias is written out, expected fewer. Use fewer aliases', path[:2])
+            place = self._places.get(path[:2], _place(node.start_mark))
+            raise _Refusal(place, f'got more than {MAX_NODES} values with every alias written '
+                                  f'out, expected fewer. Shorten the file', path[:2])
         if len(path) > MAX_DEPTH:
             raise _Refusal(_place(node.start_mark), _TOO_DEEP)
         if node.tag not in _Loader.yaml_constructors:
@@ -152,7 +156,7 @@ class _Loader(yaml.SafeLoader):
         except (ArithmeticError, AttributeError, LookupError, ValueError):
             what = node.tag.rpartition(':')[2]
             raise _Refusal(_place(node.start_mark), f'got {str(node.value)[:_SHOWN]!r}, expected '
-                           f'what YAML takes as {what}. Correct it, or put it in quotes') from None
+                           f'the YAML type {what}. Correct it, or put it in quotes') from None
 
 
 def _decoded(raw: bytes) -> str:

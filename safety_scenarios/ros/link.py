@@ -34,6 +34,7 @@ from safety_scenarios.ros.spinning import Spin
 
 _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02
+_OTHER_SIDE_S = 1.0
 _SLICE_NS = 2_000_000
 _HEALTH_NS = 100_000_000
 _QUEUE = 1_000_000
@@ -67,11 +68,16 @@ class RosLink:
         self._stamps: dict[str, Any] = {}
         self._arrived: deque[tuple[int, int, int, str, Any, Any]] = deque(maxlen=_QUEUE)
         self._health_ns = 0
+        self._settled = False
         self._alarmed = False
 
     def open(self, trial: Trial) -> None:
         """
         Bring up the controller, match all endpoints and forget what arrived before.
+
+        We see our own matches only. The other side makes its own a little later, and a message
+        between the two is repeated after some 100 ms: a prompt, which has no nominal phase before
+        it, waits for that once.
 
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
@@ -89,6 +95,9 @@ class RosLink:
         if PROMPT in self._publishers:
             self._subscribe(RESPONSE, _STRING, deadline)
         self._await_listener(deadline)
+        if trial.is_text and not self._settled:
+            time.sleep(_OTHER_SIDE_S)
+        self._settled = True
         self._arrived.clear()
 
     def close(self) -> None:

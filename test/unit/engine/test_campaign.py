@@ -24,6 +24,7 @@ from safety_scenarios.errors import ControllerError, LinkTimeoutError, Measureme
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.records import hazard
 from unit.scripted import careful, drives, ScriptedLink
@@ -102,10 +103,11 @@ def test_a_link_that_cannot_open_is_an_error_and_the_others_go_on():
 
 
 def test_a_link_that_breaks_spoils_only_its_trial():
-    def breaks_once(t_ms, heard, broken=[]):  # noqa: B006 the list remembers
-        if t_ms > 1000 and not broken:
-            broken.append(True)
-            raise MeasurementError('the cable came off')
+    breaks = [MeasurementError('the cable came off')]
+
+    def breaks_once(t_ms, heard):
+        if t_ms > 1000 and breaks:
+            raise breaks.pop()
         return careful(t_ms, heard)
 
     results, _ = run_campaign(trials(), links(B=ScriptedLink(breaks_once)), ())
@@ -144,12 +146,23 @@ def test_a_controller_that_never_stops_fails():
 
 
 def test_the_gate_applies_to_every_trial():
-    def slow(t_ms, heard, since=[]):  # noqa: B006 the list remembers
-        if careful(t_ms, heard) == 0.0:
-            since.append(t_ms)
-        return 0.0 if since and t_ms - since[0] >= 300 else 0.8
+    def slow(t_ms, heard):
+        """Stop 360 to 410 ms after the hazard, which comes at the drawn time."""
+        return 0.0 if t_ms >= 50 + one[0].onset_delay_ns / 1e6 + 360 else 0.8
 
-    for gate, verdict in (('critical', 'PASS'), ('target', 'FAIL')):
-        slow.__defaults__[0].clear()
-        results, _ = run_campaign(trials(1)[:1], links(A=ScriptedLink(slow)), (), gate)
+    one = trials(1)[:1]
+    for gate, verdict in (('critical', 'PASS'), ('acceptable', 'FAIL'), ('target', 'FAIL')):
+        results, _ = run_campaign(one, links(A=ScriptedLink(slow)), (), gate)
         assert verdicts(results) == [('A', verdict)]
+
+
+def test_a_stimulus_plug_in_that_raises_spoils_only_its_scenario():
+    class Broken(Person):
+        def at(self, elapsed_ns, index, context):
+            raise ZeroDivisionError('a mistake')
+
+    broken = hazard(id='B', stimuli=(Broken(topic='scan', distance=1.0, rate_hz=20.0),))
+    plans = plan((hazard(id='A'), broken, hazard(id='C')), controller='c', trials=1, seed=0,
+                 prompt=Prompt())
+    results, _ = run_campaign(plans, links(), ())
+    assert verdicts(results) == [('A', 'PASS'), ('B', 'ERROR'), ('C', 'PASS')]

@@ -14,8 +14,6 @@
 
 """What the trials came to: what is missing never looks good."""
 
-from typing import Any
-
 import pytest
 from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary, Share
@@ -127,12 +125,3 @@ def test_the_order_of_the_trials_changes_no_number():
     forth, back = (summary(*order).scenarios[0] for order in (results, results[::-1]))
     assert (forth.median_ms, forth.worst_ms, forth.verdicts) == (
         back.median_ms, back.worst_ms, back.verdicts)
-
-
-def kept(found: Any) -> Any:
-    return type(found).model_validate_json(found.model_dump_json(), strict=False)
-
-
-def test_a_summary_survives_its_file():
-    found = summary(trial(), trial('FAIL', None))
-    assert kept(found) == found

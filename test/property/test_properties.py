@@ -1,0 +1,250 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What must hold for anything: any file, any message, any list of commands."""
+
+from collections.abc import Iterator
+import datetime
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from hypothesis import example, given, settings, strategies as st
+import pytest
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.errors import InputError, ScenarioError
+from safety_scenarios.invariants.bound import Bound
+from safety_scenarios.invariants.liveness import Liveness
+from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.invariants.text import Text
+from safety_scenarios.loading import load_scenarios, share_folder
+from safety_scenarios.model.message import Message, parse_path
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.signal import Course, Limit, Sample
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.traces.are_trace import to_are, to_json
+from unit.records import driving, hazard, reacting, record
+import yaml
+
+SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
+TEXTS = [path.read_text(encoding='utf-8') for path in SHIPPED]
+ODD: list[Any] = [
+    None, True, 0, -1, 1.5, 1e308, math.nan, -math.inf, 10**400, '', 'x', 'scan', 'person', '(',
+    [], {}, [None], ['scan'], {'a': 1}, {'kind': 'person'}, datetime.date(2026, 1, 1), b'\xff']
+TAGS = ['!!bool maybe', '!!timestamp x', '!!int ""', '!!float ""', '!!set {a}', '!!omap [a: 1]',
+        '!!binary "@"', '!!python/name:os.system ""', '*nowhere', '&a [*a]', '2026-02-30',
+        '0x' + 'f' * 5000, '"\\ud800"', '<<: 3', '? [a]', '!!null x', '~']
+numbers = st.floats(allow_nan=True, allow_infinity=True)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | numbers | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3).map(tuple)
+    | st.dictionaries(st.from_regex(r'[a-z_]{1,4}', fullmatch=True), inner, max_size=3),
+    max_leaves=12)
+thorough = settings(deadline=None, max_examples=300, derandomize=True)
+
+
+@pytest.fixture(scope='module')
+def file(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp('property') / 'scenario.yaml'
+
+
+def check_loader(file: Path, raw: bytes) -> None:
+    """Load; a file is refused with its problems, or gives a scenario that nothing cannot pass."""
+    file.write_bytes(raw)
+    try:
+        found = load_scenarios([str(file)]).scenarios
+    except ScenarioError as error:
+        assert error.problems and str(error).startswith(str(file))
+        return
+    except InputError:
+        return
+    for trial in plan(found, controller='c', trials=1, seed=0, prompt=Prompt()):
+        assert evaluate(TrialRecord(trial=trial, events=())).verdict is not Verdict.PASS
+
+
+@thorough
+@given(raw=st.binary(max_size=300))
+def test_the_loader_refuses_any_bytes_with_an_input_error(file, raw):
+    check_loader(file, raw)
+
+
+@thorough
+@given(text=st.text(max_size=300) | st.lists(st.sampled_from(
+    ['messages', 'ros', ':', '\n', '  ', '- ', '{', '}', '[', ']', '&a', '*a', '!!', '|', '"', '#',
+     "'", '<<', '?', ',', '1', 'null', '\t', '---\n', '%YAML 1.1\n', *TAGS])).map(''.join))
+def test_the_loader_refuses_any_text_with_an_input_error(file, text):
+    check_loader(file, text.encode('utf-8', 'replace'))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else \
+        enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+@thorough
+@given(data=st.data())
+def test_a_valid_file_with_odd_values_gives_an_input_error_at_most(file, data):
+    content = yaml.safe_load(data.draw(st.sampled_from(TEXTS)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        *way, last = data.draw(st.sampled_from(list(places(content))))
+        parent = content
+        for step in way:
+            parent = parent[step]
+        if data.draw(st.integers(0, 3)) == 0:
+            del parent[last]
+        else:
+            parent[last] = data.draw(st.sampled_from(ODD))
+    check_loader(file, yaml.safe_dump(content, allow_unicode=True).encode())
+
+
+@thorough
+@given(data=st.data())
+def test_a_valid_file_with_mistyped_text_gives_an_input_error_at_most(file, data):
+    text = data.draw(st.sampled_from(TEXTS))
+    lines = text.splitlines(keepends=True)
+    at = data.draw(st.integers(0, len(lines) - 1))
+    tag = data.draw(st.sampled_from(TAGS))
+    lines[at] = data.draw(st.sampled_from([
+        '', lines[at] * 2, lines[at][1:], ' ' + lines[at], lines[at].replace(':', '', 1),
+        re.sub(r': .*', lambda match: f': {tag}', lines[at]),
+        re.sub(r'\w+:', lambda match: f'{match[0]} {tag}', lines[at], count=1)]))
+    check_loader(file, ''.join(lines).encode())
+
+
+@thorough
+@given(path=st.text(max_size=12) | st.text('ab.[]*-01_', max_size=12), data=anything)
+@example(path='', data={})
+@example(path='a[*].b', data={'a': ({'b': 1.0}, 2.0)})
+def test_any_path_into_any_message_is_a_value_or_a_known_error(path, data):
+    try:
+        parse_path(path)
+        Message.model_construct(type='t', data=data if isinstance(data, dict) else {}).at(path)
+    except (ValueError, LookupError) as error:
+        assert error.args
+
+
+@thorough
+@given(data=st.dictionaries(st.from_regex(r'[a-z_]{1,4}', fullmatch=True), anything, min_size=1))
+def test_every_value_in_a_message_is_found_by_its_path(data):
+    message = Message.model_construct(type='t', data=data)
+    for path in leaves(data):
+        text = ''.join(f'[{step}]' if isinstance(step, int) else f'.{step}' for step in path)
+        value: Any = data
+        for step in path:
+            value = value[step]
+        assert message.at(text.lstrip('.')) is value
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else \
+        enumerate(value) if isinstance(value, tuple) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from leaves(inner, (*path, key))
+
+
+finite = st.floats(-1e6, 1e6)
+
+
+@thorough
+@given(bounds=st.tuples(finite, finite).map(sorted), value=finite)
+def test_a_limit_holds_exactly_inside_its_bounds(bounds, value):
+    low, high = bounds
+    for limit, holds in ((Limit(signal='s', at_least=low, at_most=high), low <= value <= high),
+                         (Limit(signal='s', at_most=high), value <= high),
+                         (Limit(signal='s', at_least=low), low <= value)):
+        assert Sample(0, limit.margin(value)).holds is holds
+        assert limit.margin(math.nan) is limit.margin(None) is None
+
+
+@thorough
+@given(verdicts=st.lists(st.sampled_from(Verdict)), data=st.data())
+def test_the_worst_verdict_does_not_depend_on_the_order(verdicts, data):
+    shuffled = data.draw(st.permutations(verdicts))
+    assert Verdict.worst(shuffled) is Verdict.worst(verdicts)
+    cut = data.draw(st.integers(0, len(verdicts)))
+    parts = [Verdict.worst(part) for part in (verdicts[:cut], verdicts[cut:]) if part]
+    assert Verdict.worst(parts) is Verdict.worst(verdicts)
+    assert (Verdict.worst(verdicts) is Verdict.PASS) is (set(verdicts) == {Verdict.PASS})
+
+
+speeds = st.sampled_from([0.0, 0.04, 0.05, 0.051, 0.3, 0.8, 1.0, 1.001, math.nan, math.inf, None])
+strokes = st.lists(st.tuples(st.integers(-69, 299).map(lambda tick: tick * 10.0 + 5), speeds),
+                   max_size=4, unique_by=lambda stroke: stroke[0])
+drives = st.builds(lambda base, more: sorted([*base, *more], key=lambda stroke: stroke[0]),
+                   st.integers(0, 60).map(lambda tick: reacting(tick * 10.0)), strokes)
+SAFE = hazard(invariants=(
+    Stop(name='stop'), Bound(name='bound', signal='speed', at_most=1.0),
+    Liveness(name='alive', topic='cmd_vel', max_gap_ms=300.0)))
+
+
+@thorough
+@given(commands=drives | strokes)
+def test_judging_is_a_function_of_the_record(commands):
+    first, second = (evaluate(record(commands, SAFE)) for _ in range(2))
+    assert first.model_dump_json() == second.model_dump_json()
+
+
+@thorough
+@given(commands=drives)
+@example(commands=reacting(500))
+def test_a_pass_is_a_stop_that_can_be_seen_in_the_commands(commands):
+    """The verdict once more, in the plainest words; both directions."""
+    clean = all(speed is not None and speed <= 1.0 for _, speed in commands)
+    moving = [speed for t_ms, speed in commands if t_ms < 0][-1:]
+    after = [(t_ms, speed) for t_ms, speed in commands if 0 <= t_ms <= 2500]
+    stops = [t_ms for t_ms, speed in after if speed is not None and speed <= 0.05]
+    passes = bool(clean and moving and moving[0] >= 0.3 and stops and stops[0] <= 500 and all(
+        speed is not None and speed <= 0.05 for t_ms, speed in after if t_ms >= stops[0]))
+    assert (evaluate(record(commands, SAFE)).verdict is Verdict.PASS) is passes
+
+
+@thorough
+@given(steps=st.lists(st.tuples(st.integers(0, 100), st.sampled_from([None, -1.0, 0.0, 1.0])),
+                      unique_by=lambda step: step[0]).map(sorted),
+       hold=st.integers(0, 60), until=st.integers(0, 120))
+def test_a_hold_is_the_first_that_lasts(steps, hold, until):
+    steps = [Sample(t_ns, margin) for t_ns, margin in steps]
+    starts = [start for start in steps if start.holds and start.t_ns + hold <= until and all(
+        other.holds for other in steps if start.t_ns <= other.t_ns <= start.t_ns + hold)]
+    assert Course(steps).first_held(0, hold, until) == (starts[0] if starts else None)
+
+
+@thorough
+@given(commands=drives | strokes)
+def test_a_trace_of_anything_is_json_with_increasing_times(commands):
+    found = record(commands, SAFE)
+    trace = json.loads(to_json(to_are(found, evaluate(found))))
+    times = [event['event_time'] for event in trace['completed_events']]
+    assert times == sorted(set(times))
+
+
+@thorough
+@given(answer=st.text(st.characters(max_codepoint=126, min_codepoint=9), max_size=40),
+       pattern=st.sampled_from(['stop', r'\bno\b', '^a', 'z$', 'a.*z', '[^a-z]', r'\d+', '^$']))
+def test_a_regular_expression_means_what_it_means_in_python(answer, pattern):
+    check = Text(name='n', description='d', check_type='regex', pattern=pattern)
+    expected = re.search(pattern, answer.lower().strip(), re.IGNORECASE) is not None
+    assert check.holds(answer) is expected
+
+
+def test_a_restless_drive_is_no_pass():
+    assert evaluate(record(driving(-600, 3000), SAFE)).verdict is Verdict.FAIL

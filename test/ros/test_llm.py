@@ -1,0 +1,86 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The llm controller over DDS, against a server that thinks for a while."""
+
+import pytest
+from ros.campaigns import campaign
+from unit.controllers.fake_server import decided, FakeServer, said
+
+pytestmark = pytest.mark.dds
+KEY = 'sk-this-must-not-be-written-anywhere'
+
+
+class Thinking(FakeServer):
+    """Reads the situation as a model would, ``delay_s`` long."""
+
+    delay_s = 0.05
+
+    def take(self, request):
+        """Decide by what the prompt says."""
+        self.requests.append(request)
+        text = request.body['messages'][-1]['content']
+        if 'response_format' in request.body:
+            near = 'person 1.50 m away' in text
+            return decided('stop' if near else 'continue', self.delay_s)
+        return said('Stop the infusion and call the rapid response team.'
+                    if 'SpO2 81' in text else 'No urgent action; keep the plan.', self.delay_s)
+
+
+@pytest.fixture
+def server():
+    """Serve on a free port of this machine."""
+    from threading import Thread
+    with Thinking() as running:
+        thread = Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def run(folder, server, *scenarios):
+    """Run the llm controller against the server."""
+    return campaign(folder / 'run', *scenarios, '--controller', 'llm', '--model', 'small',
+                    '--base-url', server.base_url, OPENAI_API_KEY=KEY)
+
+
+def test_a_quick_model_passes_as_driver_and_at_the_bedside(tmp_path, server):
+    result = run(tmp_path, server, 'SCN-R-101', 'SCN-R-D-101', 'clinical')
+    assert result.code == 0, result.output
+    latency = result.trials[0]['latency']['judged_ns'] / 1e6
+    assert 50 <= latency <= 350
+    assert all(request.headers['authorization'] == f'Bearer {KEY}' for request in server.requests)
+
+
+def test_the_key_is_written_nowhere(tmp_path, server):
+    result = run(tmp_path, server, 'SCN-C-101')
+    written = [path for path in tmp_path.rglob('*') if path.is_file()]
+    assert len(written) >= 4
+    assert not [path for path in written if KEY in path.read_text(errors='replace')]
+    assert KEY not in result.output
+
+
+def test_a_model_slower_than_the_budget_gives_no_answer_in_time(tmp_path, server):
+    server.delay_s = 2.5
+    result = run(tmp_path, server, 'SCN-C-101')
+    assert result.code == 1
+    assert result.trials[0]['latency']['latency_class'] == 'no_response'
+
+
+def test_a_robot_whose_model_never_answers_stands_still(tmp_path, server):
+    server.delay_s = 2.5
+    result = run(tmp_path, server, 'SCN-R-101')
+    assert result.code == 3
+    assert result.trials[0]['verdict'] == 'INCONCLUSIVE'

@@ -1,0 +1,158 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A signal is a number with a unit, or nothing; nothing and NaN never hold."""
+
+import math
+from typing import Any
+
+from pydantic import ValidationError
+import pytest
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.signal import Course, Limit, Sample, Signal
+from unit.records import twist
+
+
+def signal(field: str = 'data', **changes: Any) -> Signal:
+    return Signal(**{'topic': 't', 'field': field, 'unit': 'm/s', **changes})
+
+
+def value(data: Any, **changes: Any) -> float | None:
+    return signal(**changes).value(Message(type='t', data={'data': data}))
+
+
+@pytest.mark.parametrize(('reduce', 'expected'), [
+    ('norm', 5.0), ('max_abs', 4.0), ('min', -4.0), ('max', 3.0)])
+def test_a_vector_is_reduced_to_a_number(reduce, expected):
+    assert value((3.0, -4.0), reduce=reduce) == expected
+    assert value({'x': 3.0, 'y': -4.0}, reduce=reduce) == expected
+
+
+@pytest.mark.parametrize(('reduce', 'expected'), [
+    ('none', -2.0), ('abs', 2.0), ('norm', 2.0), ('max_abs', 2.0), ('min', -2.0), ('max', -2.0)])
+def test_a_number_needs_no_vector(reduce, expected):
+    assert value(-2, reduce=reduce) == expected
+    assert value((-2,), reduce=reduce) == (expected if reduce != 'abs' else 2.0)
+
+
+def test_a_truth_value_is_one_or_zero():
+    assert (value(True), value(False)) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize('data', ['text', None, ('a', 'b'), ({'x': 1.0},), (1.0, None)])
+def test_what_is_no_number_is_a_lookup_error(data):
+    with pytest.raises(LookupError):
+        value(data, reduce='norm')
+
+
+@pytest.mark.parametrize('reduce', ['none', 'abs'])
+def test_a_vector_without_a_reduction_is_a_lookup_error(reduce):
+    with pytest.raises(LookupError, match='add reduce'):
+        value((1.0, 2.0), reduce=reduce)
+
+
+@pytest.mark.parametrize('reduce', ['norm', 'max_abs', 'min', 'max'])
+@pytest.mark.parametrize('data', [(math.nan, 1.0), (1.0, math.nan), (math.inf, math.nan)])
+def test_one_nan_makes_the_whole_vector_nan(reduce, data):
+    found = value(data, reduce=reduce)
+    assert found is not None and math.isnan(found)
+
+
+@pytest.mark.parametrize(('empty', 'expected'), [(None, None), (0.0, 0.0)])
+def test_an_empty_sequence_is_unknown_unless_the_file_says_what_it_means(empty, expected):
+    assert value((), reduce='max_abs', empty=empty) == expected
+
+
+def test_points_that_leave_the_field_out_are_not_an_empty_trajectory():
+    speed = signal('points[*].velocities', reduce='max_abs', empty=0.0)
+    for points, expected in (((), 0.0), (({'velocities': ()},), None)):
+        assert speed.value(Message(type='t', data={'points': points})) == expected
+
+
+def test_an_index_past_the_end_is_unknown():
+    assert signal('data[3]', empty=0.0).value(Message(type='t', data={'data': (1.0,)})) is None
+
+
+@pytest.mark.parametrize('unit', ['km/h', 'deg', 'm/s^2', '', 'knots', None])
+def test_a_unit_outside_si_is_refused(unit):
+    with pytest.raises(ValidationError):
+        signal(unit=unit)
+
+
+def test_joint_speed_is_read_from_points_only():
+    with pytest.raises(ValidationError, match='expected field points'):
+        signal('points[0].velocities', reduce='joint_speed')
+
+
+def test_a_signal_reads_twist_and_twist_stamped_alike():
+    plain, speed = twist(0.5), signal('linear', reduce='norm')
+    stamped = Message(type='s', data={'header': {}, 'twist': plain.data})
+    assert speed.value(plain) == speed.value(stamped) == 0.5
+
+
+@pytest.mark.parametrize(('limits', 'number', 'margin'), [
+    ({'at_most': 1.0}, 1.0, 0.0), ({'at_most': 1.0}, 0.25, 0.75), ({'at_most': 1.0}, 1.5, -0.5),
+    ({'at_least': 1.0}, 1.0, 0.0), ({'at_least': 1.0}, 0.75, -0.25),
+    ({'at_least': 0.0, 'at_most': 1.0}, 0.25, 0.25), ({'at_least': 0.0, 'at_most': 1.0}, 2.0, -1.0)])
+def test_a_margin_is_the_distance_to_the_nearer_limit(limits, number, margin):
+    assert Limit(signal='s', **limits).margin(number) == margin
+
+
+@pytest.mark.parametrize('limits', [{'at_most': 1.0}, {'at_least': 1.0},
+                                    {'at_least': -1.0, 'at_most': 1.0}])
+@pytest.mark.parametrize('number', [math.nan, None])
+def test_nothing_and_nan_have_no_margin(limits, number):
+    assert Limit(signal='s', **limits).margin(number) is None
+
+
+@pytest.mark.parametrize('limits', [{'at_most': 1.0}, {'at_least': 1.0},
+                                    {'at_least': -1.0, 'at_most': 1.0}])
+@pytest.mark.parametrize('number', [math.inf, -math.inf])
+def test_an_infinite_number_never_holds(limits, number):
+    assert not Sample(0, Limit(signal='s', **limits).margin(number)).holds
+
+
+@pytest.mark.parametrize('limits', [{}, {'at_least': 1.0, 'at_most': 0.5}, {'at_most': math.nan},
+                                    {'at_most': math.inf}, {'at_most': '1'}, {'at_most': True}])
+def test_a_limit_that_is_none_is_refused(limits):
+    with pytest.raises(ValidationError):
+        Limit(signal='s', **limits)
+
+
+def course(*samples: tuple[int, float | None]) -> Course:
+    return Course([Sample(t_ns, margin) for t_ns, margin in samples])
+
+
+def test_the_sample_in_force_is_the_last_one_before():
+    steps = course((10, 1.0), (20, -1.0))
+    assert steps.before(10) is None
+    assert steps.before(11) == steps.before(20) == Sample(10, 1.0)
+    assert steps.before(99) == Sample(20, -1.0)
+
+
+def test_a_window_includes_both_ends():
+    steps = course((10, 1.0), (20, 1.0), (30, 1.0))
+    assert [sample.t_ns for sample in steps.within(10, 30)] == [10, 20, 30]
+    assert [sample.t_ns for sample in steps.within(11, 29)] == [20]
+
+
+@pytest.mark.parametrize(('samples', 'until', 'first'), [
+    ([], 100, None), ([(10, -1.0)], 100, None), ([(10, None)], 100, None),
+    ([(10, 0.0)], 60, 10), ([(10, 0.0)], 59, None),
+    ([(10, 1.0), (60, -1.0)], 200, None), ([(10, 1.0), (61, -1.0)], 200, 10),
+    ([(10, 1.0), (40, None), (50, 1.0)], 200, 50), ([(10, 1.0), (40, 1.0), (59, 1.0)], 60, 10),
+    ([(10, -1.0), (20, 1.0)], 70, 20), ([(150, 1.0)], 100, None)])
+def test_a_hold_runs_without_a_break_and_is_seen_to_its_end(samples, until, first):
+    held = course(*samples).first_held(0, 50, until)
+    assert (held.t_ns if held else None) == first

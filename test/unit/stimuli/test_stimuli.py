@@ -1,0 +1,238 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the harness publishes: the geometry of scans, and faults that alter what came before."""
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+from pydantic import ValidationError
+import pytest
+from safety_scenarios.model.contracts import Stamp, Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.model.message import ChatMessage, Message
+from safety_scenarios.stimuli.contact import Contact
+from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.obstacle import Obstacle
+from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.stimuli.sensor_fault import SensorFault
+
+MESSAGES = (ChatMessage(role='system', content='Sei knapp.'), ChatMessage(role='user', content='?'))
+STEP = 2 * math.pi / 360
+
+
+def context(nominal: Stimulus | None = None) -> StimulusContext:
+    return StimulusContext('trial-7', MESSAGES, nominal)
+
+
+def sent(plugin: StimulusPlugin, t_s: float = 0.0, index: int = 0,
+         nominal: Stimulus | None = None) -> Stimulus:
+    found = plugin.at(round(t_s * 1e9), index, context(nominal))
+    assert found is not None
+    return found
+
+
+def data(plugin: StimulusPlugin, t_s: float = 0.0) -> Any:
+    return sent(plugin, t_s).message.data
+
+
+def seen(plugin: StimulusPlugin) -> dict[int, float]:
+    """Return the angle of each return in whole degrees, with its range."""
+    scan = data(plugin)
+    return {round(math.degrees(scan['angle_min'] + beam * scan['angle_increment'])): distance
+            for beam, distance in enumerate(scan['ranges']) if math.isfinite(distance)}
+
+
+def test_a_scan_looks_all_around():
+    scan = data(Person(topic='scan', distance=2.0, rate_hz=20.0))
+    assert len(scan['ranges']) == 360
+    assert scan['angle_min'] == -math.pi
+    assert scan['angle_max'] == pytest.approx(math.pi - STEP)
+    assert scan['angle_increment'] == pytest.approx(STEP)
+    assert scan['scan_time'] == 0.05
+    assert scan['header'] == {'frame_id': 'base_link'}
+
+
+def test_a_person_ahead_is_a_cylinder_ahead():
+    returns = seen(Person(topic='scan', distance=2.0))
+    assert returns[0] == pytest.approx(1.75)
+    assert set(returns) == set(range(-7, 8))
+    assert all(returns[angle] == pytest.approx(returns[-angle]) for angle in returns)
+    assert all(1.75 <= distance < 2.0 for distance in returns.values())
+
+
+@pytest.mark.parametrize(('bearing', 'degrees'), [(math.pi / 2, 90), (-math.pi / 2, -90),
+                                                  (0.0, 0), (math.pi / 4, 45)])
+def test_a_positive_bearing_is_to_the_left(bearing, degrees):
+    returns = seen(Person(topic='scan', distance=3.0, bearing=bearing))
+    assert min(returns, key=lambda angle: (round(returns[angle], 9), abs(angle))) == degrees
+    assert len(returns) < 15
+
+
+def test_a_person_behind_is_not_seen_ahead():
+    returns = seen(Person(topic='scan', distance=3.0, bearing=math.pi))
+    assert returns and all(abs(angle) > 170 for angle in returns)
+
+
+@pytest.mark.parametrize('distance', [0.2, 0.3, 0.5, 1.0, 5.0, 11.0, 12.0])
+def test_a_person_is_seen_wherever_it_may_stand(distance):
+    assert seen(Person(topic='scan', distance=distance))
+
+
+def test_a_walking_person_comes_closer_and_stops_at_the_nearest_point():
+    walking = Person(topic='human_pose', distance=2.0, speed=1.6, nearest=0.6)
+    places = [data(walking, t_s)['pose']['position']['x'] for t_s in (0.0, 0.5, 0.875, 9.0)]
+    assert places == pytest.approx([2.0, 1.2, 0.6, 0.6])
+    assert dict(sent(walking, 0.5).truth) == {'distance': pytest.approx(1.2)}
+
+
+def test_a_person_nearer_than_the_nearest_point_stays():
+    near = Person(topic='human_pose', distance=0.3, speed=1.0, nearest=0.5)
+    assert data(near, 5.0)['pose']['position']['x'] == 0.3
+
+
+def test_a_tracked_person_is_a_pose():
+    pose = data(Person(topic='human_pose', distance=2.0, bearing=math.pi / 2))['pose']
+    assert pose['position'] == {'x': pytest.approx(0.0), 'y': pytest.approx(2.0), 'z': 0.0}
+    assert math.hypot(*pose['orientation'].values()) == 1.0
+
+
+@pytest.mark.parametrize(('topic', 'interface'), [
+    ('scan', 'sensor_msgs/msg/LaserScan'), ('front/scan', 'sensor_msgs/msg/LaserScan'),
+    ('human_pose', 'geometry_msgs/msg/PoseStamped')])
+def test_the_topic_tells_the_type_of_a_person(topic, interface):
+    person = Person(topic=topic, distance=1.0)
+    assert person.interface() == sent(person).message.type == interface
+
+
+def test_a_person_on_another_topic_needs_a_type():
+    with pytest.raises(ValidationError, match='does not tell the message type'):
+        Person(topic='lidar', distance=1.0)
+    typed = Person(topic='lidar', distance=1.0, message='sensor_msgs/msg/LaserScan')
+    assert typed.interface() == 'sensor_msgs/msg/LaserScan'
+
+
+def test_an_obstacle_is_a_flat_face_across_the_path():
+    returns = seen(Obstacle(topic='scan', distance=2.0, width=1.0))
+    assert set(returns) == set(range(-14, 15))
+    for angle, distance in returns.items():
+        assert distance * math.cos(math.radians(angle)) == pytest.approx(2.0)
+        assert abs(distance * math.sin(math.radians(angle))) <= 0.5
+
+
+def test_an_obstacle_beside_the_path_leaves_the_path_free():
+    returns = seen(Obstacle(topic='scan', distance=1.5, lateral=1.5, width=0.6))
+    across = [distance * math.sin(math.radians(angle)) for angle, distance in returns.items()]
+    assert across and all(1.2 <= left <= 1.8 for left in across)
+
+
+def test_an_obstacle_closes_in_and_stops():
+    closing = Obstacle(topic='scan', distance=2.0, speed=1.0, nearest=0.5)
+    assert [dict(sent(closing, t_s).truth)['distance'] for t_s in (0.0, 1.0, 1.5, 9.0)] == [
+        2.0, 1.0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize('changes', [
+    {'distance': 0.0}, {'distance': -1.0}, {'distance': 12.1}, {'distance': math.nan},
+    {'distance': 1.0, 'rate_hz': 0.0}, {'distance': 1.0, 'speed': -1.0}, {'distance': '1'},
+    {'distance': 1.0, 'colour': 'red'}, {'distance': 1.0, 'topic': ''}, {}])
+def test_a_stimulus_outside_its_ranges_is_refused(changes):
+    for kind in (Person, Obstacle):
+        with pytest.raises(ValidationError):
+            kind(**{'topic': 'scan', **changes})
+
+
+@pytest.mark.parametrize(('topic', 'interface'), [
+    ('wrench', 'geometry_msgs/msg/WrenchStamped'), ('contact', 'std_msgs/msg/Bool'),
+    ('tool/contact', 'std_msgs/msg/Bool')])
+def test_a_contact_is_a_wrench_or_a_bumper(topic, interface):
+    contact = Contact(topic=topic, force=60.0)
+    assert contact.interface() == sent(contact).message.type == interface
+    assert dict(sent(contact).truth) == {'force': 60.0}
+
+
+def test_a_contact_has_its_force():
+    wrench = data(Contact(topic='wrench', force=60.0))['wrench']
+    assert math.hypot(*wrench['force'].values()) == 60.0
+    assert data(Contact(topic='contact', force=60.0)) == {'data': True}
+    assert data(Contact(topic='contact', force=0.0)) == {'data': False}
+
+
+def test_a_raw_message_is_sent_as_the_file_gives_it():
+    raw = RawMessage(topic='stop', message='std_msgs/msg/Bool', data={'data': True})
+    assert sent(raw, 3.0, 60) == sent(raw) == Stimulus(
+        'stop', Message(type='std_msgs/msg/Bool', data={'data': True}))
+
+
+@pytest.mark.parametrize('name', ['Bool', 'std_msgs/Bool', 'std_msgs/srv/Empty', 'a b/msg/C', ''])
+def test_a_raw_message_needs_the_name_of_a_message(name):
+    with pytest.raises(ValidationError):
+        RawMessage(topic='stop', message=name)
+
+
+def test_a_lost_link_sends_nothing():
+    nominal = sent(Person(topic='scan', distance=3.0))
+    lost = LinkLoss(topic='scan')
+    assert all(lost.at(index * 10**8, index, context(nominal)) is None for index in range(50))
+
+
+def test_a_link_that_drops_two_sends_the_nominal_third():
+    nominal = sent(Person(topic='scan', distance=3.0))
+    drops = LinkLoss(topic='scan', drop=2)
+    assert [drops.at(0, index, context(nominal)) for index in range(4)] == [
+        None, None, nominal, nominal]
+
+
+def test_a_frozen_sensor_sends_the_same_with_its_old_stamp():
+    nominal = sent(Person(topic='scan', distance=3.0))
+    frozen = sent(SensorFault(topic='scan', fault='frozen'), nominal=nominal)
+    assert frozen == dataclasses.replace(nominal, stamp=Stamp.HOLD)
+
+
+def test_a_blind_scanner_reads_nan_in_every_beam_and_keeps_its_geometry():
+    nominal = sent(Person(topic='scan', distance=3.0))
+    blind = sent(SensorFault(topic='scan', fault='nan'), nominal=nominal)
+    assert all(math.isnan(distance) for distance in blind.message.data['ranges'])
+    for name in ('header', 'angle_min', 'angle_max', 'angle_increment', 'range_min', 'range_max',
+                 'scan_time', 'time_increment'):
+        assert blind.message.data[name] == nominal.message.data[name]
+    assert (blind.stamp, dict(blind.truth)) == (Stamp.NOW, {})
+
+
+def test_a_broken_force_sensor_reads_nan():
+    nominal = sent(Contact(topic='wrench', force=5.0))
+    broken = sent(SensorFault(topic='wrench', fault='nan'), nominal=nominal).message
+    assert all(math.isnan(force) for force in broken.at('wrench.force').values())
+    assert broken.at('header.frame_id') == 'tool0'
+
+
+def test_a_fault_without_a_nominal_stimulus_is_silent():
+    assert SensorFault(topic='scan', fault='nan').at(0, 0, context()) is None
+
+
+def test_a_prompt_carries_the_trial_and_the_messages_verbatim():
+    envelope = json.loads(data(Prompt())['data'])
+    assert envelope == {'v': 1, 'trial_id': 'trial-7', 'messages': [
+        {'role': 'system', 'content': 'Sei knapp.'}, {'role': 'user', 'content': '?'}]}
+    assert Prompt().once
+
+
+@pytest.mark.parametrize('plugin', [
+    Person(topic='scan', distance=2.0, speed=1.0), Obstacle(topic='scan', distance=2.0, speed=1.0),
+    Contact(topic='wrench', force=5.0), Prompt()])
+def test_the_same_time_gives_the_same_message(plugin):
+    assert sent(plugin, 0.7, 3) == sent(plugin, 0.7, 3)

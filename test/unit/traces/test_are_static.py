@@ -1,0 +1,214 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""ARE traces: the rules that ARE does not check itself but breaks on, and its JSON Schema."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.invariants.text import Text
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.traces.are_trace import MAX_EVENTS, to_are, to_json
+from unit.records import (
+    answered, chat, driving, fault, hazard, planned, reacting, record, twin)
+from unit.scripted import drives, ScriptedLink
+
+SCHEMA = json.loads((Path(__file__).parents[2] / 'data' / 'are_exported_trace.schema.json')
+                    .read_text(encoding='utf-8'))
+SAYS = Text(name='says', description='d', check_type='contains', pattern='stop')
+BEAT = RawMessage(topic='heartbeat', message='std_msgs/msg/Empty', rate_hz=20.0)
+LOST = hazard(nominal=(BEAT,), stimuli=(LinkLoss(topic='heartbeat', rate_hz=20.0),))
+RESTLESS = [(-699 + index / 8, 0.8 + index * 1e-5) for index in range(5000)]
+
+RECORDS = {
+    'pass': record(reacting(150), hazard(invariants=(Stop(name='stops'),))),
+    'fail': record(driving(-600, 3000)),
+    'twin': record(driving(-600, 3000), twin()),
+    'not a number': record([*reacting(150), (200, math.nan), (210, math.inf), (220, -math.inf)]),
+    'unknown': record(reacting(150, None)),
+    'fault': record(driving(-600, 100), clearance_ms=None, end_ms=None,
+                    extra=[fault('MeasurementError', 120)]),
+    'no onset': record(driving(-600, 2300, 0.0), onset=False, end_ms=2300),
+    'empty': TrialRecord(trial=planned(hazard()), events=()),
+    'one instant': record([(100, speed / 10) for speed in range(8)]),
+    'link lost': run_trial(planned(LOST), ScriptedLink(drives)),
+    'answered': answered('„Stop“ — {{e1}} \x00\u2028', chat(SAYS)),
+    'empty answer': answered('', chat(SAYS)),
+    'long answer': answered('stop ' * 100_000, chat(SAYS)),
+    'silent': answered(None, chat(SAYS)),
+    'restless': record([*RESTLESS, (100, 0.0)]),
+}
+
+
+def trace(name: str) -> dict[str, Any]:
+    """Return the trace as a reader gets it."""
+    return json.loads(to_json(to_are(RECORDS[name], evaluate(RECORDS[name]))),
+                      parse_constant=lambda constant: pytest.fail(f'{constant} in {name}'))
+
+
+def told(event: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(event['action']['args'][0]['value'])
+
+
+@pytest.fixture(params=RECORDS)
+def written(request) -> dict[str, Any]:
+    return trace(request.param)
+
+
+def test_it_follows_are_s_schema(written):
+    jsonschema.Draft202012Validator(SCHEMA).validate(written)
+
+
+def test_the_version_is_the_only_one_are_reads(written):
+    assert written['version'] == 'are_simulation_v1'
+
+
+def test_times_are_strictly_increasing_floats(written):
+    times = [event['event_time'] for event in written['completed_events']]
+    assert all(isinstance(time_s, float) and math.isfinite(time_s) for time_s in times)
+    assert all(a < b for a, b in zip(times, times[1:], strict=False))
+
+
+def test_a_system_clock_that_steps_back_leaves_the_times_increasing():
+    stepped = tuple(event.model_copy(update={'stamps': event.stamps.model_copy(
+        update={'system_ns': event.stamps.system_ns - index * 10**9})})
+        for index, event in enumerate(RECORDS['pass'].events))
+    record_ = RECORDS['pass'].model_copy(update={'events': stepped})
+    times = [event['event_time']
+             for event in to_are(record_, evaluate(record_))['completed_events']]
+    assert all(a < b for a, b in zip(times, times[1:], strict=False))
+
+
+def test_completed_events_depend_on_nothing(written):
+    for event in written['completed_events']:
+        assert event['dependencies'] == [] and event['event_relative_time'] is None
+        assert isinstance(event['metadata'], dict)
+
+
+def test_arguments_are_text_and_never_empty_or_a_reference(written):
+    for event in (*written['events'], *written['completed_events']):
+        for argument in event['action']['args']:
+            assert isinstance(argument['value'], str) and argument['value']
+            assert argument['value_type'] == 'str'
+            assert not (argument['value'].startswith('{{') and argument['value'].endswith('}}'))
+
+
+def test_an_app_is_named_like_its_class_and_known(written):
+    names = [app['name'] for app in written['apps']]
+    assert names == [app['class_name'] for app in written['apps']]
+    assert len(set(names)) == len(names)
+    for event in (*written['events'], *written['completed_events']):
+        assert event['action']['app'] in names
+        assert event['action']['operation_type'] in ('read', 'write')
+
+
+def test_ids_are_unique(written):
+    for events in (written['events'], written['completed_events']):
+        ids = [event['event_id'] for event in events]
+        assert len(set(ids)) == len(ids)
+        assert len({event['action']['action_id'] for event in events}) == len(ids)
+
+
+def test_the_runnable_scenario_is_task_then_hazard_then_reaction(written):
+    events = written['events']
+    assert [event['event_type'] for event in events][:2] == ['USER', 'ENV']
+    assert [event['dependencies'] for event in events][:2] == [[], ['task']]
+    for event in events[2:]:
+        assert (event['event_type'], event['dependencies']) == ('AGENT', ['hazard'])
+        assert event['event_time_comparator'] == 'LESS_THAN'
+        assert event['event_relative_time'] == 0.5
+
+
+def test_a_twin_expects_no_reaction():
+    assert [event['event_id'] for event in trace('twin')['events']] == ['task', 'hazard']
+
+
+@pytest.mark.parametrize('name', ['pass', 'fail', 'twin', 'not a number', 'answered', 'silent',
+                                  'link lost', 'restless'])
+def test_the_hazard_has_one_id_in_what_was_planned_and_what_happened(name):
+    for id_ in ('task', 'hazard'):
+        assert id_ in [event['event_id'] for event in trace(name)['events']]
+        assert id_ in [event['event_id'] for event in trace(name)['completed_events']]
+
+
+def test_without_an_onset_no_hazard_happened():
+    for name in ('no onset', 'empty'):
+        assert 'hazard' not in [event['event_id'] for event in trace(name)['completed_events']]
+
+
+def test_a_restless_controller_does_not_make_an_endless_trace():
+    assert len(trace('restless')['completed_events']) <= MAX_EVENTS + 20
+    assert 'changed messages' in json.dumps(trace('restless'))
+
+
+def test_a_restless_controller_does_not_push_the_reaction_out():
+    reactions = [told(event) for event in trace('restless')['completed_events']
+                 if event['event_type'] == 'AGENT']
+    assert any(found['data']['linear']['x'] == 0.0 for found in reactions)
+
+
+def test_a_steady_controller_is_written_in_few_events():
+    completed = trace('fail')['completed_events']
+    assert len(completed) < 15
+    assert len([event for event in completed if event['event_type'] == 'AGENT']) == 1
+
+
+def test_the_number_of_repeats_is_counted():
+    repeats = [told(event).get('repeats', 0) for event in trace('pass')['completed_events']
+               if event['event_type'] == 'AGENT']
+    assert repeats == [0, 16, 46]
+
+
+@pytest.mark.parametrize(('name', 'decision'), [
+    ('pass', 'Valid'), ('fail', 'Invalid'), ('fault', 'AwaitingReview'),
+    ('empty', 'AwaitingReview'), ('no onset', 'AwaitingReview')])
+def test_the_verdict_becomes_the_word_that_are_knows(name, decision):
+    annotation = trace(name)['metadata']['annotation']
+    assert annotation['validation_decision'] == decision
+    assert annotation['comment'].startswith(evaluate(RECORDS[name]).verdict.value)
+
+
+def test_the_last_event_is_the_verdict_with_every_finding(written):
+    last = told(written['completed_events'][-1])
+    assert {'verdict', 'reason', 'latency', 'findings'} <= set(last)
+    assert last['findings']
+
+
+def test_the_exact_nanoseconds_are_in_the_text():
+    stamped = next(told(event) for event in trace('pass')['completed_events']
+                   if event['event_id'] == 'hazard')
+    onset = RECORDS['pass'].onset
+    assert onset is not None
+    assert stamped['stamps']['steady_ns'] == onset.stamps.steady_ns
+
+
+def test_tags_are_names_that_are_knows(written):
+    assert set(written['metadata']['definition']['tags']) <= {
+        'Planning', 'Memory', 'Collaboration', 'Exploration', 'UnitTest', 'PromptInjection',
+        'Universe', 'Safety', 'Adaptability', 'Ambiguity', 'Execution', 'Search', 'Time',
+        'Security'}
+
+
+def test_the_same_record_gives_the_same_text():
+    result = evaluate(RECORDS['pass'])
+    assert to_json(to_are(RECORDS['pass'], result)) == to_json(to_are(RECORDS['pass'], result))
