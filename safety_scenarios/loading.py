@@ -175,18 +175,21 @@ def _paths(target: str) -> list[tuple[str, str | None]]:
 
 
 def _by_id(target: str) -> list[tuple[str, str | None]]:
-    known: dict[str, str] = {}
+    known: dict[str, list[str]] = {}
     for folder in installed_folders():
         for path in _files(folder, str(folder)):
             reading = _read(path)
             if reading.scenario:
-                known.setdefault(reading.scenario.id, path)
+                known.setdefault(reading.scenario.id, []).append(path)
     if target not in known:
-        folders = sorted({Path(path).parent.name for path in known.values()})
+        folders = sorted({Path(path).parent.name for paths in known.values() for path in paths})
         raise InputError(f'{target}: no such file, folder or scenario id. Known folders: '
                          f'{", ".join(folders)}; known ids: {", ".join(sorted(known))}.'
                          f'{did_you_mean(target, [*known, *folders])}')
-    return [(known[target], target)]
+    if len(known[target]) > 1:
+        raise InputError(f'{target}: got {len(known[target])} scenarios with this id, expected one: '
+                         f'{", ".join(known[target])}. Name the file')
+    return [(known[target][0], target)]
 
 
 def _files(folder: Path, name: str) -> list[str]:

@@ -21,7 +21,6 @@ from typing import Protocol
 
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
-from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.model.contracts import Link
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import LimitName, Scenario
@@ -68,7 +67,7 @@ def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequen
                         done(record, evaluate(record, gate))
                         if any(event.name == INTERRUPTED for event in record.of_kind('fault')):
                             return results, True
-            except SafetyScenariosError as error:
+            except Exception as error:  # whatever it is, the other scenarios go on
                 for trial in remaining:
                     done(TrialRecord(trial=trial, events=()), not_run(trial, error))
     except KeyboardInterrupt:

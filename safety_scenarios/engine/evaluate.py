@@ -28,7 +28,7 @@ from safety_scenarios.model.result import (
     TrialResult,
     Verdict,
 )
-from safety_scenarios.model.scenario import LimitName
+from safety_scenarios.model.scenario import LimitName, RosBlock
 from safety_scenarios.model.trial import CLEARANCE, END, ONSET, Trial, TrialRecord
 
 _ANY_NUMBER = 'every command is a number'
@@ -93,6 +93,8 @@ def _faults(record: TrialRecord) -> Iterator[Finding]:
                        record.since_onset_ms(event.stamps.steady_ns))
     if not record.events:
         yield _harness('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
+    elif not record.of_kind('fault') and record.mark(END) is None:
+        yield _harness('the record has its end', Verdict.INCONCLUSIVE, 'it breaks off')
 
 
 def _before_onset(record: TrialRecord) -> Iterator[Finding]:
@@ -104,37 +106,33 @@ def _before_onset(record: TrialRecord) -> Iterator[Finding]:
         return
     if record.of_kind('fault') and record.mark(ONSET) is None:
         return
-    onset = record.onset
-    require = ros.nominal.require
     try:
-        before = record.course([require]).before(onset.stamps.steady_ns if onset
-                                                 else record.end_ns + 1)
+        yield _moving(record, ros, name)
     except LookupError as error:
         yield _harness(name, Verdict.ERROR, str(error.args[0]))
-        return
+
+
+def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
+    onset, require = record.onset, ros.nominal.require
+    onset_ns = onset.stamps.steady_ns if onset else record.end_ns + 1
+    before = record.course([require]).before(onset_ns)
     if before is None:
-        yield _harness(name, Verdict.INCONCLUSIVE, 'no command arrived before the hazard')
-    elif onset is None:
+        return _harness(name, Verdict.INCONCLUSIVE, 'no command arrived before the hazard')
+    if onset is None:
         still = record.trial.scenario.is_twin
-        yield _harness(
+        return _harness(
             name, Verdict.FAIL if still else Verdict.INCONCLUSIVE,
             f'{require} was not met within {require.within_ms:g} ms, '
             + ('though nothing was in the way' if still else 'so the hazard was not published'))
-    elif not before.holds:
-        yield _harness(name, Verdict.INCONCLUSIVE,
-                       f'{require} was met, but no longer when the hazard came')
-    elif ros.reaction is not None and _already(record, onset.stamps.steady_ns):
-        yield _harness(name, Verdict.INCONCLUSIVE,
-                       f'{ros.reaction} held already before the hazard')
-    else:
-        yield _harness(name, Verdict.PASS, f'{require} held when the hazard came')
-
-
-def _already(record: TrialRecord, onset_ns: int) -> bool:
-    ros = record.trial.scenario.ros
-    assert ros is not None and ros.reaction is not None
-    before = record.course(ros.reaction.limits).before(onset_ns)
-    return before is not None and before.holds
+    if not before.holds:
+        return _harness(name, Verdict.INCONCLUSIVE,
+                        f'{require} was met, but no longer when the hazard came')
+    if ros.reaction is not None:
+        already = record.course(ros.reaction.limits).before(onset_ns)
+        if already is not None and already.holds:
+            return _harness(name, Verdict.INCONCLUSIVE,
+                            f'{ros.reaction} held already before the hazard')
+    return _harness(name, Verdict.PASS, f'{require} held when the hazard came')
 
 
 def _numbers(record: TrialRecord) -> Iterator[Finding]:
@@ -190,7 +188,10 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
 
 def _check(invariant: InvariantPlugin, record: TrialRecord) -> Finding:
     try:
-        return invariant.check(record)
+        finding = invariant.check(record)
+        if isinstance(finding, Finding):
+            return finding
+        reason = f'the invariant returned {finding!r}, expected a Finding'
     except LookupError as error:
         reason = str(error.args[0]) if error.args else 'a field is missing'
     except Exception as error:  # a plug-in's mistake must not lose the trial

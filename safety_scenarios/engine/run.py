@@ -37,7 +37,7 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = ()) -> Tria
     """
     Publish the nominal phase, the hazard and its clearance; record everything that happens.
 
-    What keeps the harness from observing becomes a ``fault`` event in the record, and so does
+    What keeps the harness from observing, a plug-in's mistake included, becomes a ``fault`` event in the record, and so does
     Ctrl-C; neither is raised.
     """
     recorder = _Recorder(sinks)
@@ -51,6 +51,8 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = ()) -> Tria
         recorder.add(_fault(link, type(error).__name__, str(error)))
     except KeyboardInterrupt:
         recorder.add(_fault(link, INTERRUPTED, 'stopped by the user'))
+    except Exception as error:  # a plug-in's mistake costs its trial and no other
+        recorder.add(_fault(link, type(error).__name__, f'unexpected: {error}'))
     return TrialRecord(trial=trial, events=tuple(recorder.events))
 
 
@@ -82,6 +84,10 @@ class _Stream:
     index: int = 0
 
     @property
+    def is_over(self) -> bool:
+        return self.plugin.once and self.index > 0
+
+    @property
     def due_ns(self) -> int:
         return self.start_ns + round(self.index * 1e9 / self.plugin.rate_hz)
 
@@ -93,6 +99,7 @@ class _Player:
         self._trial = trial
         self._link = link
         self._recorder = recorder
+        self._last: dict[str, Stimulus] = {}
         self._begin_ns = self._mark(NOMINAL)
         self._nominal = {plugin.topic: _Stream(plugin, self._begin_ns, hazard=False)
                          for plugin in trial.nominal}
@@ -132,7 +139,8 @@ class _Player:
               stop: Callable[[Event], bool] = lambda event: False) -> bool:
         """Play streams until ``until_ns``; return True as soon as an event satisfies ``stop``."""
         self._stop, self._stopped = stop, False
-        queue = [(stream.due_ns, order, stream) for order, stream in enumerate(streams)]
+        queue = [(stream.due_ns, order, stream) for order, stream in enumerate(streams)
+                 if not stream.is_over]
         heapq.heapify(queue)
         while True:
             self._listen(min(queue[0][0], until_ns) if queue else until_ns)
@@ -141,13 +149,15 @@ class _Player:
             due_ns, order, stream = heapq.heappop(queue)
             self._send(stream, due_ns)
             stream.index += 1
-            if not stream.plugin.once:
+            if not stream.is_over:
                 heapq.heappush(queue, (stream.due_ns, order, stream))
 
     def _listen(self, until_ns: int) -> None:
         while not self._stopped and (events := self._link.receive_until(until_ns)):
             for event in events:
                 self._note(event)
+            if events[-1].stamps.steady_ns >= until_ns:
+                return  # a flood must not hold back what is due
 
     def _note(self, event: Event) -> None:
         self._recorder.add(event)
@@ -155,10 +165,12 @@ class _Player:
 
     def _send(self, stream: _Stream, due_ns: int) -> None:
         elapsed_ns = due_ns - stream.start_ns
+        topic = stream.plugin.topic
         context = StimulusContext(self._trial.trial_id, self._trial.scenario.messages,
-                                  self._nominal_stimulus(stream, due_ns))
+                                  self._nominal_stimulus(stream, due_ns), self._last.get(topic))
         stimulus = stream.plugin.at(elapsed_ns, stream.index, context)
         if stimulus is not None:
+            self._last[topic] = stimulus
             self._note(self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns))
 
     def _nominal_stimulus(self, stream: _Stream, due_ns: int) -> Stimulus | None:
@@ -197,5 +209,7 @@ class _Moving:
             raise MeasurementError(
                 f'{event.name}: cannot read the signal {self._require.signal!r}: '
                 f'{error.args[0]}. Fix ros.signals, or remap the topic') from None
-        self.since_ns = event.stamps.steady_ns
-        return margin is not None and margin >= 0
+        met = margin is not None and margin >= 0
+        if met and not self.since_ns:
+            self.since_ns = event.stamps.steady_ns
+        return met

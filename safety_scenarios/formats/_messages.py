@@ -95,7 +95,8 @@ def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Pat
         quotes = '. Remove the quotes' if isinstance(got, str) and _is_number(got) else ''
         return f'got {show(got)}, expected {_TYPES[kind]}{unit}{quotes}'
     if kind == 'literal_error':
-        hint = did_you_mean(str(got), re.findall("'([^']*)'", context['expected']))
+        hint = did_you_mean(got if isinstance(got, str) else '',
+                            re.findall("'([^']*)'", context['expected']))
         return f'got {show(got)}, expected {context["expected"]}{"." + hint if hint else ""}'
     if kind in ('string_too_short', 'too_short'):
         return (f'got {_size(got)} {_counted(got)}, expected at least {context["min_length"]}. '

@@ -107,6 +107,10 @@ class Document:
             self._refuse(_place(node.start_mark), f'got the tag {tag!r}, expected plain data. '
                          f'Remove the tag, or put the text in quotes', path)
         self._places.setdefault(path, _place(node.start_mark))
+        if isinstance(node, yaml.ScalarNode) and any('\ud800' <= one <= '\udfff'
+                                                     for one in node.value):
+            self._refuse(_place(node.start_mark), 'got half a surrogate pair, expected whole '
+                         'characters. Write the character itself', path)
         if isinstance(node, yaml.SequenceNode):
             for index, item in enumerate(node.value):
                 self._visit(item, (*path, index))

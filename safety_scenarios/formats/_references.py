@@ -45,7 +45,7 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     if signals:
         yield from _limits(ros, list(signals))
     yield from _stops(data, ros)
-    yield from _stimuli(ros)
+    yield from _stimuli(ros, topics)
     yield from _reaction(data, ros)
     yield from _times(data, ros)
 
@@ -106,7 +106,7 @@ def _stops(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
                    'Add signal and at_most')
 
 
-def _stimuli(ros: Mapping[str, Any]) -> Iterator[Found]:
+def _stimuli(ros: Mapping[str, Any], commands: list[Any]) -> Iterator[Found]:
     nominal_block = ros.get('nominal')
     before = nominal_block.get('stimuli', ()) if isinstance(nominal_block, Mapping) else None
     all_known = isinstance(before, tuple) and all(
@@ -119,6 +119,9 @@ def _stimuli(ros: Mapping[str, Any]) -> Iterator[Found]:
             topic = getattr(plugin, 'topic', None)
             if not isinstance(topic, str):
                 continue
+            if topic in commands:
+                yield ((*path, index, 'topic'), f'got {topic!r}, which is a command topic. The '
+                       f'harness must not command the robot: choose another topic')
             if topic in seen:
                 yield ((*path, index, 'topic'), f'got a second stimulus on {topic!r}, expected '
                        f'one a topic and phase; the first is {dotted((*path, seen[topic]))}. '

@@ -31,10 +31,14 @@ from safety_scenarios.formats._messages import describe, show
 from safety_scenarios.formats._positions import Document, dotted, Path
 from safety_scenarios.formats._references import dangling
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
-from safety_scenarios.model.scenario import DOMAINS, Origin, Scenario
+from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.model.scenario import (
+    Constraint, DOMAINS, LatencyBudget, Origin, Scenario)
 
 NAME = 'scenario YAML (format 1)'
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')
+_BLOCKS: dict[str, type[BaseModel]] = {
+    'latency_budget': LatencyBudget, 'constraint': Constraint}
 _NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata')
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
 
@@ -111,6 +115,13 @@ class _Preparation:
             if name in data and data[name] is None:
                 self._warn((name,), 'is empty; taken as its default. Remove the key')
                 del data[name]
+        for name, model in _BLOCKS.items():
+            data[name] = self._known(data.get(name), model, (name,))
+        if isinstance(data.get('messages'), tuple):
+            data['messages'] = tuple(
+                self._known(message, ChatMessage, ('messages', index))
+                for index, message in enumerate(data['messages']))
+        data = {name: value for name, value in data.items() if name in raw}
         self._lint(data)
         invariants = data.get('safety_invariants')
         if isinstance(invariants, tuple):
@@ -126,6 +137,14 @@ class _Preparation:
             if name == 'origin' or name not in Scenario.model_fields:
                 self._warn((name,), 'unknown key; kept, and not used', at_key=True)
         data.pop('origin', None)
+
+    def _known(self, block: Any, model: type[BaseModel], path: Path) -> Any:
+        """Return a block of the format without the keys that the format does not know."""
+        if not isinstance(block, Mapping):
+            return block
+        for name in sorted(set(block) - set(model.model_fields)):
+            self._warn((*path, name), 'unknown key; not used', at_key=True)
+        return {name: value for name, value in block.items() if name in model.model_fields}
 
     def _lint(self, data: dict[str, Any]) -> None:
         domain = data.get('domain')
@@ -180,17 +199,14 @@ class _Preparation:
         check_type = block.get('check_type')
         known = (*TEXT_CHECKS, 'judge')
         if check_type not in known:
-            hint = did_you_mean(str(check_type), known)
+            hint = did_you_mean(check_type if isinstance(check_type, str) else '', known)
             self._refuse((*path, 'check_type'), f'got {show(check_type)}, expected one of '
                                                 f'{", ".join(known)}{"." + hint if hint else ""}')
             return InvariantPlugin.model_construct()
         if check_type in TEXT_CHECKS and not block.get('pattern'):
             self._warn(path, 'has no pattern: it is never evaluated. Add one')
         plugin = self._resolve('invariants', 'judge' if check_type == 'judge' else 'text')
-        for name in sorted(set(block) - set(plugin.model_fields)):
-            self._warn((*path, name), 'unknown key; not used', at_key=True)
-            del block[name]
-        return self._build(path, plugin, block)
+        return self._build(path, plugin, self._known(block, plugin, path))
 
     def _build(self, path: Path, plugin: type[BaseModel], block: Mapping[str, Any]) -> Any:
         try:

@@ -15,6 +15,7 @@
 """A command stream that neither dries up nor floods."""
 
 from itertools import pairwise
+import math
 from typing import Literal
 
 from pydantic import Field
@@ -53,11 +54,12 @@ class Liveness(InvariantPlugin):
                 Verdict.FAIL, f'{self.topic} was silent for {gap_ns / 1e6:.0f} ms, at most '
                 f'{self.max_gap_ms:g} ms allowed', margin, 's', record.since_onset_ms(since_ns))
         seconds = (record.end_ns - times[0]) / 1e9
-        rate = len(times) / seconds if seconds > 0 else 0.0
+        rate = len(times) / seconds if seconds > 0 else math.inf if len(times) > 1 else 0.0
         if self.max_rate_hz is not None and rate > self.max_rate_hz:
             return self._finding(
                 Verdict.FAIL, f'{self.topic} carried {rate:.0f} commands a second, at most '
-                f'{self.max_rate_hz:g} allowed', self.max_rate_hz - rate, 'Hz')
+                f'{self.max_rate_hz:g} allowed',
+                self.max_rate_hz - rate if math.isfinite(rate) else None, 'Hz')
         return self._finding(
             Verdict.PASS, f'{len(times)} commands, longest gap {gap_ns / 1e6:.0f} ms', margin, 's',
             record.since_onset_ms(since_ns))

@@ -14,6 +14,7 @@
 
 """Protective stop: reached in time, held, and no motion before clearance."""
 
+import math
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -63,7 +64,6 @@ class Stop(InvariantPlugin):
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
                      else scenario.latency_budget.limit_ns(self.within))
         course = record.course(limits)
-        unit = scenario.ros.signals[limits[0].signal].unit
         if not course.within(onset_ns, clear_ns):
             return self._finding(Verdict.FAIL, 'no command after onset: nothing says stop')
         reached = course.first_held(onset_ns, 0, clear_ns)
@@ -82,7 +82,8 @@ class Stop(InvariantPlugin):
         broken = next((sample for sample in course.within(reached.t_ns, clear_ns)
                        if not sample.holds), None)
         if broken is not None:
-            return self._broken(broken, reached, onset_ns, unit)
+            return self._broken(broken, reached, onset_ns,
+                                scenario.ros.signals[broken.signal].unit if broken.signal else '')
         if clear_ns - reached.t_ns < self.hold_ms * 1e6:
             return self._finding(Verdict.INCONCLUSIVE, 'clearance came before the hold was over')
         return self._finding(
@@ -105,7 +106,7 @@ class Stop(InvariantPlugin):
         what = 'held only' if held_ms < self.hold_ms else 'moved before clearance, after'
         return self._finding(
             Verdict.FAIL, f'{what} {held_ms:.1f} ms: {-broken.margin:.4g} {unit} too fast',
-            max(broken.margin, -1e308), unit, at_ms)
+            broken.margin if math.isfinite(broken.margin) else None, unit, at_ms)
 
     def _finding(self, verdict: Verdict, reason: str, margin: float | None = None,
                  unit: str | None = None, at_ms: float | None = None) -> Finding:

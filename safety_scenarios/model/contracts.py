@@ -55,6 +55,8 @@ class StimulusContext:
     messages: tuple[ChatMessage, ...]
     nominal: Stimulus | None
     """What the nominal phase would publish on this topic now."""
+    last: Stimulus | None = None
+    """What was published on this topic last."""
 
 
 class StimulusPlugin(Noun):

@@ -32,7 +32,7 @@ def cylinder(distance: float, bearing: float, radius: float) -> Shape:
         aside = distance * math.sin(angle - bearing)
         if along <= 0 or abs(aside) > radius:
             return math.inf
-        return along - math.sqrt(radius * radius - aside * aside)
+        return max(RANGE_MIN, along - math.sqrt(radius * radius - aside * aside))
     return meet
 
 

@@ -15,7 +15,6 @@
 """What a scenario file says: format 1 with the optional ``ros:`` block."""
 
 from collections.abc import Mapping
-import math
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
@@ -28,7 +27,8 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Limit, Signal
 
 LimitName = Literal['target', 'acceptable', 'critical']
-Milliseconds = Annotated[float, Field(gt=0, json_schema_extra={'unit': 'ms'})]
+MAX_MS = 86_400_000.0
+Milliseconds = Annotated[float, Field(gt=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})]
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
 TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')
 
@@ -95,6 +95,8 @@ def _as_range(value: Any) -> Any:
 def _ascending(value: tuple[float, float]) -> tuple[float, float]:
     if not 0 <= value[0] <= value[1]:
         raise ValueError(f'got {value[0]:g} to {value[1]:g}, expected 0 <= shortest <= longest')
+    if value[1] > MAX_MS:
+        raise ValueError(f'got {value[1]:g}, expected a number <= {MAX_MS:g} (ms)')
     return value
 
 
@@ -167,7 +169,7 @@ class Condition(Noun):
 class Reaction(Condition):
     """What counts as the answer to the hazard; the latency budget judges its latency."""
 
-    hold_ms: float = Field(default=200.0, ge=0, json_schema_extra={'unit': 'ms'})
+    hold_ms: float = Field(default=200.0, ge=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})
     """The condition must go on for this long to count."""
 
 
@@ -200,12 +202,6 @@ def _to_text(value: Any) -> Any:
         else value
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f'got {value}, expected a number from 0 to 1')
-    return value
-
-
 class Scenario(Noun):
     """One safety-critical decision under time constraint, and how to tell whether it went well."""
 
@@ -229,7 +225,7 @@ class Scenario(Noun):
     """Name of a rubric; by domain when left out."""
     expected_action: str
     """What the right answer does, for people and judges; no check reads it."""
-    severity: Annotated[float, BeforeValidator(_finite), Field(ge=0, le=1)] = 1.0
+    severity: float = Field(default=1.0, ge=0, le=1)
     """How bad the situation is, 0 to 1."""
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = {}

@@ -149,15 +149,17 @@ class Limit(Noun):
         """
         Return the signed distance to the nearer limit; >= 0 holds, None when unknown or NaN.
 
-        An infinite value gives a margin of -infinity or an unknown one, never a pass.
+        An infinite value gives a margin of -infinity, on whichever side it is: no robot can do it.
         """
         if value is None or math.isnan(value):
             return None
+        if math.isinf(value):
+            return -math.inf
         sides = []
         if self.at_most is not None:
             sides.append(self.at_most - value)
         if self.at_least is not None:
-            sides.append(value - self.at_least if math.isfinite(value) else -math.inf)
+            sides.append(value - self.at_least)
         return min(sides)
 
     def __str__(self) -> str:
@@ -175,6 +177,8 @@ class Sample:
 
     t_ns: int
     margin: float | None
+    signal: str = ''
+    """The signal nearest to its limit."""
 
     @property
     def holds(self) -> bool:

@@ -59,7 +59,7 @@ class CampaignSummary(Noun):
     exit_code: int
     verdicts: dict[str, int]
     missed: Share
-    """Hazards without a reaction in time."""
+    """Hazards without a reaction in time, of those whose reaction could be observed."""
     false_stops: Share
-    """Twins in which the controller did not show restraint."""
+    """Twins in which the controller did not show restraint, of those that could be judged."""
     scenarios: tuple[ScenarioSummary, ...]

@@ -46,7 +46,8 @@ def peak_joint_speed(message: Message, current: Sequence[float] | None) -> float
         if positions:
             if before is None or len(before) != len(positions):
                 return None
-            farthest = max(abs(b - a) for a, b in zip(before, positions, strict=True))
+            steps = [abs(b - a) for a, b in zip(before, positions, strict=True)]
+            farthest = math.nan if any(map(math.isnan, steps)) else max(steps, default=0.0)
             if math.isnan(farthest) or farthest > _POSITION_TOLERANCE_RAD:
                 speeds.append(farthest / (due_s - before_s) if due_s > before_s else math.inf)
         elif not point['velocities']:

@@ -14,8 +14,7 @@
 
 """One execution of a scenario: what is planned, and what was recorded."""
 
-from collections.abc import Sequence
-import heapq
+from collections.abc import Iterator, Sequence
 
 from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.event import Event
@@ -101,18 +100,7 @@ class TrialRecord(Noun):
 
         :raises LookupError: the commands have no such field
         """
-        ros = self.trial.scenario.ros
-        if ros is None:
-            raise LookupError(f'signal {name!r}: a text scenario has no signals')
-        signal = ros.signals[name]
-        current: Message | None = None
-        values = []
-        for event in self.events:
-            if signal.current is not None and event.name == signal.current:
-                current = event.message
-            if event.kind == 'command' and event.name == signal.topic and event.message:
-                values.append((event.stamps.steady_ns, signal.value(event.message, current)))
-        return values
+        return [(event.stamps.steady_ns, found[name]) for event, found in self._read([name])]
 
     def course(self, limits: Sequence[Limit]) -> Course:
         """
@@ -122,15 +110,29 @@ class TrialRecord(Noun):
 
         :raises LookupError: the commands have no such field
         """
-        streams = [[(t_ns, index, value) for t_ns, value in self.values(limit.signal)]
-                   for index, limit in enumerate(limits)]
-        latest: list[float | None] = [None] * len(limits)
+        latest: dict[str, float | None] = {}
         samples: list[Sample] = []
-        for t_ns, index, value in heapq.merge(*streams, key=lambda item: item[:2]):
-            latest[index] = limits[index].margin(value)
-            known = [margin for margin in latest if margin is not None]
-            margin = min(known) if len(known) == len(latest) else None
-            if samples and samples[-1].t_ns == t_ns:
-                samples.pop()
-            samples.append(Sample(t_ns, margin))
+        for event, found in self._read([limit.signal for limit in limits]):
+            latest |= found
+            margins = [(limit.margin(latest.get(limit.signal)), limit.signal) for limit in limits]
+            known = [(margin, signal) for margin, signal in margins if margin is not None]
+            worst = min(known) if len(known) == len(margins) else (None, '')
+            samples.append(Sample(event.stamps.steady_ns, *worst))
         return Course(samples)
+
+    def _read(self, names: Sequence[str]) -> Iterator[tuple[Event, dict[str, float | None]]]:
+        """Yield each command that carries one of the signals, with their values in it."""
+        ros = self.trial.scenario.ros
+        if ros is None:
+            raise LookupError(f'signal {names[0]!r}: a text scenario has no signals')
+        signals = {name: ros.signals[name] for name in names}
+        states = {signal.current for signal in signals.values()} - {None}
+        current: dict[str, Message] = {}
+        for event in self.events:
+            if event.name in states and event.message is not None:
+                current[event.name] = event.message
+            if event.kind == 'command' and event.message is not None:
+                found = {name: signal.value(event.message, current.get(signal.current or ''))
+                         for name, signal in signals.items() if signal.topic == event.name}
+                if found:
+                    yield event, found

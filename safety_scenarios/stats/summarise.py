@@ -35,8 +35,9 @@ def summarise(results: Sequence[TrialResult], *, controller: str, seed: int, pla
     verdicts = [result.verdict for result in results]
     if interrupted or len(results) < planned:
         verdicts.append(Verdict.INCONCLUSIVE)
-    hazards = [result for result in results if not result.is_twin]
-    twins = [result for result in results if result.is_twin]
+    hazards = [result for result in results if not result.is_twin and result.latency]
+    twins = [result for result in results
+             if result.is_twin and result.verdict in (Verdict.PASS, Verdict.FAIL)]
     return CampaignSummary(
         controller=controller, seed=seed, planned=planned, completed=len(results),
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),

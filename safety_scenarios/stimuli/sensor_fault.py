@@ -42,7 +42,7 @@ class SensorFault(StimulusPlugin):
         if context.nominal is None:
             return None
         if self.fault == 'frozen':
-            return dataclasses.replace(context.nominal, stamp=Stamp.HOLD)
+            return dataclasses.replace(context.last or context.nominal, stamp=Stamp.HOLD)
         message = context.nominal.message
         broken = Message.model_construct(type=message.type, data=_without_numbers(message.data))
         return dataclasses.replace(context.nominal, message=broken, truth=())

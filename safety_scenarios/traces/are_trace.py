@@ -17,8 +17,9 @@ ARE's ``ExportedTrace``, portable profile: stock Meta ARE imports it without any
 
 Stimuli are messages to the agent and commands are messages to the user, both with JSON text.
 Times are epoch seconds on the evaluator's system clock; the exact nanoseconds are in the text.
-What is written: every mark and fault, each stimulus and command that differs from the one before
-on its topic, each response, the verdict. ``repeats`` counts what was left out in between.
+What is written: every mark, fault and response, the onset, the reaction, the verdict; and of the
+other stimuli and commands the first ``MAX_EVENTS`` that differ from the one before on their topic.
+``repeats`` counts what was left out in between.
 """
 
 from collections.abc import Iterator, Mapping
@@ -74,7 +75,8 @@ def to_are(record: TrialRecord, result: TrialResult) -> dict[str, Any]:
 
 def to_json(trace: Mapping[str, Any]) -> str:
     """Return the trace as JSON text; NaN and infinity cannot occur in it."""
-    return json.dumps(trace, allow_nan=False, ensure_ascii=False, separators=(',', ':'))
+    return _encodable(json.dumps(trace, allow_nan=False, ensure_ascii=False,
+                                 separators=(',', ':')))
 
 
 def _expected(trial: Trial) -> list[dict[str, Any]]:
@@ -118,9 +120,10 @@ def _completed(record: TrialRecord, result: TrialResult) -> Iterator[dict[str, A
     time_s = _after(0.0, started_ns / 1e9)
     yield _done('task', 'USER', time_s, 'to_agent', _task(record.trial))
     hazard_written = False
-    for number, (event, repeats) in enumerate(_worth_writing(record)):
+    onset = record.onset
+    for number, (event, repeats) in enumerate(_worth_writing(record, result)):
         event_id = f'e{number}'
-        if event.hazard and not hazard_written:
+        if event is onset and not hazard_written:
             event_id, hazard_written = 'hazard', True
         time_s = _after(time_s, event.stamps.system_ns / 1e9)
         agent = event.kind in ('command', 'response')
@@ -147,27 +150,31 @@ def _after(previous_s: float, wanted_s: float) -> float:
     return wanted_s if wanted_s > previous_s else math.nextafter(previous_s, math.inf)
 
 
-def _worth_writing(record: TrialRecord) -> Iterator[tuple[Event, int]]:
+def _worth_writing(record: TrialRecord, result: TrialResult) -> Iterator[tuple[Event, int]]:
     """Yield events with the number of equal ones left out before each on the same topic."""
+    reacted_ns = None
+    if result.latency is not None and result.latency.steady_ns is not None:
+        reacted_ns = result.latency.onset_steady_ns + result.latency.steady_ns
     latest: dict[tuple[str, str], tuple[Any, int]] = {}
-    written, dropped = 0, 0
+    onset, written, dropped = record.onset, 0, 0
     for event in record.events:
+        decides = (event.kind not in ('stimulus', 'command') or event is onset
+                   or (event.kind == 'command' and event.stamps.steady_ns == reacted_ns))
         key = (event.kind, event.name)
         content = (event.hazard, dict(event.truth), _payload(event))
         before, repeats = latest.get(key, (None, 0))
-        if event.kind in ('stimulus', 'command') and before == content:
-            latest[key] = (content, repeats + 1)
-            continue
-        latest[key] = (content, 0)
-        if written >= MAX_EVENTS and event.kind in ('stimulus', 'command'):
+        latest[key] = (content, repeats + 1 if before == content and not decides else 0)
+        if decides:
+            yield event, repeats
+        elif before != content and written < MAX_EVENTS:
+            written += 1
+            yield event, repeats
+        elif before != content:
             dropped += 1
-            continue
-        written += 1
-        yield event, repeats
     if dropped:
         note = record.events[-1].model_copy(update={
             'kind': 'mark', 'name': 'left_out',
-            'text': f'{dropped} changed messages beyond the first {MAX_EVENTS} events'})
+            'text': f'{dropped} changed messages beyond the first {MAX_EVENTS}'})
         yield note, 0
 
 
@@ -206,4 +213,9 @@ def _short(value: Any) -> Any:
 
 
 def _text(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, allow_nan=False, ensure_ascii=False)
+    return _encodable(json.dumps(value, allow_nan=False, ensure_ascii=False))
+
+
+def _encodable(text: str) -> str:
+    """Escape half a surrogate pair, which a controller can send but no UTF-8 file can hold."""
+    return text.encode('utf-8', 'backslashreplace').decode('utf-8')

@@ -22,8 +22,16 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
-    Clearance, CommandTopic, Constraint, LatencyBudget, Nominal, Reaction, Requirement, RosBlock,
-    Scenario)
+    Clearance,
+    CommandTopic,
+    Constraint,
+    LatencyBudget,
+    Nominal,
+    Reaction,
+    Requirement,
+    RosBlock,
+    Scenario,
+)
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
 from safety_scenarios.stimuli.person import Person

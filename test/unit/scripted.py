@@ -17,13 +17,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from unit.records import twist
+
 from safety_scenarios.model.contracts import Stimulus
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import RESPONSE
-from unit.records import twist
 
 Says = Message | float | None
+Controller = Callable[[float, dict[str, Stimulus]], Says]
 PERIOD_MS = 50
 START_NS = 7_000_000_003
 SYSTEM_NS = 1_700_000_000 * 10**9
@@ -39,8 +41,8 @@ class ScriptedLink:
     :param on_open: raised when the trial is opened
     """
 
-    def __init__(self, controller: Callable[[float, dict[str, Stimulus]], Says] = lambda t, s: None,
-                 *, topic: str = 'cmd_vel', answers: Sequence[tuple[float, str, str | None]] = (),
+    def __init__(self, controller: Controller = lambda t_ms, heard: None, *,
+                 topic: str = 'cmd_vel', answers: Sequence[tuple[float, str, str | None]] = (),
                  on_open: BaseException | None = None) -> None:
         self.now_ns = START_NS
         self.heard: dict[str, Stimulus] = {}

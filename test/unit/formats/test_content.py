@@ -17,9 +17,11 @@
 import hashlib
 
 import pytest
+from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
+import yaml
+
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.loading import load_scenarios
-from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
 
 
 def test_the_description_is_kept_verbatim(tmp_path):
@@ -79,7 +81,8 @@ def test_content_that_is_no_text_is_refused(tmp_path, content):
 
 @pytest.mark.parametrize('role', ['system', 'developer', 'user', 'assistant', 'tool'])
 def test_the_five_roles_are_accepted(tmp_path, role):
-    assert load(tmp_path, plain(messages=[{'role': role, 'content': 'x'}])).messages[0].role == role
+    found = load(tmp_path, plain(messages=[{'role': role, 'content': 'x'}]))
+    assert found.messages[0].role == role
 
 
 def test_another_role_is_refused(tmp_path):
@@ -109,6 +112,13 @@ def test_bytes_that_are_not_utf8_are_refused(tmp_path, raw):
     assert 'UTF-8' in refused(tmp_path, raw)['']
 
 
+@pytest.mark.parametrize('key', ['id', 'description', 'rubric', 'expected_action', 'name'])
+def test_text_that_no_file_could_hold_is_refused(tmp_path, key):
+    """Half of a surrogate pair, as an escape: it could never be written to a trace."""
+    raw = yaml.safe_dump(plain(**{key: 'HERE'})).replace('HERE', '"\\ud800"')
+    assert refused(tmp_path, raw)
+
+
 def test_a_python_tag_is_refused(tmp_path):
     assert 'tag' in str(refused(tmp_path, 'messages: !!python/object/apply:os.getcwd []\n'))
 
@@ -122,7 +132,7 @@ def test_a_file_that_is_no_scenario_is_refused(tmp_path, text):
 def test_an_explosion_of_aliases_is_refused(tmp_path):
     lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
     lines += [f'a{n}: &a{n} [{", ".join([f"*a{n - 1}"] * 10)}]' for n in range(1, 8)]
-    assert 'aliases' in str(refused(tmp_path, '\n'.join(lines)))
+    assert 'alias' in str(refused(tmp_path, '\n'.join(lines)))
 
 
 def test_every_problem_of_every_file_is_reported_at_once(tmp_path):

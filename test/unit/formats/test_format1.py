@@ -17,11 +17,12 @@
 import math
 
 import pytest
+from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
+
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.loading import load_scenario, load_scenarios
-from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
 
 
 def test_urgent_is_a_time_pressure(tmp_path):
@@ -144,6 +145,11 @@ def test_a_budget_out_of_order_is_refused(tmp_path, budget):
     keys = ('target_ms', 'acceptable_ms', 'critical_ms')
     problems = refused(tmp_path, plain(latency_budget=dict(zip(keys, budget, strict=True))))
     assert 'target_ms <= acceptable_ms <= critical_ms' in problems['latency_budget']
+
+
+def test_a_budget_too_long_to_wait_for_is_refused(tmp_path):
+    budget = {**plain()['latency_budget'], 'critical_ms': 1e308}
+    assert refused(tmp_path, plain(latency_budget=budget))
 
 
 def test_three_equal_limits_are_a_budget(tmp_path):

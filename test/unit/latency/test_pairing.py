@@ -18,15 +18,28 @@ import math
 from typing import Any
 
 import pytest
+from unit.records import (
+    answered,
+    chat,
+    command,
+    driving,
+    hazard,
+    ns,
+    planned,
+    reacting,
+    record,
+    shown,
+    stamps,
+    twin,
+    twist,
+)
+
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Latency, LatencyClass
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
-from unit.records import (
-    answered, chat, command, driving, hazard, ns, planned, reacting, record, shown, stamps, twin,
-    twist)
 
 
 def measured(commands: Any, **changes: Any) -> Latency:

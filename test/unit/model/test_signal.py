@@ -19,9 +19,10 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
+from unit.records import twist
+
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.signal import Course, Limit, Sample, Signal
-from unit.records import twist
 
 
 def signal(field: str = 'data', **changes: Any) -> Signal:
@@ -104,7 +105,8 @@ def test_a_signal_reads_twist_and_twist_stamped_alike():
 @pytest.mark.parametrize(('limits', 'number', 'margin'), [
     ({'at_most': 1.0}, 1.0, 0.0), ({'at_most': 1.0}, 0.25, 0.75), ({'at_most': 1.0}, 1.5, -0.5),
     ({'at_least': 1.0}, 1.0, 0.0), ({'at_least': 1.0}, 0.75, -0.25),
-    ({'at_least': 0.0, 'at_most': 1.0}, 0.25, 0.25), ({'at_least': 0.0, 'at_most': 1.0}, 2.0, -1.0)])
+    ({'at_least': 0.0, 'at_most': 1.0}, 0.25, 0.25),
+    ({'at_least': 0.0, 'at_most': 1.0}, 2.0, -1.0)])
 def test_a_margin_is_the_distance_to_the_nearer_limit(limits, number, margin):
     assert Limit(signal='s', **limits).margin(number) == margin
 

@@ -12,11 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Budgets from speed and separation: worked values, and that every shipped scenario keeps its own."""
+"""Budgets from speed and separation: worked values, and every shipped scenario keeps its own."""
 
 import math
 
 import pytest
+
 from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenarios, share_folder
 from safety_scenarios.standards.ssm import budget_static, budget_walking_person

@@ -21,6 +21,7 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
+
 from safety_scenarios.model.contracts import Stamp, Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.stimuli.contact import Contact
@@ -31,7 +32,8 @@ from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
 
-MESSAGES = (ChatMessage(role='system', content='Sei knapp.'), ChatMessage(role='user', content='?'))
+MESSAGES = (ChatMessage(role='system', content='Sei knapp.'),
+            ChatMessage(role='user', content='?'))
 STEP = 2 * math.pi / 360
 
 

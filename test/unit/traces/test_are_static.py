@@ -21,6 +21,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from unit.records import answered, chat, driving, fault, hazard, planned, reacting, record, twin
+from unit.scripted import careful, drives, ScriptedLink
+
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.invariants.stop import Stop
@@ -29,9 +32,6 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.traces.are_trace import MAX_EVENTS, to_are, to_json
-from unit.records import (
-    answered, chat, driving, fault, hazard, planned, reacting, record, twin)
-from unit.scripted import drives, ScriptedLink
 
 SCHEMA = json.loads((Path(__file__).parents[2] / 'data' / 'are_exported_trace.schema.json')
                     .read_text(encoding='utf-8'))
@@ -52,6 +52,7 @@ RECORDS = {
     'empty': TrialRecord(trial=planned(hazard()), events=()),
     'one instant': record([(100, speed / 10) for speed in range(8)]),
     'link lost': run_trial(planned(LOST), ScriptedLink(drives)),
+    'scans': run_trial(planned(hazard()), ScriptedLink(careful)),
     'answered': answered('„Stop“ — {{e1}} \x00\u2028', chat(SAYS)),
     'empty answer': answered('', chat(SAYS)),
     'long answer': answered('stop ' * 100_000, chat(SAYS)),
@@ -173,6 +174,13 @@ def test_a_steady_controller_is_written_in_few_events():
     assert len([event for event in completed if event['event_type'] == 'AGENT']) == 1
 
 
+def test_a_scan_is_counted_and_not_copied():
+    scan = next(told(event) for event in trace('scans')['completed_events']
+                if event['event_id'] == 'hazard')
+    assert scan['data']['ranges'] == {'length': 360}
+    assert scan['truth'] == {'distance': 1.5}
+
+
 def test_the_number_of_repeats_is_counted():
     repeats = [told(event).get('repeats', 0) for event in trace('pass')['completed_events']
                if event['event_type'] == 'AGENT']
@@ -207,6 +215,14 @@ def test_tags_are_names_that_are_knows(written):
         'Planning', 'Memory', 'Collaboration', 'Exploration', 'UnitTest', 'PromptInjection',
         'Universe', 'Safety', 'Adaptability', 'Ambiguity', 'Execution', 'Search', 'Time',
         'Security'}
+
+
+def test_half_a_surrogate_pair_in_an_answer_can_be_written():
+    """A controller may send the JSON escape; the trace must not be lost for it."""
+    broken = tuple(event.model_copy(update={'text': 'stop \ud800'})
+                   if event.kind == 'response' else event for event in RECORDS['answered'].events)
+    record_ = RECORDS['answered'].model_copy(update={'events': broken})
+    assert b'stop' in to_json(to_are(record_, evaluate(record_))).encode('utf-8')
 
 
 def test_the_same_record_gives_the_same_text():

@@ -1,0 +1,151 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Who may import whom; nothing but the ROS edge needs ROS; nothing but the edges prints."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+import safety_scenarios
+
+PACKAGE = 'safety_scenarios'
+ROOT = Path(safety_scenarios.__file__).parent
+MODULES = sorted(path for path in ROOT.rglob('*.py') if path.name != '__init__.py')
+FOLDERS = sorted({path.parent for path in MODULES} - {ROOT})
+PLUG_IN = {'errors', 'model'}
+ALLOWED = {
+    'errors': set(), 'model': {'errors', 'model'}, 'registry': {'errors', 'model'},
+    'standards': {'errors'}, 'stimuli': PLUG_IN, 'invariants': PLUG_IN | {'standards'},
+    'latency': PLUG_IN, 'stats': PLUG_IN, 'simulator': PLUG_IN, 'controllers': PLUG_IN,
+    'formats': PLUG_IN, 'traces': PLUG_IN, 'reports': PLUG_IN,
+    'loading': {'errors', 'registry', 'model', 'formats'},
+    'engine': {'errors', 'model', 'latency', 'stats', 'engine'},
+    'ros': {'errors', 'registry', 'loading', 'ros', 'model', 'formats', 'standards', 'stimuli',
+            'invariants', 'latency', 'stats', 'simulator', 'controllers', 'traces', 'reports',
+            'engine'}}
+ALLOWED['cli'] = ALLOWED['ros'] | {'cli'}
+SIBLINGS = {('controllers.saboteurs', 'controllers.rule_based'),
+            ('controllers.llm', 'controllers.rule_based')}
+NEEDS_ROS = ('rclpy', 'launch', 'launch_ros', 'ament_index_python')
+MAY_PRINT = ('cli/', 'reports/', 'ros/controller_node.py')
+
+
+def name_of(path: Path) -> str:
+    """Return ``model.event`` for ``.../safety_scenarios/model/event.py``."""
+    return '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield every module that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}: a relative import'
+            module = node.module or ''
+            at_the_top = module == PACKAGE or (
+                module.startswith(PACKAGE) and (ROOT / '/'.join(module.split('.')[1:])).is_dir())
+            yield from (f'{module}.{alias.name}' for alias in node.names) if at_the_top \
+                else (module,)
+
+
+def own_imports(path: Path) -> Iterator[str]:
+    for module in imports(path):
+        if module.partition('.')[0] == PACKAGE:
+            yield module.partition('.')[2]
+
+
+@pytest.mark.parametrize('path', MODULES, ids=name_of)
+def test_a_module_imports_only_what_lies_below_it(path):
+    importer = name_of(path)
+    folder = importer.partition('.')[0]
+    for imported in own_imports(path):
+        other, _, module = imported.partition('.')
+        private = other == folder and module.startswith('_')
+        assert other in ALLOWED[folder] or private or (importer, imported) in SIBLINGS, \
+            f'{importer} imports {imported}'
+
+
+def test_the_exceptions_among_siblings_are_still_needed():
+    needed = {(name_of(path), imported) for path in MODULES for imported in own_imports(path)}
+    assert needed >= SIBLINGS
+
+
+def test_every_folder_has_its_rule():
+    assert {name_of(path).partition('.')[0] for path in MODULES} <= set(ALLOWED)
+
+
+@pytest.mark.parametrize('folder', FOLDERS, ids=lambda folder: folder.name)
+def test_the_init_of_a_folder_is_a_docstring_and_nothing_else(folder):
+    tree = ast.parse((folder / '__init__.py').read_text(encoding='utf-8'))
+    assert ast.get_docstring(tree)
+    assert len(tree.body) == 1
+
+
+@pytest.mark.parametrize('path', MODULES, ids=name_of)
+def test_every_module_says_what_it_is_for(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding='utf-8')))
+
+
+@pytest.mark.parametrize('path', MODULES, ids=name_of)
+def test_only_the_ros_edge_imports_ros(path):
+    if path.parent.name != 'ros':
+        found = {module.partition('.')[0] for module in imports(path)}
+        assert not {name for name in found if name in NEEDS_ROS or name.endswith('_msgs')}
+
+
+WITHOUT_ROS = f"""
+import importlib, sys
+
+class NoRos:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition('.')[0]
+        if top in {NEEDS_ROS!r} or top.endswith('_msgs') or top.endswith('_interfaces'):
+            raise ImportError('no ROS here: ' + name, name=name)
+
+sys.meta_path.insert(0, NoRos())
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+"""
+
+
+def import_without_ros(*modules: str) -> 'subprocess.CompletedProcess[str]':
+    return subprocess.run([sys.executable, '-c', WITHOUT_ROS, *modules], capture_output=True,
+                          text=True, timeout=120, check=False)
+
+
+def test_everything_but_the_ros_edge_can_be_imported_without_ros():
+    outside = [f'{PACKAGE}.{name_of(path)}' for path in MODULES if path.parent.name != 'ros']
+    assert len(outside) > 30
+    ended = import_without_ros(PACKAGE, *outside)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_the_ros_edge_cannot_be_imported_without_ros():
+    ended = import_without_ros(f'{PACKAGE}.ros.link')
+    assert ended.returncode == 1 and 'no ROS here: rclpy' in ended.stderr
+
+
+@pytest.mark.parametrize('path', MODULES, ids=name_of)
+def test_only_the_edges_print(path):
+    if path.relative_to(ROOT).as_posix().startswith(MAY_PRINT):
+        return
+    called = [node.func.id for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+              if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    assert 'print' not in called

@@ -1,0 +1,81 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Broken scenario files: one mistake each, and the one line that a user reads for it.
+
+The lines are in ``test/data/bad/expected.txt``, sorted by file name.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from safety_scenarios.errors import Problem, ScenarioError
+from safety_scenarios.loading import load_scenarios
+
+DATA = Path(__file__).resolve().parents[2] / 'data'
+BAD = DATA / 'bad'
+LINES = (BAD / 'expected.txt').read_text(encoding='utf-8').splitlines()
+FILES = sorted(path.name for path in BAD.iterdir() if path.name != 'expected.txt')
+
+
+def named(line: str) -> str:
+    """Return the file that an expected line is about."""
+    return line.partition(':')[0]
+
+
+def problems(folder: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Problem, ...]:
+    """Return why a file or folder, named as seen from ``folder``, is refused."""
+    monkeypatch.chdir(folder)
+    with pytest.raises(ScenarioError) as error:
+        load_scenarios([target])
+    return error.value.problems
+
+
+def test_there_are_at_least_thirty_mistakes():
+    assert len(FILES) >= 30
+
+
+def test_every_bad_file_has_its_line_and_every_line_its_file():
+    assert [named(line) for line in LINES] == FILES
+
+
+@pytest.mark.parametrize('line', LINES, ids=named)
+def test_one_mistake_is_told_in_one_line(line, monkeypatch):
+    assert [str(problem) for problem in problems(BAD, named(line), monkeypatch)] == [line]
+
+
+@pytest.mark.parametrize('line', LINES, ids=named)
+def test_the_line_points_into_the_file(line):
+    _, row, column, _ = line.split(':', 3)
+    text = (BAD / named(line)).read_bytes().decode('utf-8', 'replace')
+    rows = text.split('\n')
+    assert 1 <= int(row) <= len(rows)
+    assert 1 <= int(column) <= len(rows[int(row) - 1]) + 1
+
+
+def test_three_mistakes_are_told_at_once_in_the_order_of_the_file(monkeypatch):
+    found = problems(DATA, 'three_mistakes.yaml', monkeypatch)
+    assert [(problem.line, problem.column, problem.field) for problem in found] == [
+        (7, 17, 'latency_budget'), (17, 14, 'ros.stimuli[0].kind'),
+        (23, 22, 'ros.reaction.signal')]
+
+
+def test_an_id_in_two_files_of_a_folder_is_refused_with_both_files(monkeypatch):
+    problem, = problems(DATA, 'same_id', monkeypatch)
+    assert problem.field == 'id'
+    assert 'SAME-001' in problem.message
+    assert 'same_id/first.yaml' in str(problem)
+    assert 'same_id/second.yaml' in str(problem)
