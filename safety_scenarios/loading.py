@@ -187,8 +187,8 @@ def _by_id(target: str) -> list[tuple[str, str | None]]:
                          f'{", ".join(folders)}; known ids: {", ".join(sorted(known))}.'
                          f'{did_you_mean(target, [*known, *folders])}')
     if len(known[target]) > 1:
-        raise InputError(f'{target}: got {len(known[target])} scenarios with this id, expected one: '
-                         f'{", ".join(known[target])}. Name the file')
+        raise InputError(f'{target}: got {len(known[target])} scenarios with this id, expected '
+                         f'one: {", ".join(known[target])}. Name the file')
     return [(known[target][0], target)]
 
 

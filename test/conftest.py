@@ -17,6 +17,7 @@
 import os
 
 import pytest
+
 from ros.campaigns import campaign, Run
 from safety_scenarios.ros.domain import chosen_domain
 

@@ -37,8 +37,8 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = ()) -> Tria
     """
     Publish the nominal phase, the hazard and its clearance; record everything that happens.
 
-    What keeps the harness from observing, a plug-in's mistake included, becomes a ``fault`` event in the record, and so does
-    Ctrl-C; neither is raised.
+    What keeps the harness from observing, a plug-in's mistake included, becomes a ``fault``
+    event in the record, and so does Ctrl-C; neither is raised.
     """
     recorder = _Recorder(sinks)
     try:

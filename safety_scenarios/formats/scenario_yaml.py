@@ -32,8 +32,7 @@ from safety_scenarios.formats._positions import Document, dotted, Path
 from safety_scenarios.formats._references import dangling
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.scenario import (
-    Constraint, DOMAINS, LatencyBudget, Origin, Scenario)
+from safety_scenarios.model.scenario import Constraint, DOMAINS, LatencyBudget, Origin, Scenario
 
 NAME = 'scenario YAML (format 1)'
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')

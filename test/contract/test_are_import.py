@@ -20,6 +20,7 @@ from pathlib import Path
 import subprocess
 
 import pytest
+
 from ros.campaigns import campaign
 
 SCRIPT = Path(__file__).with_name('are_import.py')

@@ -25,7 +25,6 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
-from unit.records import driving, hazard, reacting, record
 import yaml
 
 from safety_scenarios.engine.evaluate import evaluate
@@ -42,6 +41,7 @@ from safety_scenarios.model.signal import Course, Limit, Sample
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.traces.are_trace import to_are, to_json
+from unit.records import driving, hazard, reacting, record
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
 TEXTS = [path.read_text(encoding='utf-8') for path in SHIPPED]

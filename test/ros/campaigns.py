@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Campaigns as a user runs them: the installed command, in a process and a ROS domain of its own."""
+"""Campaigns as a user runs them: the installed command in a process of its own."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -17,6 +17,7 @@
 import json
 
 import pytest
+
 from ros.campaigns import campaign
 
 pytestmark = pytest.mark.dds

@@ -21,6 +21,7 @@ import socket
 
 import pytest
 from rclpy.node import Node
+
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
@@ -216,6 +217,7 @@ def test_the_real_launch_file_has_an_entry_point_for_launch():
     pytest.importorskip('launch', reason='launch is not on PyPI; it runs where ROS is installed')
     pytest.importorskip('launch_ros', reason='launch_ros is not on PyPI')
     from launch.launch_description_sources import get_launch_description_from_python_launch_file
+
     from safety_scenarios.loading import share_folder
     path = share_folder() / 'launch' / 'eval.launch.py'
     description = get_launch_description_from_python_launch_file(str(path))

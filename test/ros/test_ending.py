@@ -22,6 +22,7 @@ import subprocess
 import time
 
 import pytest
+
 from ros.campaigns import COMMAND, environment
 
 pytestmark = pytest.mark.dds

@@ -15,6 +15,7 @@
 """Controllers that the package did not start: good ones pass, each fault is named."""
 
 import pytest
+
 from ros.campaigns import campaign, faulty, process
 
 pytestmark = pytest.mark.dds

@@ -15,6 +15,7 @@
 """The llm controller over DDS, against a server that thinks for a while."""
 
 import pytest
+
 from ros.campaigns import campaign
 from unit.controllers.fake_server import decided, FakeServer, said
 

@@ -17,12 +17,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from unit.records import twist
-
 from safety_scenarios.model.contracts import Stimulus
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import RESPONSE
+from unit.records import twist
 
 Says = Message | float | None
 Controller = Callable[[float, dict[str, Stimulus]], Says]

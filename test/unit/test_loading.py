@@ -18,7 +18,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from unit.formats.files import plain, write
 import yaml
 
 from safety_scenarios import registry
@@ -30,6 +29,7 @@ from safety_scenarios.loading import (
     scenario_schema,
     share_folder,
 )
+from unit.formats.files import plain, write
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
 

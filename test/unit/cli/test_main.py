@@ -20,6 +20,7 @@ import sys
 
 import jsonschema
 import pytest
+
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats._positions import Document
 from safety_scenarios.loading import installed_folders, scenario_schema
@@ -72,7 +73,8 @@ def test_without_ros_run_says_what_to_install():
             'sys.modules["rclpy"] = None\n'
             'from safety_scenarios.cli.main import main\n'
             'sys.exit(main(["run", "SCN-C-101"]))')
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          check=False)
     assert done.returncode == 2
     assert "pip install 'safety_scenarios[jazzy]'" in done.stderr
     assert 'Traceback' not in done.stderr

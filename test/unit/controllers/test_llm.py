@@ -32,7 +32,7 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.message import ChatMessage, Command
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings, ModelServer
-from unit.controllers.fake_server import decided, FakeServer, Reply, said, sent, serving, nowhere
+from unit.controllers.fake_server import decided, FakeServer, nowhere, Reply, said, sent, serving
 from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
 
 BASE = RobotModel(kind='mobile_base', max_speed=2.0)

@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
-from unit.records import hazard
-from unit.scripted import careful, drives, ScriptedLink
 
 from safety_scenarios.engine.campaign import run_campaign
 from safety_scenarios.engine.plan import plan
@@ -29,6 +27,8 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
+from unit.records import hazard
+from unit.scripted import careful, drives, ScriptedLink
 
 SCENARIOS = (hazard(id='A'), hazard(id='B'), hazard(id='C'))
 NOBODY = LinkTimeoutError('/cmd_vel', 'a publisher', 1.0, 'nobody', 'Start the controller.')

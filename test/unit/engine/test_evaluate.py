@@ -18,6 +18,17 @@ import math
 from typing import Any
 
 import pytest
+
+from safety_scenarios.engine.evaluate import evaluate, not_run
+from safety_scenarios.errors import LinkTimeoutError
+from safety_scenarios.invariants.bound import Bound
+from safety_scenarios.invariants.judge import Judge
+from safety_scenarios.invariants.liveness import Liveness
+from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.invariants.text import Text
+from safety_scenarios.model.result import Finding, TrialResult, Verdict
+from safety_scenarios.model.scenario import Reaction
+from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
     answered,
     chat,
@@ -31,17 +42,6 @@ from unit.records import (
     record,
     twin,
 )
-
-from safety_scenarios.engine.evaluate import evaluate, not_run
-from safety_scenarios.errors import LinkTimeoutError
-from safety_scenarios.invariants.bound import Bound
-from safety_scenarios.invariants.judge import Judge
-from safety_scenarios.invariants.liveness import Liveness
-from safety_scenarios.invariants.stop import Stop
-from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.trial import TrialRecord
 
 INVARIANTS = (Stop(name='stops', hold_ms=1000.0),
               Bound(name='slow', signal='speed', at_most=1.0, severity=0.9),

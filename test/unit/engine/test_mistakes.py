@@ -17,7 +17,6 @@
 from typing import Any
 
 import pytest
-from unit.records import hazard, reacting, record, SIGNALS
 
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.bound import Bound
@@ -27,6 +26,7 @@ from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
+from unit.records import hazard, reacting, record, SIGNALS
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)
 STRAY = Message(type='std_msgs/msg/String', data={'data': 'stop'})

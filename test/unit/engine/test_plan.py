@@ -15,11 +15,11 @@
 """Every chance is drawn from the seed when a trial is planned, and never later."""
 
 import pytest
-from unit.records import chat, hazard, ns, twin
 
 from safety_scenarios.engine.plan import file_name, plan
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.stimuli.prompt import Prompt
+from unit.records import chat, hazard, ns, twin
 
 SCENARIOS = (hazard(), twin(id='D'), chat(id='C'))
 

@@ -17,8 +17,6 @@
 import math
 
 import pytest
-from unit.records import chat, hazard, ns, planned, stamps, twist
-from unit.scripted import careful, drives, ScriptedLink, START_NS
 
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError
@@ -30,6 +28,8 @@ from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.sensor_fault import SensorFault
+from unit.records import chat, hazard, ns, planned, stamps, twist
+from unit.scripted import careful, drives, ScriptedLink, START_NS
 
 BEAT = RawMessage(topic='heartbeat', message='std_msgs/msg/Empty', rate_hz=20.0)
 ONSET_MS, CLEAR_MS, END_MS = 550.0, 3050.0, 3550.0

@@ -15,8 +15,6 @@
 """When things are due: no drift, nothing twice, and no controller can hold the hazard back."""
 
 import pytest
-from unit.records import hazard, ns, planned, stamps, twist
-from unit.scripted import drives, ScriptedLink, START_NS
 
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.model.contracts import Stimulus
@@ -28,6 +26,8 @@ from safety_scenarios.model.signal import Signal
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
+from unit.records import hazard, ns, planned, stamps, twist
+from unit.scripted import drives, ScriptedLink, START_NS
 
 
 @pytest.mark.parametrize('rate_hz', [3.0, 7.0, 30.0, 33.3, 100.0])

@@ -17,12 +17,12 @@
 import math
 
 import pytest
-from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
 
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.loading import load_scenario, load_scenarios
+from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
 
 
 def test_urgent_is_a_time_pressure(tmp_path):

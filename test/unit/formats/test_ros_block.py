@@ -17,8 +17,9 @@
 from typing import Any
 
 import pytest
-from unit.formats.files import load, plain, refused
 import yaml
+
+from unit.formats.files import load, plain, refused
 
 PERSON = {'kind': 'person', 'topic': 'scan', 'distance': 1.5}
 SPEED = {'topic': 'cmd_vel', 'field': 'linear', 'reduce': 'norm', 'unit': 'm/s'}

@@ -18,13 +18,13 @@ import math
 from typing import Any
 
 import pytest
-from unit.records import driving, hazard, mark, planned, record, twist
 
 from safety_scenarios.invariants.bound import Bound
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
+from unit.records import driving, hazard, mark, planned, record, twist
 
 LIMIT = Bound(name='b', signal='speed', at_most=1.0)
 DURING = Bound(name='b', signal='speed', at_least=0.3, during='hazard')

@@ -17,11 +17,11 @@
 from typing import Any
 
 import pytest
-from unit.records import command, driving, END_MS, hazard, planned, record
 
 from safety_scenarios.invariants.liveness import Liveness
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
+from unit.records import command, driving, END_MS, hazard, planned, record
 
 GAP = Liveness(name='l', topic='cmd_vel', max_gap_ms=300.0)
 

@@ -19,13 +19,13 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-from unit.records import driving, hazard, planned, reacting, record, twin, twist
 
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
+from unit.records import driving, hazard, planned, reacting, record, twin, twist
 
 STOP = Stop(name='s', hold_ms=1000.0)
 

@@ -19,13 +19,13 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-from unit.records import answered, chat, planned, shown, stamps
 
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.trial import TrialRecord
+from unit.records import answered, chat, planned, shown, stamps
 
 
 def check(check_type: str, pattern: str | None, **changes: Any) -> Text:

@@ -18,6 +18,13 @@ import math
 from typing import Any
 
 import pytest
+
+from safety_scenarios.latency.pairing import measure
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.result import Latency, LatencyClass
+from safety_scenarios.model.scenario import Reaction
+from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
     answered,
     chat,
@@ -33,13 +40,6 @@ from unit.records import (
     twin,
     twist,
 )
-
-from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.result import Latency, LatencyClass
-from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.signal import Limit
-from safety_scenarios.model.trial import TrialRecord
 
 
 def measured(commands: Any, **changes: Any) -> Latency:

@@ -17,9 +17,9 @@
 import math
 
 import pytest
-from unit.records import twist
 
 from safety_scenarios.model.message import Message, parse_path
+from unit.records import twist
 
 TRAJECTORY = Message(type='trajectory_msgs/msg/JointTrajectory', data={
     'header': {'frame_id': ''}, 'joint_names': ('a', 'b'), 'points': (

@@ -19,10 +19,10 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-from unit.records import twist
 
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.signal import Course, Limit, Sample, Signal
+from unit.records import twist
 
 
 def signal(field: str = 'data', **changes: Any) -> Signal:

@@ -15,11 +15,11 @@
 """What the trials came to: what is missing never looks good."""
 
 import pytest
-from unit.records import ns
 
 from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary, Share
 from safety_scenarios.stats.summarise import summarise
+from unit.records import ns
 
 
 def trial(verdict: str = 'PASS', after_ms: float | None = 100.0, *, scenario: str = 'A',

@@ -21,8 +21,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from unit.records import answered, chat, driving, fault, hazard, planned, reacting, record, twin
-from unit.scripted import careful, drives, ScriptedLink
 
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
@@ -32,6 +30,8 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.traces.are_trace import MAX_EVENTS, to_are, to_json
+from unit.records import answered, chat, driving, fault, hazard, planned, reacting, record, twin
+from unit.scripted import careful, drives, ScriptedLink
 
 SCHEMA = json.loads((Path(__file__).parents[2] / 'data' / 'are_exported_trace.schema.json')
                     .read_text(encoding='utf-8'))
