@@ -68,6 +68,7 @@ class LanguageModel:
             timeout=settings.timeout_ms / 1e3, max_retries=0)
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix='llm')
         self._pending: Future[str] | None = None
+        self._answering: Future[str] | None = None
         self._asked_ns = 0
         self._action = 'stop'
 
@@ -90,15 +91,18 @@ class LanguageModel:
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the model's answer; an error or a timeout is no answer."""
-        asked = self._workers.submit(self._complete,
-                                     [message.model_dump() for message in messages])
+        asked = self._answering = self._workers.submit(
+            self._complete, [message.model_dump() for message in messages])
         wait([asked], timeout=self._settings.timeout_ms / 1e3)
         return _outcome(asked, 'no answer')
 
     def close(self) -> None:
-        """Hang up; waits for the requests under way, which end within ``timeout_ms``."""
+        """Wait, at most ``timeout_ms``, for what is under way, and hang up."""
         self._workers.shutdown(wait=False, cancel_futures=True)
-        self._client.close()
+        wait([asked for asked in (self._pending, self._answering)
+              if asked is not None and not asked.cancelled()],
+             timeout=self._settings.timeout_ms / 1e3)
+        self._client.close()  # not earlier: it would miss a connection that is just being made
         self._workers.shutdown()
 
     def _ask(self, situation: str) -> str:

@@ -95,6 +95,11 @@ class ControllerNode(Node):
         if command is not None:
             self._command.publish(self._message(command))
 
+    def close(self) -> None:
+        """Let the plug-in hang up what it has opened."""
+        self._answers.shutdown(wait=False, cancel_futures=True)
+        getattr(self._controller, 'close', lambda: None)()
+
     def _message(self, command: Command) -> Any:
         positions = self._positions()
         message = to_ros(command_message(
@@ -121,7 +126,11 @@ class ControllerNode(Node):
         except (ValueError, KeyError, TypeError) as error:
             self.get_logger().error(f'prompt ignored: {type(error).__name__}: {error}')
             return
-        answer = self._controller.answer(messages)
+        try:
+            answer = self._controller.answer(messages)
+        except Exception as error:  # a plug-in's mistake in one answer must not silence the rest
+            self.get_logger().error(f'no answer: {type(error).__name__}: {error}')
+            return
         if answer is not None:
             self._response.publish(String(data=json.dumps(
                 {'v': 1, 'trial_id': trial_id, 'text': answer}, ensure_ascii=False)))
@@ -178,7 +187,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if node.settings.exit_with_stdin:
                     threading.Thread(target=_until_stdin_closes, args=(ended,),
                                      daemon=True).start()
-                _tick_until(ended, node)
+                try:
+                    _tick_until(ended, node)
+                finally:
+                    node.close()
             if spin.error is not None:
                 return 1
     except SafetyScenariosError as error:

@@ -110,14 +110,18 @@ class FakeServer(ThreadingHTTPServer):
         self._connections.append(request)
         super().process_request(request, client_address)
 
-    def server_close(self) -> None:
-        """Cut every connection and join every thread."""
+    def hang_up(self) -> None:
+        """Cut every connection; nothing more is answered late."""
         self.closing.set()
         for connection in self._connections:
             try:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def server_close(self) -> None:
+        """Cut every connection and join every thread."""
+        self.hang_up()
         super().server_close()
 
 
@@ -134,7 +138,12 @@ class _Handler(BaseHTTPRequestHandler):
             pass
 
     def do_POST(self) -> None:
-        content = self.rfile.read(int(self.headers['content-length']))
+        """Note the request and send what the script says."""
+        length = int(self.headers['content-length'])
+        content = self.rfile.read(length)
+        if len(content) < length:
+            self.close_connection = True
+            return
         reply = self.server.take(Request(
             self.path, {name.lower(): value for name, value in self.headers.items()},
             json.loads(content)))

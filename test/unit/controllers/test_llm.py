@@ -109,6 +109,7 @@ def start(server: FakeServer) -> Iterator[Start]:
         started.append(LanguageModel(settings(base_url or server.base_url, timeout_ms, robot)))
         return started[-1]
     yield begin
+    server.hang_up()
     for controller in started:
         controller.close()
 
@@ -457,24 +458,26 @@ def test_a_missing_model_name_is_refused_and_the_option_is_named() -> None:
 # The end
 
 
-def test_closing_leaves_no_thread_even_with_a_question_under_way(server: FakeServer) -> None:
-    server.script(decided('continue', delay_s=30.0, trickles=True))
-    controller = LanguageModel(settings(server.base_url))
-    tick_until(controller, asked(server, 1))
-    began_s = time.monotonic()
-    controller.close()
-    assert time.monotonic() - began_s < 2.0
-    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith('llm')]
+def all_hung_up(server: FakeServer) -> bool:
+    due_s = time.monotonic() + PATIENCE_S
+    while server.open_connections() and time.monotonic() < due_s:
+        time.sleep(0.005)
+    return server.open_connections() == 0
 
 
-def test_closing_waits_no_longer_than_the_timeout_for_a_server_that_is_silent(
-        server: FakeServer) -> None:
-    server.script(decided('continue', delay_s=30.0))
+@pytest.mark.parametrize('trickles', [False, True], ids=['silent', 'kept alive by blanks'])
+def test_closing_ends_everything_within_the_timeout_though_the_model_hangs(
+        server: FakeServer, trickles: bool) -> None:
+    server.script(decided('continue', delay_s=30.0, trickles=trickles))
     controller = LanguageModel(settings(server.base_url, SHORT_MS))
     tick_until(controller, asked(server, 1))
+    assert controller.answer(CHAT) is None
     began_s = time.monotonic()
     controller.close()
     assert time.monotonic() - began_s < SHORT_MS / 1e3 + 1.0
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith('llm')]
+    if trickles:
+        assert all_hung_up(server)
 
 
 def test_closing_hangs_up_and_may_be_done_twice(server: FakeServer) -> None:
@@ -483,7 +486,15 @@ def test_closing_hangs_up_and_may_be_done_twice(server: FakeServer) -> None:
     assert server.open_connections() == 1
     controller.close()
     controller.close()
-    due_s = time.monotonic() + PATIENCE_S
-    while server.open_connections():
-        assert time.monotonic() < due_s, 'the connection is still open'
-        time.sleep(0.005)
+    assert all_hung_up(server)
+
+
+def test_closing_leaves_no_connection_at_whatever_moment_it_comes(server: FakeServer) -> None:
+    closed = []
+    for step in range(60):
+        controller = LanguageModel(settings(server.base_url))
+        tick(controller)
+        time.sleep(step / 10_000)
+        controller.close()
+        closed.append(controller)
+    assert all_hung_up(server)

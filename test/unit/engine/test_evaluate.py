@@ -76,6 +76,11 @@ def test_a_twin_that_stops_fails():
     assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'A')
 
 
+def test_a_twin_that_falls_silent_is_not_green():
+    result = evaluate(record(driving(-600, 0), twin(invariants=(KEEPS_ON,))))
+    assert result.verdict is not Verdict.PASS
+
+
 def test_a_controller_that_never_moved_is_inconclusive_for_a_hazard():
     assert judged(driving(-690, 2300, 0.0), onset=False, end_ms=2300).verdict is \
         Verdict.INCONCLUSIVE
@@ -210,6 +215,13 @@ def test_a_text_without_a_prompt_is_inconclusive():
 
 def test_a_text_that_says_nothing_fails_its_budget():
     assert evaluate(answered(None, chat(SAYS_STOP))).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('text', ['', ' ', '\n\t'])
+def test_an_answer_without_a_word_is_not_green(text):
+    """It leaves out whatever it must leave out, and says nothing."""
+    leaves_out = Text(name='n', description='d', check_type='not_contains', pattern='go on')
+    assert evaluate(answered(text, chat(leaves_out))).verdict is not Verdict.PASS
 
 
 def test_an_answer_to_another_trial_is_pointed_out():

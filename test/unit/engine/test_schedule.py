@@ -23,6 +23,7 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.signal import Signal
+from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
@@ -60,6 +61,18 @@ def test_a_stimulus_that_is_sent_once_is_sent_once():
     link = ScriptedLink(drives)
     run_trial(planned(hazard(nominal=(Prompt(rate_hz=1.0),))), link)
     assert len([stimulus for _, stimulus in link.sent if stimulus.topic == 'prompt']) == 1
+
+
+@pytest.mark.parametrize('delay_ms', [500, 510, 525, 549])
+def test_after_a_dropped_beat_the_next_comes_on_time(delay_ms):
+    beat = RawMessage(topic='heartbeat', message='std_msgs/msg/Empty', rate_hz=20.0)
+    scenario = hazard(nominal=(beat,), stimuli=(
+        LinkLoss(topic='heartbeat', rate_hz=20.0, drop=1),))
+    link = ScriptedLink(drives)
+    run_trial(planned(scenario, onset_delay_ns=ns(delay_ms)), link)
+    beats = [t_ms for t_ms, _ in link.sent]
+    gaps = sorted({b - a for a, b in zip(beats, beats[1:], strict=False)})
+    assert gaps == [50.0, 100.0]
 
 
 def test_a_late_link_sends_late_and_says_so():

@@ -118,10 +118,11 @@ def test_a_broken_nominal_stimulus_is_reported_and_not_raised(tmp_path):
     assert problems['ros.nominal.stimuli[0].message'].startswith('missing')
 
 
+@pytest.mark.parametrize('topic', ['cmd_vel', '/cmd_vel'])
 @pytest.mark.parametrize('phase', ['nominal', 'stimuli'])
-def test_a_stimulus_on_a_command_topic_is_refused(tmp_path, phase):
+def test_a_stimulus_on_a_command_topic_is_refused(tmp_path, phase, topic):
     """The harness would move the robot, and then judge its own message as the reaction."""
-    zero = {'kind': 'message', 'topic': 'cmd_vel', 'message': 'geometry_msgs/msg/Twist'}
+    zero = {'kind': 'message', 'topic': topic, 'message': 'geometry_msgs/msg/Twist'}
     assert 'cmd_vel' in str(refused(tmp_path, robot(**{phase: [zero]})))
 
 

@@ -124,9 +124,10 @@ def test_the_value_in_force_at_onset_counts():
     assert judged([(-300, 0.0), (-10, 0.8), (50, 0.8)], DURING).verdict is Verdict.PASS
 
 
-def test_a_command_before_onset_alone_is_held_through_the_hazard():
+def test_a_command_from_before_onset_does_not_answer_for_the_hazard_phase():
+    """Silence in the phase: a driver that hears nothing stops the robot."""
     assert judged([(-10, 0.1)], DURING).verdict is Verdict.FAIL
-    assert judged([(-10, 0.8)], DURING).verdict is Verdict.PASS
+    assert judged([(-10, 0.8)], DURING).verdict is Verdict.INCONCLUSIVE
 
 
 def test_without_a_clearance_the_hazard_phase_was_not_observed():
