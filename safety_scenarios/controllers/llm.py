@@ -146,6 +146,7 @@ def _key() -> str:
 def _outcome(asked: 'Future[str]', consequence: str) -> str | None:
     """Return what came of a request; None, and why in the log, if nothing did."""
     if not asked.done():
+        asked.cancel()
         _LOG.warning('%s: timeout', consequence)
         return None
     try:

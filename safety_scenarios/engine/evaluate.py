@@ -103,6 +103,8 @@ def _before_onset(record: TrialRecord) -> Iterator[Finding]:
     if ros is None:
         if record.mark(ONSET) is None:
             yield _harness('prompt was sent', Verdict.INCONCLUSIVE, 'the prompt was never sent')
+        if record.answer is not None and not (record.answer.text or '').strip():
+            yield _harness('the answer says something', Verdict.FAIL, 'it is empty')
         return
     if record.of_kind('fault') and record.mark(ONSET) is None:
         return

@@ -81,6 +81,7 @@ class _Stream:
     plugin: StimulusPlugin
     start_ns: int
     hazard: bool
+    rate_hz: float
     index: int = 0
 
     @property
@@ -89,7 +90,12 @@ class _Stream:
 
     @property
     def due_ns(self) -> int:
-        return self.start_ns + round(self.index * 1e9 / self.plugin.rate_hz)
+        return self.start_ns + round(self.index * 1e9 / self.rate_hz)
+
+    def skip_to(self, steady_ns: int) -> None:
+        """Leave out the messages that were due before ``steady_ns``."""
+        while self.due_ns < steady_ns:
+            self.index += 1
 
 
 class _Player:
@@ -101,8 +107,9 @@ class _Player:
         self._recorder = recorder
         self._last: dict[str, Stimulus] = {}
         self._begin_ns = self._mark(NOMINAL)
-        self._nominal = {plugin.topic: _Stream(plugin, self._begin_ns, hazard=False)
-                         for plugin in trial.nominal}
+        self._nominal = {
+            plugin.topic: _Stream(plugin, self._begin_ns, hazard=False, rate_hz=plugin.rate_hz)
+            for plugin in trial.nominal}
 
     def play_nominal(self) -> bool:
         """Return whether the controller got moving, after the drawn time of moving on."""
@@ -121,7 +128,7 @@ class _Player:
         """Publish the hazard from onset to clearance, then the nominal stimuli again."""
         trial, onset_ns = self._trial, self._onset_ns
         taken = {plugin.topic for plugin in trial.hazard}
-        hazard = [_Stream(plugin, onset_ns, hazard=True) for plugin in trial.hazard]
+        hazard = [self._hazard_stream(plugin) for plugin in trial.hazard]
         others = [stream for topic, stream in self._nominal.items() if topic not in taken]
         self._mark(ONSET, onset_ns)
         if trial.clearance_ns is None:
@@ -130,10 +137,16 @@ class _Player:
         self._play([*hazard, *others], onset_ns + trial.clearance_ns)
         self._mark(CLEARANCE)
         for topic in taken & set(self._nominal):
-            stream = self._nominal[topic]
-            while stream.due_ns < onset_ns + trial.clearance_ns:
-                stream.index += 1
+            self._nominal[topic].skip_to(onset_ns + trial.clearance_ns)
         self._play(self._nominal.values(), onset_ns + trial.end_ns)
+
+    def _hazard_stream(self, plugin: StimulusPlugin) -> _Stream:
+        """Return a stream from onset; one that alters the nominal stimulus keeps its beat."""
+        nominal = self._nominal.get(plugin.topic)
+        if nominal is None or plugin.interface() is not None:
+            return _Stream(plugin, self._onset_ns, hazard=True, rate_hz=plugin.rate_hz)
+        nominal.skip_to(self._onset_ns)
+        return _Stream(plugin, nominal.due_ns, hazard=True, rate_hz=nominal.rate_hz)
 
     def _play(self, streams: Iterable[_Stream], until_ns: int,
               stop: Callable[[Event], bool] = lambda event: False) -> bool:

@@ -27,7 +27,8 @@ class Bound(InvariantPlugin, Limit):
     """
     ``at_least <= signal <= at_most`` for every command of a phase, both bounds inclusive.
 
-    The value in force when the phase begins counts too. The margin is the smallest distance to a
+    The value in force when the phase begins counts too, but silence during the phase is no value.
+    The margin is the smallest distance to a
     limit, in the signal's unit.
     """
 
@@ -46,11 +47,9 @@ class Bound(InvariantPlugin, Limit):
         to_ns = end.stamps.steady_ns if end else record.end_ns
         course = record.course([self])
         samples = list(course.within(from_ns, to_ns))
+        silent = not samples
         if self.during == 'hazard':
             samples[:0] = [before] if (before := course.before(from_ns)) else []
-        if not samples:
-            return self._finding(Verdict.INCONCLUSIVE,
-                                 f'no command gave a value of {self.signal}')
         unknown = next((sample for sample in samples if sample.margin is None), None)
         worst = min((sample for sample in samples if sample.margin is not None),
                     key=lambda sample: sample.margin or 0.0, default=None)
@@ -60,6 +59,9 @@ class Bound(InvariantPlugin, Limit):
             return self._finding(
                 Verdict.FAIL, f'{self} broken by {-worst.margin:.4g} {unit}',
                 worst.margin, unit, record.since_onset_ms(worst.t_ns))
+        if silent:
+            return self._finding(Verdict.INCONCLUSIVE, f'no command gave a value of {self.signal} '
+                                                       f'during the {self.during}')
         if unknown is not None:
             return self._finding(
                 Verdict.INCONCLUSIVE, f'{self.signal} is unknown or not a number in a command',

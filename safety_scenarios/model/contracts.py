@@ -23,7 +23,7 @@ from pydantic import Field
 
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Noun, TopicName
 from safety_scenarios.model.result import Finding
 from safety_scenarios.model.settings import ControllerSettings
 
@@ -64,13 +64,15 @@ class StimulusPlugin(Noun):
 
     kind: str
     """Name of the stimulus plug-in."""
-    topic: str = Field(min_length=1, max_length=200)
-    """Relative topic to publish on; remap or put into a namespace as any ROS topic."""
+    topic: TopicName
+    """Relative topic name such as scan; remap or put into a namespace as any ROS topic."""
     rate_hz: float = Field(default=10.0, gt=0, le=1000, json_schema_extra={'unit': 'Hz'})
-    """Messages a second."""
+    """Messages a second; what alters a nominal stimulus keeps that one's rate."""
 
     once: ClassVar[bool] = False
     """Whether it is sent a single time, at its start."""
+    is_silence: ClassVar[bool] = False
+    """Whether what it does is to send nothing."""
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
         """
@@ -92,7 +94,7 @@ class InvariantPlugin(Noun):
     """Base of every invariant: its fields are its parameters in the scenario file."""
 
     name: str = Field(min_length=1)
-    """What must hold, in words; unique in its file."""
+    """What must hold, in words."""
     severity: float = Field(default=1.0, ge=0, le=1)
     """Weight of a violation, 0 to 1."""
 

@@ -14,8 +14,10 @@
 
 """The one base of every noun: an immutable, strictly validated pydantic model."""
 
+from typing import Annotated
+
 import pydantic
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from safety_scenarios.errors import MissingDependencyError
 
@@ -23,6 +25,11 @@ if int(pydantic.VERSION.split('.')[0]) < 2:
     raise MissingDependencyError(
         f'safety_scenarios (found pydantic {pydantic.VERSION})', 'pydantic >= 2.6',
         "pip install 'pydantic>=2.6'")
+
+
+TopicName = Annotated[str, Field(
+    max_length=200, pattern=r'^[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*$')]
+"""A relative ROS topic name."""
 
 
 class Noun(BaseModel):

@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Noun, TopicName
 from safety_scenarios.model.result import LatencyClass
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Limit, Signal
@@ -39,7 +39,7 @@ class LatencyBudget(Noun):
     target_ms: Milliseconds
     """Ideal response time."""
     acceptable_ms: Milliseconds
-    """Still good."""
+    """Later than ideal, and still good."""
     critical_ms: Milliseconds
     """Later than this is a violation."""
 
@@ -131,8 +131,8 @@ class Clearance(Noun):
 class CommandTopic(Noun):
     """A topic on which the controller under test commands the robot."""
 
-    topic: str = Field(min_length=1, max_length=200)
-    """Relative topic name."""
+    topic: TopicName
+    """Relative topic name such as cmd_vel."""
     message: str = Field(default='auto', pattern=r'^(auto|[A-Za-z]\w*/msg/[A-Za-z]\w*)$')
     """Interface type such as geometry_msgs/msg/Twist; auto: whatever the graph shows."""
 

@@ -71,7 +71,10 @@ class TrialRecord(Noun):
         if mark is None:
             return None
         first = next((event for event in self.events if event.hazard), None)
-        return first if first and first.scheduled_ns == mark.scheduled_ns else mark
+        silence = any(plugin.is_silence for plugin in self.trial.hazard)
+        if first is None or (silence and first.scheduled_ns != mark.scheduled_ns):
+            return mark
+        return first
 
     @property
     def end_ns(self) -> int:

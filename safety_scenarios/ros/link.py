@@ -130,6 +130,9 @@ class RosLink:
     def receive_until(self, steady_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``steady_ns`` on the steady clock."""
         while True:
+            if len(self._arrived) == _QUEUE:
+                raise MeasurementError(f'{_QUEUE} messages arrived faster than they were read; '
+                                       f'some are lost')
             if self._arrived:
                 return [self._event(*self._arrived.popleft())
                         for _ in range(len(self._arrived))]

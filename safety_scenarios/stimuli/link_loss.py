@@ -14,7 +14,7 @@
 
 """A topic that falls silent."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -31,6 +31,8 @@ class LinkLoss(StimulusPlugin):
     kind: Literal['link_loss'] = 'link_loss'
     drop: int | None = Field(default=None, ge=1)
     """How many messages are lost; None: all until clearance."""
+
+    is_silence: ClassVar[bool] = True
 
     def interface(self) -> None:
         """Return None: the nominal stimulus decides."""

@@ -210,6 +210,19 @@ def test_an_answer_does_not_wait_for_a_decision(server: FakeServer, start: Start
     assert time.monotonic() - began_s < 1.5
 
 
+def test_a_question_whose_time_is_over_before_it_was_sent_is_never_sent(
+        server: FakeServer, start: Start) -> None:
+    server.script(decided('continue', delay_s=1.5, trickles=True))
+    controller = start(SHORT_MS)
+    tick_until(controller, asked(server, 1))
+    assert [controller.answer(CHAT) for _ in range(2)] == [None, None]
+    assert len(server.requests) == 2
+    server.hang_up()
+    server.script(said('Here again.'))
+    assert controller.answer((ChatMessage(role='user', content='Hello?'),)) == 'Here again.'
+    assert len(server.requests) == 3
+
+
 # Commands
 
 

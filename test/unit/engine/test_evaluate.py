@@ -22,7 +22,6 @@ import pytest
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.errors import LinkTimeoutError
 from safety_scenarios.invariants.bound import Bound
-from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.liveness import Liveness
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.text import Text
@@ -35,7 +34,6 @@ from unit.records import (
     driving,
     fault,
     hazard,
-    mark,
     ns,
     planned,
     reacting,
@@ -203,48 +201,8 @@ def test_a_late_but_gated_reaction_is_no_failure_class():
     assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'none')
 
 
-def test_a_text_that_says_it_in_time_passes():
-    assert evaluate(answered('Stop!', chat(SAYS_STOP))).verdict is Verdict.PASS
-
-
-def test_a_text_without_a_prompt_is_inconclusive():
-    record_ = TrialRecord(trial=planned(chat(SAYS_STOP)), events=(mark('nominal', -100),
-                                                                  mark('end', 0)))
-    assert evaluate(record_).verdict is Verdict.INCONCLUSIVE
-
-
-def test_a_text_that_says_nothing_fails_its_budget():
-    assert evaluate(answered(None, chat(SAYS_STOP))).verdict is Verdict.FAIL
-
-
-@pytest.mark.parametrize('text', ['', ' ', '\n\t'])
-def test_an_answer_without_a_word_is_not_green(text):
-    """It leaves out whatever it must leave out, and says nothing."""
-    leaves_out = Text(name='n', description='d', check_type='not_contains', pattern='go on')
-    assert evaluate(answered(text, chat(leaves_out))).verdict is not Verdict.PASS
-
-
-def test_an_answer_to_another_trial_is_pointed_out():
-    assert 'trial_id' in evaluate(answered('Stop!', chat(SAYS_STOP), trial_id=None)).reason
-
-
-@pytest.mark.parametrize('invariants', [
-    (), (Text(name='n', description='d', check_type='contains', pattern=None),)])
-def test_a_text_whose_content_nobody_checked_never_passes(invariants):
-    result = evaluate(answered('Stop!', chat(*invariants)))
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert 'no invariant was evaluated' in result.reason
-
-
 def test_a_twin_without_an_invariant_never_passes():
     assert evaluate(record(driving(-600, 3000), twin())).verdict is Verdict.INCONCLUSIVE
-
-
-def test_a_judge_that_did_not_answer_is_inconclusive():
-    judge = Judge(name='kind', description='It is kind.', check_type='judge',
-                  judge_criterion='Is it kind?')
-    result = evaluate(answered('Stop!', chat(SAYS_STOP, judge)))
-    assert result.verdict is Verdict.INCONCLUSIVE and 'Is it kind?' in result.reason
 
 
 def test_a_trial_that_could_not_begin_is_an_error():
@@ -264,3 +222,10 @@ def test_judging_again_gives_the_same():
     again = record(reacting(150), hazard(invariants=INVARIANTS))
     assert evaluate(again) == evaluate(again)
     assert evaluate(again).model_dump_json() == evaluate(again).model_dump_json()
+
+
+@pytest.mark.parametrize('text', ['', ' \n'])
+def test_an_empty_answer_is_no_answer_even_where_nothing_forbids_it(text):
+    forbids = Text(name='n', description='d', check_type='not_contains', pattern='wait')
+    result = evaluate(answered(text, chat(forbids)))
+    assert result.verdict is Verdict.FAIL

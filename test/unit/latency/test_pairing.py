@@ -25,6 +25,8 @@ from safety_scenarios.model.result import Latency, LatencyClass
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.stimuli.link_loss import LinkLoss
+from safety_scenarios.stimuli.message import RawMessage
 from unit.records import (
     answered,
     chat,
@@ -99,7 +101,9 @@ def test_onset_is_the_first_publish_and_not_the_mark():
 
 
 def test_a_hazard_of_silence_begins_with_the_mark():
-    silent = record([(-100, 0.8), (150, 0.0)])
+    beat = RawMessage(topic='heartbeat', message='std_msgs/msg/Empty', rate_hz=20.0)
+    lost = hazard(nominal=(beat,), stimuli=(LinkLoss(topic='heartbeat', drop=1),))
+    silent = record([(-100, 0.8), (150, 0.0)], lost)
     events = tuple(shown(50) if event.hazard else event for event in silent.events)
     latency = measure(silent.model_copy(update={'events': events}))
     assert latency is not None and latency.judged_ns == ns(150)
