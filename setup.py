@@ -24,7 +24,7 @@ NAME = 'safety_scenarios'
 HERE = Path(__file__).parent
 VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
 
-TEST = ['pytest>=7', 'hypothesis', 'jsonschema', 'openai>=1', 'ruff', 'mypy', 'types-PyYAML',
+TEST = ['pytest>=7', 'hypothesis', 'jsonschema', 'openai>=1.55.3', 'ruff', 'mypy', 'types-PyYAML',
         'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
 
 
@@ -66,7 +66,7 @@ setup(
     data_files=data_files(),
     python_requires='>=3.10',
     install_requires=['click>=8.0', 'google-re2', 'numpy', 'pydantic>=2.6', 'PyYAML', 'rich'],
-    extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'), 'llm': ['openai>=1'],
+    extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'), 'llm': ['openai>=1.55.3'],
                     'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',

@@ -30,18 +30,19 @@ _TEXT_TIMEOUT_EXTRA_MS = 500.0
 
 
 def plan(scenarios: Iterable[Scenario], *, controller: str, trials: int, seed: int,
-         prompt: StimulusPlugin) -> tuple[Trial, ...]:
+         prompt: StimulusPlugin, run: str = '') -> tuple[Trial, ...]:
     """
     Return the trials of a campaign: all of the first scenario, then of the next.
 
     :param prompt: the stimulus of a text scenario
+    :param run: ends the trials' ids, so that an answer to an earlier campaign's prompt is known
     """
-    return tuple(_trial(scenario, controller, seed, index, prompt)
+    return tuple(_trial(scenario, controller, seed, index, prompt, run)
                  for scenario in scenarios for index in range(trials))
 
 
 def _trial(scenario: Scenario, controller: str, seed: int, index: int,
-           prompt: StimulusPlugin) -> Trial:
+           prompt: StimulusPlugin, run: str) -> Trial:
     drawn = int.from_bytes(
         hashlib.sha256(f'{seed}/{scenario.id}/{index}'.encode()).digest()[:4], 'big')
     ros = scenario.ros
@@ -50,7 +51,8 @@ def _trial(scenario: Scenario, controller: str, seed: int, index: int,
     end_ms = ros.clearance.at_ms + ros.clearance.observe_ms if ros else \
         scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR + _TEXT_TIMEOUT_EXTRA_MS
     return Trial(
-        trial_id=f'{file_name(scenario.id)}.{file_name(controller)}.s{seed}.t{index}',
+        trial_id=f'{file_name(scenario.id)}.{file_name(controller)}.s{seed}.t{index}'
+                 + (f'.{run}' if run else ''),
         scenario=scenario, controller=controller, index=index, seed=drawn,
         onset_delay_ns=round(delay_ms * _NS_PER_MS),
         nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,

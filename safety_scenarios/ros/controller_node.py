@@ -133,7 +133,7 @@ class ControllerNode(Node):
             return
         if answer is not None:
             self._response.publish(String(data=json.dumps(
-                {'v': 1, 'trial_id': trial_id, 'text': answer}, ensure_ascii=False)))
+                {'v': 1, 'trial_id': trial_id, 'text': answer})))
 
 
 def command_message(interface: str, command: Command, joints: Sequence[str],
@@ -161,6 +161,9 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
     elif name == 'String':
         data = {'data': json.dumps({'velocity': velocity})}
     elif name == 'JointTrajectory':
+        if len(joints) != len(velocity):
+            raise SafetyScenariosError(f'robot.joints: got {len(joints)} names, expected '
+                                       f'{len(velocity)} for a JointTrajectory')
         point = {'velocities': velocity,
                  'time_from_start': {'sec': 0, 'nanosec': round(_POINT_S * 1e9)}}
         if all(joint in positions for joint in joints):

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
+import secrets
 import signal
 import sys
 from typing import Any
@@ -64,7 +65,8 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
     if settings.controller != EXTERNAL:
         registry.resolve('controllers', settings.controller)
     trials = plan(loaded.scenarios, controller=settings.controller, trials=settings.trials,
-                  seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')())
+                  seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')(),
+                  run=secrets.token_hex(3))
     folder = RunFolder(_output(settings), lambda record, result: to_json(to_are(record, result)))
     with ExitStack() as stack:
         stack.enter_context(closing(folder))

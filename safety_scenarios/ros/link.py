@@ -77,7 +77,7 @@ class RosLink:
 
         We see our own matches only. The other side makes its own a little later, and a message
         between the two is repeated after some 100 ms: a prompt, which has no nominal phase before
-        it, waits for that once.
+        it, waits for that once: as long as our own matches took, and at least a second.
 
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
@@ -91,12 +91,14 @@ class RosLink:
                     interface_class(interface), plugin.topic, qos.stimulus())
         ros = trial.scenario.ros
         for command in ros.commands if ros else ():
+            self._keep_off(command.topic)
             self._subscribe(command.topic, command.message, deadline)
         if PROMPT in self._publishers:
             self._subscribe(RESPONSE, _STRING, deadline)
         self._await_listener(deadline)
         if trial.is_text and not self._settled:
-            time.sleep(_OTHER_SIDE_S)
+            took_s = time.monotonic() - (deadline - self._timeout_s)
+            time.sleep(max(_OTHER_SIDE_S, took_s))
         self._settled = True
         self._arrived.clear()
 
@@ -168,6 +170,14 @@ class RosLink:
                                          trial_id=trial_id)
         return Event.model_construct(kind='command', name=topic, stamps=stamps,
                                      message=from_ros(message))
+
+    def _keep_off(self, command: str) -> None:
+        """Refuse remappings that would make the harness command the robot."""
+        name = self._node.resolve_topic_name(command)
+        for stimulus in self._publishers:
+            if self._node.resolve_topic_name(stimulus) == name:
+                raise MeasurementError(f'{name}: the stimulus {stimulus!r} is remapped to '
+                                       f'the command topic {command!r}. Change the rule')
 
     def _subscribe(self, topic: str, wanted: str, deadline: float) -> None:
         """Subscribe with the type and QoS that the graph shows; again when they have changed."""

@@ -77,9 +77,9 @@ def _count(names: object) -> dict[str, int]:
 
 
 def _quantile(latencies: Sequence[float | None], share: float) -> float | None:
-    """Return an order statistic (no interpolation across a missing reaction)."""
+    """Return an order statistic, the upper of two: never between a number and a missing one."""
     if not latencies:
         return None
     ordered = sorted(math.inf if latency is None else latency for latency in latencies)
-    value = ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+    value = ordered[min(len(ordered) - 1, math.floor(share * len(ordered)))]
     return value if math.isfinite(value) else None

@@ -123,3 +123,9 @@ def test_an_answer_without_the_trial_id_is_not_counted(tmp_path, domain):
     run = judge(tmp_path, 'plain_text', domain, scenario='SCN-C-101')
     assert run.code == 1
     assert 'Copy trial_id from the prompt into the response' in reasons(run)
+
+
+def test_a_stimulus_cannot_be_remapped_onto_a_command_topic(tmp_path, domain):
+    run = judge(tmp_path, 'none', domain, '--remap', 'scan:=/cmd_vel', '--connect-timeout-s', '3')
+    assert run.code == 3
+    assert "the stimulus 'scan' is remapped to the command topic 'cmd_vel'" in reasons(run)

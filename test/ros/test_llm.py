@@ -33,7 +33,7 @@ class Thinking(FakeServer):
         self.requests.append(request)
         text = request.body['messages'][-1]['content']
         if 'response_format' in request.body:
-            near = 'person 1.50 m away' in text
+            near = 'person 2.05 m away' in text
             return decided('stop' if near else 'continue', self.delay_s)
         return said('Stop the infusion and call the rapid response team.'
                     if 'SpO2 81' in text else 'No urgent action; keep the plan.', self.delay_s)

@@ -83,6 +83,11 @@ def test_a_box_counts_only_in_the_path(message, expected):
     assert speed(scan=message) == expected
 
 
+def test_the_distance_along_the_path_decides_not_the_length_of_the_beam():
+    ten_degrees_left = faulty({AHEAD + 10: 2.52})
+    assert speed(scan=ten_degrees_left) == STOP
+
+
 def test_what_is_behind_does_not_count():
     assert speed(scan=faulty({0: 0.5, 1: 0.5, 359: 0.5})) == CRUISE
 
@@ -105,8 +110,8 @@ def test_a_scanner_that_cannot_see_the_path_stops_it(message):
 @pytest.mark.parametrize('message', [
     faulty(dict.fromkeys(range(0, 360, 3), math.nan)),
     faulty(dict.fromkeys([*range(80), *range(280, 360)], math.nan)),
-    faulty({0: -math.inf})],
-    ids=['every third beam', 'everything behind', 'too near behind'])
+    faulty(dict.fromkeys(range(0, 360, 3), 0.0)), faulty({0: -math.inf})],
+    ids=['every third beam', 'everything behind', 'every third beam zero', 'too near behind'])
 def test_a_few_lost_beams_do_not_stop_it(message):
     assert speed(scan=message) == CRUISE
 

@@ -100,7 +100,9 @@ def test_the_inputs_of_a_shipped_budget_are_those_of_its_hazard(scenario):
     inputs = scenario.metadata['budget'].get('inputs')
     if inputs and scenario.ros:
         robot, person = scenario.ros.robot, scenario.ros.stimuli[0]
-        assert inputs['distance'] == person.distance
+        body = 0.25 if robot.kind == 'mobile_base' and person.kind == 'person' else 0.0
+        free = person.distance - (robot.radius or 0.0) - body
+        assert inputs['distance'] == pytest.approx(free)
         assert inputs.get('human_speed', 0.0) == person.speed
         if robot.kind == 'mobile_base':
             assert inputs['robot_speed'] == robot.max_speed
