@@ -163,6 +163,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 3
-    except SystemExit as error:
+    except SystemExit as error:  # only run ends so, and only with a campaign's code
         return error.code if isinstance(error.code, int) else 3
+    except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
+        click.echo(f'error: {type(error).__name__}: {error}', err=True)
+        return 3
     return 0

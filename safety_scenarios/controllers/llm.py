@@ -35,6 +35,7 @@ except ImportError as error:
 
 KEY_VARIABLE = 'OPENAI_API_KEY'
 _LOG = logging.getLogger(__name__)
+logging.getLogger('httpx').setLevel(logging.WARNING)  # it logs every URL
 _SHARES = {'continue': 1.0, 'slow': 0.5, 'stop': 0.0}
 _SCHEMA: dict[str, Any] = {
     'type': 'object', 'additionalProperties': False, 'required': ['action', 'reason'],

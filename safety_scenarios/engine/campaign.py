@@ -14,13 +14,14 @@
 
 """All trials of one command, one scenario after the other; no trial can spoil another."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import Protocol
 
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
+from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.contracts import Link
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import LimitName, Scenario
@@ -32,9 +33,6 @@ OpenLink = Callable[[Scenario], AbstractContextManager[Link]]
 class Observer(Protocol):
     """Is told about each trial: a writer, a progress display."""
 
-    def trial_begins(self, trial: Trial) -> None:
-        """The trial is about to run."""
-
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """The trial has been judged."""
 
@@ -44,32 +42,37 @@ def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequen
     """
     Run trials in order and judge each as it ends.
 
+    What an observer raises (a full disk) ends the campaign; anything else costs its scenario.
+
     :param open_link: scenario to a link, opened for all trials of that scenario
     :return: the results, and whether the user interrupted
     """
     results: list[TrialResult] = []
-
-    def done(record: TrialRecord, result: TrialResult) -> None:
-        results.append(result)
-        for observer in observers:
-            observer.trial_ended(record, result)
-
     try:
-        for _, group in groupby(trials, key=lambda trial: trial.scenario.id):
-            remaining = list(group)
-            try:
-                with open_link(remaining[0].scenario) as link:
-                    while remaining:
-                        for observer in observers:
-                            observer.trial_begins(remaining[0])
-                        record = run_trial(remaining[0], link)
-                        del remaining[0]
-                        done(record, evaluate(record, gate))
-                        if any(event.name == INTERRUPTED for event in record.of_kind('fault')):
-                            return results, True
-            except Exception as error:  # whatever it is, the other scenarios go on
-                for trial in remaining:
-                    done(TrialRecord(trial=trial, events=()), not_run(trial, error))
+        for record, result in _judged(trials, open_link, gate):
+            results.append(result)
+            for observer in observers:
+                observer.trial_ended(record, result)
+            if any(event.name == INTERRUPTED for event in record.of_kind('fault')):
+                return results, True
     except KeyboardInterrupt:
         return results, True
     return results, False
+
+
+def _judged(trials: Iterable[Trial], open_link: OpenLink,
+            gate: LimitName) -> Iterator[tuple[TrialRecord, TrialResult]]:
+    for _, group in groupby(trials, key=lambda trial: trial.scenario.id):
+        waiting = list(group)
+        try:
+            with open_link(waiting[0].scenario) as link:
+                while waiting:
+                    record = run_trial(waiting[0], link)
+                    result = evaluate(record, gate)
+                    del waiting[0]
+                    yield record, result
+        except (Exception, SystemExit) as error:  # whatever it is, the other scenarios go on
+            if not waiting:
+                raise ControllerError(f'the link could not be closed: {error}') from error
+            for trial in waiting:
+                yield TrialRecord(trial=trial, events=()), not_run(trial, error)

@@ -31,6 +31,7 @@ from safety_scenarios.model.result import (
 from safety_scenarios.model.scenario import LimitName, RosBlock
 from safety_scenarios.model.trial import CLEARANCE, END, ONSET, Trial, TrialRecord
 
+_MAX_LATE_MS = 50.0
 _ANY_NUMBER = 'every command is a number'
 
 
@@ -53,7 +54,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
     return _result(record, verdict, tuple(findings), latency)
 
 
-def not_run(trial: Trial, error: Exception) -> TrialResult:
+def not_run(trial: Trial, error: BaseException) -> TrialResult:
     """Return the result of a trial that could not even begin."""
     finding = _harness('the trial could be run', Verdict.ERROR, f'{type(error).__name__}: {error}')
     return _result(TrialRecord(trial=trial, events=()), Verdict.ERROR, (finding,), None)
@@ -95,6 +96,41 @@ def _faults(record: TrialRecord) -> Iterator[Finding]:
         yield _harness('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
     elif not record.of_kind('fault') and record.mark(END) is None:
         yield _harness('the record has its end', Verdict.INCONCLUSIVE, 'it breaks off')
+    elif record.events[-1].stamps.ros_ns <= record.events[0].stamps.ros_ns:
+        yield _harness('ROS time runs', Verdict.INCONCLUSIVE,
+                       'the ROS clock stood still during the trial; is /clock published?')
+    yield from _hazard_shown(record)
+
+
+def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
+    """A hazard that was not shown, or shown late, was not answered by whatever came."""
+    if record.mark(ONSET) is None or any(plugin.is_silence for plugin in record.trial.hazard):
+        return
+    first = next((event for event in record.events if event.hazard), None)
+    if first is None:
+        yield _harness('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
+    elif first.scheduled_ns is not None:
+        late_ms = (first.stamps.steady_ns - first.scheduled_ns) / 1e6
+        if late_ms > _MAX_LATE_MS:
+            yield _harness('the hazard was shown on time', Verdict.INCONCLUSIVE,
+                           f'it was sent {late_ms:.0f} ms late. Lower the load of the host')
+
+
+def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
+    """In a twin the right answer is to go on: what held before must hold during the event."""
+    name, require = 'keeps working', ros.nominal.require
+    onset, clearance = record.onset, record.mark(CLEARANCE)
+    if onset is None or clearance is None:
+        return _harness(name, Verdict.INCONCLUSIVE, 'the event was not observed to its end')
+    onset_ns = onset.stamps.steady_ns
+    samples = record.course([require]).within(onset_ns, clearance.stamps.steady_ns)
+    broken = next((sample for sample in samples if not sample.holds), None)
+    if broken is not None:
+        return _harness(name, Verdict.FAIL, f'{require} did not go on holding',
+                        (broken.t_ns - onset_ns) / 1e6)
+    if not samples:
+        return _harness(name, Verdict.INCONCLUSIVE, 'no command arrived during the event')
+    return _harness(name, Verdict.PASS, f'{require} went on holding')
 
 
 def _before_onset(record: TrialRecord) -> Iterator[Finding]:
@@ -110,6 +146,8 @@ def _before_onset(record: TrialRecord) -> Iterator[Finding]:
         return
     try:
         yield _moving(record, ros, name)
+        if record.trial.scenario.is_twin and record.onset is not None:
+            yield _kept_working(record, ros)
     except LookupError as error:
         yield _harness(name, Verdict.ERROR, str(error.args[0]))
 
@@ -196,7 +234,7 @@ def _check(invariant: InvariantPlugin, record: TrialRecord) -> Finding:
         reason = f'the invariant returned {finding!r}, expected a Finding'
     except LookupError as error:
         reason = str(error.args[0]) if error.args else 'a field is missing'
-    except Exception as error:  # a plug-in's mistake must not lose the trial
+    except (Exception, SystemExit) as error:  # a plug-in's mistake must not lose the trial
         reason = f'{type(error).__name__}: {error}'
     return Finding(check=invariant.name, kind=getattr(invariant, 'kind', 'invariant'),
                    verdict=Verdict.ERROR, reason=reason, severity=invariant.severity)

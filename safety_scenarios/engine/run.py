@@ -51,7 +51,7 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = ()) -> Tria
         recorder.add(_fault(link, type(error).__name__, str(error)))
     except KeyboardInterrupt:
         recorder.add(_fault(link, INTERRUPTED, 'stopped by the user'))
-    except Exception as error:  # a plug-in's mistake costs its trial and no other
+    except (Exception, SystemExit) as error:  # a plug-in's mistake costs its trial and no other
         recorder.add(_fault(link, type(error).__name__, f'unexpected: {error}'))
     return TrialRecord(trial=trial, events=tuple(recorder.events))
 

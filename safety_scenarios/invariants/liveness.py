@@ -46,8 +46,7 @@ class Liveness(InvariantPlugin):
         times = [event.stamps.steady_ns for event in record.of_kind('command', self.topic)]
         if not times:
             return self._finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
-        gap_ns, since_ns = max((b - a, a) for a, b in pairwise([*times, record.end_ns])) \
-            if record.end_ns >= times[-1] else (0, times[0])
+        gap_ns, since_ns = max((b - a, a) for a, b in pairwise([*times, record.end_ns]))
         margin = (self.max_gap_ms * 1e6 - gap_ns) / 1e9
         if margin < 0:
             return self._finding(

@@ -31,9 +31,9 @@ from safety_scenarios.model.robot import RobotModel
 class ModelServer(Noun):
     """Where the ``llm`` controller finds its model; any OpenAI-compatible server."""
 
-    base_url: str = Field(default='', max_length=2000)
-    """URL of an OpenAI-compatible server, such as http://localhost:8000/v1; empty: the client's
-    own default. The key comes from the environment variable OPENAI_API_KEY."""
+    base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
+    """URL of an OpenAI-compatible server, such as http://localhost:8000/v1, without credentials;
+    empty: the client's own default. The key comes from the environment variable OPENAI_API_KEY."""
     model: str = Field(default='', max_length=500)
     """Name of the model, as the server knows it."""
 
@@ -60,7 +60,7 @@ class RunSettings(Noun):
     use_sim_time: bool = False
     """Take ROS time from /clock."""
     domain_id: int = Field(default=-1, ge=-1, le=232)
-    """ROS domain; -1: ROS_DOMAIN_ID if set, else 0 for an external controller, else a free one."""
+    """ROS domain; -1: a free one, or ROS_DOMAIN_ID (default 0) for an external controller."""
     connect_timeout_s: float = Field(default=10.0, gt=0, le=600,
                                      json_schema_extra={'unit': 's'})
     """How long to wait for the other end of the topics (s)."""

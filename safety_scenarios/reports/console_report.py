@@ -20,7 +20,7 @@ from rich.table import Table
 
 from safety_scenarios.model.result import Latency, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
-from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.model.trial import TrialRecord
 
 _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR: 'magenta',
             Verdict.FAIL: 'red'}
@@ -42,9 +42,6 @@ class Progress:
         self._console = console
         self._planned = planned
         self._ended = 0
-
-    def trial_begins(self, trial: Trial) -> None:
-        """Nothing to show: the line comes when the trial ends."""
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """Show the verdict, the latency and the reason."""

@@ -20,7 +20,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial, TrialRecord
@@ -54,15 +54,19 @@ class RunFolder:
         """Write ``settings.json``: effective settings, versions and scenario hashes."""
         self._write('settings.json', json.dumps(settings, indent=2, ensure_ascii=False))
 
-    def trial_begins(self, trial: Trial) -> None:
-        """Nothing to write yet."""
-
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Write the trace, then the line that says the trial is complete."""
+        """
+        Write the trace, then the line that says the trial is complete.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
         self._write(self.trace_path(record.trial), self._trace(record, result))
-        self._trials.write(result.model_dump_json() + '\n')
-        self._trials.flush()
-        os.fsync(self._trials.fileno())
+        try:
+            self._trials.write(result.model_dump_json() + '\n')
+            self._trials.flush()
+            os.fsync(self._trials.fileno())
+        except OSError as error:
+            raise _unwritten(self.folder / 'trials.jsonl', error) from error
 
     def write_summary(self, summary: CampaignSummary) -> None:
         """Write ``campaign.json``."""
@@ -79,7 +83,15 @@ class RunFolder:
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + '.part')
-        unfinished.write_text(text + '\n', encoding='utf-8')
-        os.replace(unfinished, path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_name(path.name + '.part')
+            unfinished.write_text(text + '\n', encoding='utf-8')
+            os.replace(unfinished, path)
+        except OSError as error:
+            raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> TraceError:
+    return TraceError(f'{path}: cannot be written: {error.strerror}. Everything before it is '
+                      f'complete')

@@ -54,14 +54,17 @@ _TOPICS = {'mobile_base': 'cmd_vel', 'arm': 'joint_trajectory'}
 _TYPES = {'mobile_base': 'geometry_msgs/msg/Twist',
           'arm': 'trajectory_msgs/msg/JointTrajectory'}
 _POINT_S = 0.1
+_PATIENCE_S = 5.0
 
 
 class ControllerNode(Node):
     """Gathers the latest inputs, asks the plug-in on each tick, publishes what it says."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, ended: threading.Event, **options: Any) -> None:
         super().__init__('controller_node', **options)
         self.settings = read_settings(self, ControllerSettings)
+        if self.settings.exit_with_stdin:
+            threading.Thread(target=_until_stdin_closes, args=(ended,), daemon=True).start()
         plugin = registry.resolve('controllers', self.settings.controller)
         self._controller: Controller = plugin(self.settings)
         self._latest: dict[str, tuple[int, int | None, Message]] = {}
@@ -185,11 +188,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: ended.set())
     try:
         with ros_context(sys.argv if arguments is None else arguments, None) as context:
-            node = ControllerNode(context=context)
+            node = ControllerNode(context=context, ended=ended)
             with spinning(node, on_error=ended.set) as spin:
-                if node.settings.exit_with_stdin:
-                    threading.Thread(target=_until_stdin_closes, args=(ended,),
-                                     daemon=True).start()
                 try:
                     _tick_until(ended, node)
                 finally:
@@ -215,6 +215,8 @@ def _until_stdin_closes(ended: threading.Event) -> None:
     while os.read(sys.stdin.fileno(), 4096):
         pass
     ended.set()
+    time.sleep(_PATIENCE_S)
+    os._exit(1)  # a plug-in that hangs must not outlive the evaluator
 
 
 if __name__ == '__main__':

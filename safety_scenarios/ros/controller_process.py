@@ -47,10 +47,11 @@ class ControllerProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._segments: set[str] = set()
 
-    def ensure_running(self) -> None:
-        """Start it, or start it again if it has died."""
+    def ensure_running(self) -> bool:
+        """Start it, or start it again if it has died; return whether it had."""
         if self._process is not None and self._process.poll() is None:
-            return
+            return False
+        has_died = self._process is not None
         self.stop()
         self._log.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, '-m', 'safety_scenarios.ros.controller_node', '--ros-args',
@@ -64,6 +65,7 @@ class ControllerProcess:
         except OSError as error:
             raise ControllerError(f'controller {self._settings.controller}: cannot be started: '
                                   f'{error.strerror}') from error
+        return has_died
 
     def alarm(self) -> str | None:
         """Return why the process is gone, None while it runs."""
@@ -71,8 +73,7 @@ class ControllerProcess:
             return 'the controller was never started'
         code = self._process.poll()
         if code is None:
-            if not self._segments:
-                self._segments = _owned_segments(self._process.pid)
+            self._segments |= _owned_segments(self._process.pid)
             return None
         how = f'was ended by signal {signal.Signals(-code).name}' if code < 0 else \
             f'exited with code {code}'

@@ -30,7 +30,10 @@ _FIRST_PARTICIPANT = 10
 @contextmanager
 def chosen_domain(wanted: int, external: bool) -> Iterator[int]:
     """
-    Give the domain to use: the one asked for, the environment's, or a free one.
+    Give the domain to use: the one asked for, the external controller's, or a free one.
+
+    Built-in controllers command at once: they never join the environment's ROS_DOMAIN_ID, in
+    which a robot may listen, unless told to by name.
 
     A free domain is one in which no participant of this machine listens; it is held against other
     runs by a socket on a loopback port until the block ends, so nothing is left behind.
@@ -39,7 +42,7 @@ def chosen_domain(wanted: int, external: bool) -> Iterator[int]:
     :param external: the controller runs already, so without ROS_DOMAIN_ID it is in domain 0
     :raises SettingsError: ROS_DOMAIN_ID is not a number, or no domain is free
     """
-    named = os.environ.get('ROS_DOMAIN_ID', '')
+    named = os.environ.get('ROS_DOMAIN_ID', '') if external else ''
     if wanted >= 0:
         yield wanted
     elif named:

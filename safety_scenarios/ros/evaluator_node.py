@@ -30,7 +30,7 @@ from rich.console import Console
 from safety_scenarios import registry
 from safety_scenarios.engine.campaign import Observer, run_campaign
 from safety_scenarios.engine.plan import file_name, plan
-from safety_scenarios.errors import InputError, SafetyScenariosError
+from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
@@ -67,14 +67,14 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
     trials = plan(loaded.scenarios, controller=settings.controller, trials=settings.trials,
                   seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')(),
                   run=secrets.token_hex(3))
-    folder = RunFolder(_output(settings), lambda record, result: to_json(to_are(record, result)))
     with ExitStack() as stack:
-        stack.enter_context(closing(folder))
         domain_id = stack.enter_context(
             chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
-        folder.write_settings(provenance(settings, loaded.scenarios, domain_id))
         context = stack.enter_context(
             ros_context(['--ros-args', *_names(settings)], domain_id))
+        folder = stack.enter_context(closing(RunFolder(
+            _output(settings), lambda record, result: to_json(to_are(record, result)))))
+        folder.write_settings(provenance(settings, loaded.scenarios, domain_id))
         node = Node(NODE_NAME, context=context, parameter_overrides=[
             Parameter('use_sim_time', value=settings.use_sim_time)])
         spin = stack.enter_context(spinning(node))
@@ -156,10 +156,11 @@ def _output(settings: RunSettings) -> Path:
 
 
 def interruptible() -> None:
-    """Let SIGTERM end a campaign as Ctrl-C does: cleanly, with what was measured."""
+    """Let SIGTERM and SIGHUP end a campaign as Ctrl-C does: cleanly, with what was measured."""
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
-    signal.signal(signal.SIGTERM, stop)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -174,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 3
-    except SafetyScenariosError as error:
+    except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
         Console(stderr=True).print(f'error: {error}', markup=False, highlight=False,
                                    soft_wrap=True)
         return 3

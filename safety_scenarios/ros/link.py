@@ -35,6 +35,7 @@ from safety_scenarios.ros.spinning import Spin
 _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02
 _OTHER_SIDE_S = 1.0
+_RESTART_S = 3.0
 _SLICE_NS = 2_000_000
 _HEALTH_NS = 100_000_000
 _QUEUE = 1_000_000
@@ -51,18 +52,20 @@ class RosLink:
     :param node: a spinning node, whose callbacks run in another thread
     :param spin: its spin thread, whose death makes the harness deaf
     :param connect_timeout_s: how long to wait for the other end
-    :param ensure_running: brings the controller up before a trial, if it is ours
-    :param alarm: says once why the controller is gone, if it is ours
+    :param ensure_running: brings the controller up before a trial, if it is ours; says whether it
+        had died
+    :param alarm: says why the controller is gone, if it is ours
     """
 
     def __init__(self, node: Node, spin: Spin, connect_timeout_s: float,
-                 ensure_running: Callable[[], None] = lambda: None,
-                 alarm: Alarm = lambda: None) -> None:
+                 ensure_running: Callable[[], bool] = lambda: False,
+                 alarm: Alarm | None = None) -> None:
         self._node = node
         self._spin = spin
         self._timeout_s = connect_timeout_s
         self._ensure_running = ensure_running
-        self._alarm = alarm
+        self._is_external = alarm is None
+        self._alarm = alarm or self._deserted
         self._publishers: dict[str, Any] = {}
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._stamps: dict[str, Any] = {}
@@ -70,6 +73,7 @@ class RosLink:
         self._health_ns = 0
         self._settled = False
         self._alarmed = False
+        self._unreported: str | None = None
 
     def open(self, trial: Trial) -> None:
         """
@@ -81,7 +85,9 @@ class RosLink:
 
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
-        self._ensure_running()
+        has_died = self._ensure_running()
+        if has_died and not self._alarmed:
+            self._unreported = 'the controller had died after the trial before this one'
         self._alarmed = False
         deadline = time.monotonic() + self._timeout_s
         for plugin in (*trial.nominal, *trial.hazard):
@@ -95,8 +101,10 @@ class RosLink:
             self._subscribe(command.topic, command.message, deadline)
         if PROMPT in self._publishers:
             self._subscribe(RESPONSE, _STRING, deadline)
-        self._await_listener(deadline)
-        if trial.is_text and not self._settled:
+        self._await_listener({plugin.topic for plugin in trial.hazard}, deadline)
+        if has_died:
+            time.sleep(_RESTART_S)
+        elif trial.is_text and not self._settled:
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
         self._settled = True
@@ -132,25 +140,39 @@ class RosLink:
     def receive_until(self, steady_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``steady_ns`` on the steady clock."""
         while True:
+            reason = self._ill_health()
+            if reason is not None:
+                return [self.mark('ControllerError').model_copy(
+                    update={'kind': 'fault', 'text': reason})]
             if len(self._arrived) == _QUEUE:
                 raise MeasurementError(f'{_QUEUE} messages arrived faster than they were read; '
                                        f'some are lost')
             if self._arrived:
                 return [self._event(*self._arrived.popleft())
                         for _ in range(len(self._arrived))]
-            if self._spin.error is not None:
-                raise MeasurementError(f'the receiving thread failed: {self._spin.error!r}')
             now_ns = time.monotonic_ns()
-            if not self._alarmed and now_ns - self._health_ns > _HEALTH_NS:
-                self._health_ns = now_ns
-                reason = self._alarm()
-                if reason is not None:
-                    self._alarmed = True
-                    return [self.mark('ControllerError').model_copy(
-                        update={'kind': 'fault', 'text': reason})]
             if now_ns >= steady_ns:
                 return []
             time.sleep(min(steady_ns - now_ns, _SLICE_NS) / 1e9)
+
+    def _ill_health(self) -> str | None:
+        """Say once why the controller is gone; looked up ten times a second."""
+        if self._spin.error is not None:
+            raise MeasurementError(f'the receiving thread failed: {self._spin.error!r}')
+        reason, self._unreported = self._unreported, None
+        now_ns = time.monotonic_ns()
+        if reason is None and not self._alarmed and now_ns - self._health_ns > _HEALTH_NS:
+            self._health_ns = now_ns
+            reason = self._alarm()
+            self._alarmed = reason is not None
+        return reason
+
+    def _deserted(self) -> str | None:
+        """Say which command topic of an external controller has lost its publisher."""
+        for topic in self._subscriptions:
+            if self._node.count_publishers(topic) == 0:
+                return f'{self._node.resolve_topic_name(topic)}: the publisher has left'
+        return None
 
     def _now(self, header_ns: int | None = None) -> Stamps:
         return Stamps.model_construct(
@@ -214,25 +236,29 @@ class RosLink:
         while True:
             publishers = self._node.get_publishers_info_by_topic(name)
             types = sorted({info.topic_type for info in publishers})
-            if len(types) == 1 and wanted in ('auto', types[0]):
+            alone = len(publishers) == 1 or not self._is_external
+            if len(types) == 1 and wanted in ('auto', types[0]) and alone:
                 return types[0], publishers
             advice = f'Start the controller, or remap {topic} to the topic it publishes on.'
             if len(types) > 1:
                 advice = 'Several types on one topic: stop the other publisher.'
+            elif types and not alone:
+                expected = 'one publisher alone'
+                advice = 'Whose command would be judged? Stop the others, or remap.'
             elif types:
                 advice = f'Ask for {types[0]} or auto in the scenario, or publish {wanted}.'
             self._give_up_after(deadline, topic, expected, advice)
 
-    def _await_listener(self, deadline: float) -> None:
-        while self._publishers and not any(publisher.get_subscription_count()
-                                           for publisher in self._publishers.values()):
-            topics = ', '.join(self._node.resolve_topic_name(topic) for topic in self._publishers)
-            self._give_up_after(deadline, next(iter(self._publishers)),
+    def _await_listener(self, hazard: set[str], deadline: float) -> None:
+        """A hazard that nobody listens to would be missed by everybody."""
+        while not any(self._publishers[topic].get_subscription_count() for topic in hazard):
+            topics = ', '.join(self._node.resolve_topic_name(topic) for topic in sorted(hazard))
+            self._give_up_after(deadline, min(hazard),
                                 f'a subscriber on any of {topics}',
                                 'Remap the stimuli to the topics that the controller listens to.')
 
     def _give_up_after(self, deadline: float, topic: str, wanted: str, advice: str) -> None:
-        reason = self._alarm()
+        reason = None if self._is_external else self._alarm()
         if reason is not None:
             raise MeasurementError(f'not connected: {reason}')
         if time.monotonic() >= deadline:

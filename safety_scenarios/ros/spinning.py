@@ -24,8 +24,11 @@ import threading
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+
+from safety_scenarios.errors import SettingsError
 
 try:
     from rclpy.experimental import EventsExecutor
@@ -33,6 +36,7 @@ except ImportError:  # Humble
     EventsExecutor = None
 
 _TURN_S = 0.1
+RCLError = rclpy_implementation.RCLError
 
 
 @contextmanager
@@ -44,8 +48,12 @@ def ros_context(arguments: Sequence[str], domain_id: int | None) -> Iterator[Con
     """
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     context = Context()
-    rclpy.init(args=list(arguments), context=context, domain_id=domain_id,
-               signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(args=list(arguments), context=context, domain_id=domain_id,
+                   signal_handler_options=SignalHandlerOptions.NO)
+    except RCLError as error:
+        raise SettingsError(f'ROS arguments: {str(error).strip().splitlines()[0]}. Check --remap '
+                            f'(FROM:=TO) and --namespace') from error
     try:
         yield context
     finally:

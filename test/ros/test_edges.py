@@ -200,13 +200,15 @@ def test_a_domain_with_a_participant_is_not_free(monkeypatch):
 
 def test_the_environment_and_the_option_decide_the_domain(monkeypatch):
     monkeypatch.setitem(os.environ, 'ROS_DOMAIN_ID', '33')
-    with chosen_domain(-1, external=False) as number:
+    with chosen_domain(-1, external=True) as number:
         assert number == 33
+    with chosen_domain(-1, external=False) as number:
+        assert number != 33, 'a built-in controller commands, and a robot may listen in 33'
     with chosen_domain(7, external=True) as number:
         assert number == 7
     monkeypatch.setitem(os.environ, 'ROS_DOMAIN_ID', 'lab')
     with pytest.raises(SettingsError, match="got 'lab', expected a number"), \
-            chosen_domain(-1, external=False):
+            chosen_domain(-1, external=True):
         pass
     monkeypatch.delenv('ROS_DOMAIN_ID')
     with chosen_domain(-1, external=True) as number:

@@ -21,7 +21,7 @@ import pytest
 
 from safety_scenarios.engine.campaign import run_campaign
 from safety_scenarios.engine.plan import plan
-from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError
+from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError, TraceError
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import Trial, TrialRecord
@@ -53,19 +53,16 @@ def links(**of: ScriptedLink | BaseException) -> OpenLink:
 class Told:
     """An observer that writes down what it is told."""
 
-    def __init__(self, *, interrupt_at: str = '') -> None:
-        self.began: list[str] = []
+    def __init__(self, *, raises: BaseException | None = None, after: int = 0) -> None:
         self.ended: list[str] = []
-        self._interrupt_at = interrupt_at
-
-    def trial_begins(self, trial: Trial) -> None:
-        if trial.scenario.id == self._interrupt_at:
-            raise KeyboardInterrupt
-        self.began.append(trial.trial_id)
+        self._raises = raises
+        self._after = after
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         assert record.trial.trial_id == result.trial_id
         self.ended.append(result.trial_id)
+        if self._raises is not None and len(self.ended) == self._after:
+            raise self._raises
 
 
 def verdicts(results: Sequence[TrialResult]) -> list[tuple[str, str]]:
@@ -76,7 +73,7 @@ def test_every_trial_is_run_and_judged_in_order():
     told = Told()
     results, interrupted = run_campaign(trials(), links(), (told,))
     assert verdicts(results) == [(name, 'PASS') for name in 'AABBCC']
-    assert told.began == told.ended == [trial.trial_id for trial in trials()]
+    assert told.ended == [trial.trial_id for trial in trials()]
     assert not interrupted
 
 
@@ -132,7 +129,8 @@ def test_an_interrupt_during_a_trial_keeps_what_was_measured():
 
 
 def test_an_interrupt_between_trials_keeps_what_was_measured():
-    results, interrupted = run_campaign(trials(), links(), (Told(interrupt_at='B'),))
+    told = Told(raises=KeyboardInterrupt(), after=2)
+    results, interrupted = run_campaign(trials(), links(), (told,))
     assert interrupted and verdicts(results) == [('A', 'PASS'), ('A', 'PASS')]
 
 
@@ -167,3 +165,23 @@ def test_a_stimulus_plug_in_that_raises_spoils_only_its_scenario():
                  prompt=Prompt())
     results, _ = run_campaign(plans, links(), ())
     assert verdicts(results) == [('A', 'PASS'), ('B', 'ERROR'), ('C', 'PASS')]
+
+
+@pytest.mark.parametrize('number', [1, 2, 6])
+def test_a_result_that_cannot_be_written_ends_the_campaign_with_its_error(number):
+    told = Told(raises=TraceError('the disk is full'), after=number)
+    with pytest.raises(TraceError, match='the disk is full'):
+        run_campaign(trials(), links(), (told,))
+    assert len(told.ended) == number
+
+
+def test_a_plug_in_that_leaves_the_program_is_an_error_of_its_trial():
+    class Leaves(Person):
+        def at(self, elapsed_ns, index, context):
+            raise SystemExit(0)
+
+    plans = [trial.model_copy(update={'hazard': (Leaves(topic='scan', distance=1.5),)})
+             if trial.scenario.id == 'B' else trial for trial in trials(1)]
+    results, interrupted = run_campaign(plans, links(), ())
+    assert verdicts(results) == [('A', 'PASS'), ('B', 'ERROR'), ('C', 'PASS')]
+    assert not interrupted

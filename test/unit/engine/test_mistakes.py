@@ -26,7 +26,7 @@ from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
-from unit.records import hazard, reacting, record, SIGNALS
+from unit.records import hazard, reacting, record, SIGNALS, twin
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)
 STRAY = Message(type='std_msgs/msg/String', data={'data': 'stop'})
@@ -99,3 +99,35 @@ def test_a_vector_without_a_reduction_is_an_error():
     signals = {'speed': Signal(topic='cmd_vel', field='linear', unit='m/s')}
     result = evaluate(record(reacting(150), hazard(signals=signals)))
     assert result.verdict is Verdict.ERROR and 'add reduce' in result.reason
+
+
+def test_a_hazard_that_was_never_sent_is_not_answered():
+    shown_never = record(reacting(150))
+    events = tuple(event for event in shown_never.events if not event.hazard)
+    result = evaluate(shown_never.model_copy(update={'events': events}))
+    assert result.verdict is Verdict.ERROR
+
+
+def test_a_hazard_that_the_harness_sent_late_is_inconclusive():
+    on_time = record(reacting(150))
+    events = tuple(event.model_copy(update={
+        'scheduled_ns': event.stamps.steady_ns - 51_000_000}) if event.hazard else event
+        for event in on_time.events)
+    result = evaluate(on_time.model_copy(update={'events': events}))
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_ros_clock_that_stands_still_is_inconclusive():
+    moving = record(reacting(150))
+    events = tuple(event.model_copy(update={
+        'stamps': event.stamps.model_copy(update={'ros_ns': 0})}) for event in moving.events)
+    result = evaluate(moving.model_copy(update={'events': events}))
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_twin_that_stops_fails_whatever_its_invariants_leave_out():
+    stopped = [(-500, 0.8), *((float(at), 0.8 if at < 100 else 0.0)
+                              for at in range(0, 3000, 50))]
+    result = evaluate(record(stopped, twin(invariants=(SLOW,))))
+    assert result.verdict is Verdict.FAIL
+    assert any(finding.check == 'keeps working' for finding in result.findings)
