@@ -69,7 +69,8 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
             raise
         raise MissingDependencyError(
             'running over ROS 2', f'{error.name or "rclpy"} ({error})',
-            "source your ROS installation, or pip install 'safety_scenarios[jazzy]'") from error
+            'source your ROS installation, or pip install ros-jazzy-rclpy '
+            'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces') from error
     interruptible()
     sys.exit(run_over_ros(settings, console()).exit_code)
 

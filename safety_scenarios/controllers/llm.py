@@ -31,7 +31,7 @@ try:
     import openai
 except ImportError as error:
     raise MissingDependencyError('the controller llm', 'openai',
-                                 "pip install 'safety_scenarios[llm]'") from error
+                                 "pip install 'openai>=1.55.3'") from error
 
 KEY_VARIABLE = 'OPENAI_API_KEY'
 _LOG = logging.getLogger(__name__)

@@ -76,7 +76,7 @@ def test_without_ros_run_says_what_to_install():
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           check=False)
     assert done.returncode == 2
-    assert "pip install 'safety_scenarios[jazzy]'" in done.stderr
+    assert 'pip install ros-jazzy-rclpy' in done.stderr
     assert 'Traceback' not in done.stderr
 
 
