@@ -34,3 +34,16 @@ def domain(request) -> int:
     os.environ.pop('ROS_DOMAIN_ID', None)
     with chosen_domain(-1, external=False) as number:
         yield number
+
+
+@pytest.fixture(scope='session', autouse=True)
+def nothing_left_in_shared_memory():
+    """Remove what the processes leave that tests kill on purpose."""
+    folder = '/dev/shm'
+    before = set(os.listdir(folder))
+    yield
+    left = {name.removeprefix('sem.').removesuffix('_mutex').removesuffix('_el')
+            for name in set(os.listdir(folder)) - before if 'fast' in name}
+    if left:
+        from safety_scenarios.ros.controller_process import remove_segments
+        remove_segments(left)

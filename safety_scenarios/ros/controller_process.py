@@ -36,14 +36,16 @@ class ControllerProcess:
     :param domain_id: the ROS domain it joins
     :param ros_arguments: remapping and other arguments for the node
     :param log: file for what it prints
+    :param killed: takes the shared-memory segments of a process that died uncleanly
     """
 
     def __init__(self, settings: ControllerSettings, domain_id: int, ros_arguments: list[str],
-                 log: Path) -> None:
+                 log: Path, killed: set[str]) -> None:
         self._settings = settings.model_copy(update={'exit_with_stdin': True})
         self._domain_id = domain_id
         self._ros_arguments = ros_arguments
         self._log = log
+        self._killed = killed
         self._process: subprocess.Popen[bytes] | None = None
         self._segments: set[str] = set()
 
@@ -80,7 +82,7 @@ class ControllerProcess:
         return f'the controller {self._settings.controller} {how}; {self._last_line()}'
 
     def stop(self) -> None:
-        """End it: politely, then by force; remove shared memory that a killed one leaves."""
+        """End it: politely, then by force; note the shared memory that a killed one leaves."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -95,7 +97,7 @@ class ControllerProcess:
         if process.stdin is not None:
             process.stdin.close()
         if process.returncode != 0:
-            _remove(self._segments)
+            self._killed |= self._segments
         self._segments.clear()
 
     def _last_line(self) -> str:
@@ -120,8 +122,13 @@ def _owned_segments(pid: int) -> set[str]:
     return owned
 
 
-def _remove(segments: set[str]) -> None:
-    """Remove the segments of a process that was killed, unless a living one keeps them too."""
+def remove_segments(segments: set[str]) -> None:
+    """
+    Remove the segments of processes that were killed, unless a living one keeps them too.
+
+    Only for when the evaluator has left DDS: before, it still sends through the dead one's ports,
+    which a new controller then takes over.
+    """
     kept = set().union(*(_owned_segments(int(entry.name)) for entry in Path('/proc').iterdir()
                          if entry.name.isdigit()))
     for name in segments - kept:

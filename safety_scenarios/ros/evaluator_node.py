@@ -38,7 +38,7 @@ from safety_scenarios.model.settings import ControllerSettings, RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import console, Progress, table, totals
 from safety_scenarios.reports.run_folder import RunFolder
-from safety_scenarios.ros.controller_process import ControllerProcess
+from safety_scenarios.ros.controller_process import ControllerProcess, remove_segments
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.parameters import read_settings
@@ -67,7 +67,9 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
     trials = plan(loaded.scenarios, controller=settings.controller, trials=settings.trials,
                   seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')(),
                   run=secrets.token_hex(3))
+    killed: set[str] = set()
     with ExitStack() as stack:
+        stack.callback(remove_segments, killed)
         domain_id = stack.enter_context(
             chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
         context = stack.enter_context(
@@ -81,7 +83,7 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
         screen.print(f'Against [bold]{settings.controller}[/] in ROS domain {domain_id}; trials: '
                      f'{len(trials)}', highlight=False)
         observers: list[Observer] = [folder, Progress(screen, len(trials))]
-        opener = _Opener(node, spin, settings, domain_id, folder.folder)
+        opener = _Opener(node, spin, settings, domain_id, folder.folder, killed)
         results, interrupted = run_campaign(trials, opener, observers, settings.gate)
         summary = summarise(results, controller=settings.controller, seed=settings.seed,
                             planned=len(trials), interrupted=interrupted)
@@ -97,12 +99,13 @@ class _Opener:
     """Opens the link for one scenario: a controller process, unless one runs already."""
 
     def __init__(self, node: Node, spin: Spin, settings: RunSettings, domain_id: int,
-                 folder: Path) -> None:
+                 folder: Path, killed: set[str]) -> None:
         self._node = node
         self._spin = spin
         self._settings = settings
         self._domain_id = domain_id
         self._folder = folder
+        self._killed = killed
 
     @contextmanager
     def __call__(self, scenario: Scenario) -> Iterator[RosLink]:
@@ -115,7 +118,7 @@ class _Opener:
         sim_time = f'use_sim_time:={str(self._settings.use_sim_time).lower()}'
         process = ControllerProcess(
             controller_settings(self._settings, scenario), self._domain_id,
-            [*_names(self._settings), '-p', sim_time], log)
+            [*_names(self._settings), '-p', sim_time], log, self._killed)
         try:
             with closing(RosLink(self._node, self._spin, timeout_s, process.ensure_running,
                                  process.alarm)) as link:
