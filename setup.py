@@ -24,8 +24,9 @@ NAME = 'safety_scenarios'
 HERE = Path(__file__).parent
 VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
 
-TEST = ['pytest>=7', 'hypothesis', 'jsonschema', 'openai>=1.55.3', 'ruff', 'mypy', 'types-PyYAML',
-        'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
+TEST = ['pytest>=7', 'hypothesis', 'jsonschema', 'scipy>=1.12', 'openai>=1.55.3', 'ruff', 'mypy',
+        'types-PyYAML', 'colcon-core', 'colcon-ros', 'colcon-test-result',
+        'colcon-python-setup-py']
 
 
 def wheels(distribution):

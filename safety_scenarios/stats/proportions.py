@@ -1,0 +1,219 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Shares of trials with intervals that stay honest at 0, at 1 and over repeated scenarios."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+import math
+from statistics import NormalDist
+from typing import Literal
+
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.stats._special import (
+    beta_quantile,
+    check_count,
+    check_probability,
+    noncentral_t_quantile,
+)
+
+Sided = Literal['two', 'upper', 'lower']
+"""Both ends at half the error each, or all of it for the one end that is claimed."""
+
+_ROUNDING = 1.0 - 1e-12  # a ratio of logarithms that is whole must not be rounded up
+
+
+def clopper_pearson(count: int, of: int, confidence: float = 0.95,
+                    sided: Sided = 'two') -> Estimate:
+    """
+    Return a share with the interval that covers at least nominally at any n.
+
+    The end that is not claimed is 0 or 1. 0 of 100 is at most .0362 two-sided and .0295
+    one-sided: say which. Source: Clopper and Pearson 1934, Biometrika 26:404. Unit: 1.
+
+    :param count: trials that had the property
+    :param of: independent trials; 0 gives an estimate without numbers
+    :raises ValueError: unless 0 <= count <= of, confidence is within (0, 1) and sided is known
+    """
+    lower, upper = _misses(count, of, confidence, sided)
+    if of == 0:
+        return _nothing(confidence, f'Clopper-Pearson, {_sides(sided)}')
+    low, high = _beta_ends(count, of, lower, upper)
+    return _share(count / of, low, high, of, confidence, f'Clopper-Pearson, {_sides(sided)}')
+
+
+def wilson(count: int, of: int, confidence: float = 0.95, sided: Sided = 'two') -> Estimate:
+    """
+    Return a share with Wilson's score interval: narrower, nominal only on average.
+
+    For charts and comparisons; a safety claim takes :func:`clopper_pearson`. Source: Wilson
+    1927, JASA 22:209; Brown, Cai and DasGupta 2001, Stat. Sci. 16:101. Unit: 1.
+
+    :param count: trials that had the property
+    :param of: independent trials; 0 gives an estimate without numbers
+    :raises ValueError: unless 0 <= count <= of, confidence is within (0, 1) and sided is known
+    """
+    lower, upper = _misses(count, of, confidence, sided)
+    if of == 0:
+        return _nothing(confidence, f'Wilson, {_sides(sided)}')
+    return _share(count / of, _score_end(count, of, lower) if lower else 0.0,
+                  1.0 - _score_end(of - count, of, upper) if upper else 1.0,
+                  of, confidence, f'Wilson, {_sides(sided)}')
+
+
+def rule_of_three(n: int) -> float:
+    """
+    Return 3/n, about the one-sided 95 % upper bound of a share after n trials without a failure.
+
+    Source: Hanley and Lippman-Hand 1983, JAMA 249:1743. Exact: :func:`clopper_pearson`.
+
+    :raises ValueError: for n < 1
+    """
+    check_count('n', n, 1)
+    return 3.0 / n
+
+
+def zero_failure_n(p0: float, confidence: float = 0.95) -> int:
+    """
+    Return how many trials without one failure show that the failure rate is at most ``p0``.
+
+    ``ln(1 - confidence) / ln(1 - p0)``, rounded up: the success-run theorem, one-sided.
+
+    :raises ValueError: for p0 or confidence outside (0, 1)
+    """
+    check_probability('p0', p0)
+    check_probability('confidence', confidence)
+    return max(1, math.ceil(math.log1p(-confidence) / math.log1p(-p0) * _ROUNDING))
+
+
+def bonferroni(alpha: float, m: int) -> float:
+    """
+    Return the error that each of m claims may have so that all hold jointly with 1 - alpha.
+
+    :raises ValueError: for alpha outside (0, 1) or m < 1
+    """
+    check_probability('alpha', alpha)
+    check_count('m', m, 1)
+    return alpha / m
+
+
+def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Estimate:
+    """
+    Return the share pooled over clusters (scenarios) for the class that they were drawn from.
+
+    Trials of one scenario resemble each other; a hundred repeats of a deterministic one tell
+    what one trial tells. So the trials are divided by the design effect of the pooled share (the
+    variance of a ratio over clusters, Cochran 1977, *Sampling Techniques*, 3.12, against that of
+    independent trials; Kish 1965), and Clopper-Pearson is taken at that effective size, reduced
+    for the few degrees of freedom of m clusters (Korn and Graubard 1998, Survey Methodology
+    24:193, with the normal quantile in place of t(n - 1), so that repeats add nothing).
+
+    Three choices of ours. The effective size is at least 1 and at most the trials made: never
+    narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
+    effect can be seen and each cluster counts as one trial. And the ends reach at least as far
+    as those of m clusters without a failure (or without a success), because one failure more
+    must not make the bound better. Unit: 1; ``n`` counts trials.
+
+    :param counts: for each cluster the trials with the property, and all; empty ones are left out
+    :raises ValueError: unless 0 <= count <= of in each, or for a confidence outside (0, 1)
+    """
+    check_probability('confidence', confidence)
+    for count, of in counts:
+        _check_pair(count, of)
+    made = [(count, of) for count, of in counts if of]
+    clusters, n, hits = len(made), sum(of for _, of in made), sum(count for count, _ in made)
+    method = f'Korn-Graubard over {clusters} clusters, two-sided'
+    if not made:
+        return _nothing(confidence, method)
+    miss = (1.0 - confidence) / 2.0
+    size = _effective(made, miss)
+    ends = (_beta_ends(hits / n * size, size, miss, miss), _beta_ends(hits, n, miss, miss),
+            (_beta_ends(clusters, clusters, miss, miss)[0],
+             _beta_ends(0.0, clusters, miss, miss)[1]))
+    return _share(hits / n, min(low for low, _ in ends), max(high for _, high in ends), n,
+                  confidence, f'{method}, effective n {size:.4g}')
+
+
+def worst_stratum(strata: Mapping[str, tuple[int, int]]) -> str | None:
+    """
+    Return the stratum with the largest observed share, which a pooled share would hide.
+
+    Ties go to the one with more trials, then to the name that sorts first. Strata without a
+    trial are left out; None when none is left.
+
+    :param strata: for each name the trials that failed, and all
+    :raises ValueError: unless 0 <= count <= of in each
+    """
+    for count, of in strata.values():
+        _check_pair(count, of)
+    made = [(-Fraction(count, of), -of, name) for name, (count, of) in strata.items() if of]
+    return min(made)[2] if made else None
+
+
+def _check_pair(count: int, of: int) -> None:
+    check_count('of', of, 0)
+    check_count('count', count, 0, of)
+
+
+def _misses(count: int, of: int, confidence: float, sided: Sided) -> tuple[float, float]:
+    """Return the error allowed below the lower and above the upper end; 0 where none is."""
+    check_probability('confidence', confidence)
+    _check_pair(count, of)
+    error = 1.0 - confidence
+    ends = {'two': (error / 2.0, error / 2.0), 'upper': (0.0, error), 'lower': (error, 0.0)}
+    if sided not in ends:
+        raise ValueError(f"sided: got {sided!r}, expected 'two', 'upper' or 'lower'")
+    return ends[sided]
+
+
+def _sides(sided: Sided) -> str:
+    return 'two-sided' if sided == 'two' else f'one-sided {sided}'
+
+
+def _beta_ends(x: float, n: float, lower: float, upper: float) -> tuple[float, float]:
+    """Return the Clopper-Pearson ends for counts that need not be whole."""
+    low = beta_quantile(lower, x, n - x + 1.0) if lower and x > 0.0 else 0.0
+    high = beta_quantile(1.0 - upper, x + 1.0, n - x) if upper and x < n else 1.0
+    return low, high
+
+
+def _score_end(count: int, of: int, miss: float) -> float:
+    if count == 0:
+        return 0.0
+    z = -NormalDist().inv_cdf(miss)
+    root = z * math.sqrt(count * (of - count) / of + z * z / 4.0)
+    return (count + z * z / 2.0 - root) / (of + z * z)
+
+
+def _effective(made: Sequence[tuple[int, int]], miss: float) -> float:
+    """Return the number of independent trials that would tell as much as these clusters."""
+    clusters, n = len(made), sum(of for _, of in made)
+    share = sum(count for count, _ in made) / n
+    if clusters == 1 or share in (0.0, 1.0):
+        return float(clusters)
+    between = sum((count - share * of)**2 for count, of in made) * clusters / (clusters - 1.0)
+    size = n * n * share * (1.0 - share) / between if between else math.inf
+    few = NormalDist().inv_cdf(miss) / noncentral_t_quantile(miss, clusters - 1.0, 0.0)
+    return min(float(n), max(1.0, size * few * few))
+
+
+def _share(value: float, low: float, high: float, n: int, confidence: float,
+           method: str) -> Estimate:
+    return Estimate(value=value, low=min(low, value), high=max(high, value), n=n, unit='1',
+                    confidence=confidence, method=method)
+
+
+def _nothing(confidence: float, method: str) -> Estimate:
+    return Estimate(value=None, low=None, high=None, n=0, unit='1', confidence=confidence,
+                    method=method)

@@ -1,0 +1,100 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Effect sizes: textbook values, a sign that says which is larger, and no spread said aloud."""
+
+import math
+from statistics import fmean, stdev
+
+import pytest
+from scipy import stats
+
+from safety_scenarios.stats.effect import cohen_d, cohen_h
+
+FIRST = [10.0, 12.0, 14.0, 16.0]
+SECOND = [13.0, 15.0, 17.0, 19.0, 21.0]
+
+
+def test_d_is_the_difference_over_the_pooled_spread():
+    pooled = math.sqrt((3 * stdev(FIRST)**2 + 4 * stdev(SECOND)**2) / 7)
+    found = cohen_d(FIRST, SECOND)
+    assert found.value == pytest.approx((fmean(SECOND) - fmean(FIRST)) / pooled)
+    t = stats.ttest_ind(SECOND, FIRST).statistic
+    assert found.value == pytest.approx(t * math.sqrt(1 / 4 + 1 / 5))
+    assert (found.n, found.unit) == (9, '1')
+
+
+def test_d_has_the_large_sample_interval():
+    found = cohen_d(FIRST, SECOND, 0.9)
+    error = math.sqrt(1 / 4 + 1 / 5 + found.value**2 / 18)
+    assert found.high - found.value == pytest.approx(stats.norm.ppf(0.95) * error)
+    assert found.value - found.low == pytest.approx(stats.norm.ppf(0.95) * error)
+
+
+def test_d_is_positive_when_the_second_is_larger():
+    there, back = cohen_d(FIRST, SECOND), cohen_d(SECOND, FIRST)
+    assert there.value > 0.0
+    assert (back.value, back.low, back.high) == pytest.approx(
+        (-there.value, -there.high, -there.low))
+
+
+@pytest.mark.parametrize(('first', 'second', 'value', 'why'), [
+    ([0.1] * 7, [0.1] * 3, 0.0, 'no spread'), ([1.0, 1.0], [2.0, 2.0], None, 'no spread'),
+    ([1e15, 1e15], [1e15 + 4, 1e15 + 4], None, 'no spread'),
+    ([1e30, 2e30], [1.0, 2.0], pytest.approx(-3.0), 'large-sample'),
+    ([1.0, 1.0 + 2e-16], [2.0, 2.0], None, 'no spread'),
+    ([1.0, None], [2.0, 3.0], None, 'a value is missing'), ([], [2.0, 3.0], None, 'too few'),
+    ([2.0, 3.0, 4.0], [], None, 'too few'), ([], [], None, 'too few'), ([1.0], [2.0], None,
+                                                                         'too few')])
+def test_d_says_why_it_has_no_value_or_no_interval(first, second, value, why):
+    found = cohen_d(first, second)
+    assert found.value == value
+    assert why in found.method
+    assert found.n == len(first) + len(second)
+    assert why == 'large-sample' or (found.low, found.high) == (None, None)
+
+
+def test_three_numbers_are_the_fewest():
+    assert cohen_d([1.0, 2.0], [3.0]).value == pytest.approx(1.5 / math.sqrt(0.5))
+
+
+@pytest.mark.parametrize(('first', 'second', 'h'), [
+    ((25, 100), (50, 100), math.pi / 6), ((0, 10), (10, 10), math.pi), ((3, 10), (30, 100), 0.0),
+    ((50, 100), (10, 100), -0.9273)])
+def test_h_is_the_difference_of_the_angles(first, second, h):
+    assert cohen_h(first, second).value == pytest.approx(h, abs=5e-5)
+
+
+def test_h_has_the_normal_interval_within_pi():
+    found = cohen_h((25, 100), (50, 50))
+    error = stats.norm.ppf(0.975) * math.sqrt(1 / 100 + 1 / 50)
+    assert (found.low, found.high) == pytest.approx((found.value - error, found.value + error))
+    whole = cohen_h((0, 2), (2, 2))
+    assert whole.high == math.pi and whole.low < math.pi
+    assert cohen_h((2, 2), (0, 2)).low == -math.pi
+
+
+def test_h_without_trials_has_no_value():
+    found = cohen_h((0, 0), (1, 2))
+    assert (found.value, found.low, found.high, found.n) == (None, None, None, 2)
+    assert 'no trials' in found.method
+
+
+@pytest.mark.parametrize('call', [
+    lambda: cohen_d([math.nan], [1.0]), lambda: cohen_d([1.0], [math.inf]),
+    lambda: cohen_d([1.0], [1.0], 1.0), lambda: cohen_h((2, 1), (0, 1)),
+    lambda: cohen_h((0, 1), (-1, 1)), lambda: cohen_h((0, 1), (0, 1), 0.0)])
+def test_nonsense_is_refused(call):
+    with pytest.raises(ValueError, match=r'got .*, expected'):
+        call()

@@ -1,0 +1,180 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Shares of trials: published values, exact coverage, and scenarios that repeat themselves."""
+
+import math
+
+import pytest
+from scipy import stats
+
+from safety_scenarios.stats.proportions import (
+    bonferroni,
+    clopper_pearson,
+    clustered,
+    rule_of_three,
+    wilson,
+    worst_stratum,
+    zero_failure_n,
+)
+
+
+@pytest.mark.parametrize(('n', 'three', 'exact95', 'exact99'), [
+    (10, 0.3, 0.25887, 0.36904), (30, 0.1, 0.09503, 0.14230), (59, 0.05085, 0.04951, 0.07509),
+    (100, 0.03, 0.02951, 0.04501), (300, 0.01, 0.00994, 0.01523),
+    (1000, 0.003, 0.00299, 0.00459), (4603, 0.00065, 0.00065, 0.001)])
+def test_the_published_bounds_after_no_failure(n, three, exact95, exact99):
+    assert rule_of_three(n) == pytest.approx(three, abs=5e-6)
+    assert clopper_pearson(0, n, 0.95, 'upper').high == pytest.approx(exact95, abs=5.1e-6)
+    assert clopper_pearson(0, n, 0.99, 'upper').high == pytest.approx(exact99, abs=5.1e-6)
+    assert clopper_pearson(0, n, 0.99, 'upper').high == pytest.approx(1.0 - 0.01**(1 / n),
+                                                                      rel=1e-9)
+
+
+@pytest.mark.parametrize(('p0', 'confidence', 'n'), [
+    (0.1, 0.95, 29), (0.05, 0.95, 59), (0.01, 0.95, 299), (0.01, 0.99, 459), (0.001, 0.95, 2995),
+    (0.001, 0.99, 4603), (0.5, 0.75, 2), (0.9, 0.05, 1), (0.999999, 1e-9, 1)])
+def test_the_published_numbers_of_trials_without_failure(p0, confidence, n):
+    assert zero_failure_n(p0, confidence) == n
+
+
+def test_forty_joint_claims_need_666_trials_each():
+    assert zero_failure_n(0.01, 1.0 - bonferroni(0.05, 40)) == 666
+
+
+def test_five_in_a_hundred_thousand():
+    """The value that the documentation of the R package GenBinomApps prints."""
+    assert clopper_pearson(5, 100000, 0.95, 'upper').high == pytest.approx(
+        0.0001051274511724034, rel=1e-9)
+
+
+@pytest.mark.parametrize(('count', 'of', 'sided', 'low', 'high'), [
+    (2, 100, 'two', 0.00243, 0.07038), (0, 100, 'two', 0.0, 0.03622),
+    (98, 100, 'two', 0.92962, 0.99757), (1, 473, 'upper', 0.0, 0.00999),
+    (0, 100, 'upper', 0.0, 0.02951), (100, 100, 'lower', 0.97049, 1.0)])
+def test_the_published_clopper_pearson_intervals(count, of, sided, low, high):
+    found = clopper_pearson(count, of, 0.95, sided)
+    assert (found.low, found.high) == (pytest.approx(low, abs=5e-6), pytest.approx(high, abs=5e-6))
+    assert (found.value, found.n, found.unit) == (count / of, of, '1')
+    assert ('two-sided' in found.method) == (sided == 'two')
+
+
+@pytest.mark.parametrize(('sided', 'alternative'), [('two', 'two-sided'), ('upper', 'less'),
+                                                    ('lower', 'greater')])
+@pytest.mark.parametrize('of', [1, 2, 7, 100, 12345])
+def test_wilson_agrees_with_scipy(sided, alternative, of):
+    for count in {0, 1, of // 3, of - 1, of}:
+        for confidence in (0.5, 0.95, 0.9999):
+            expected = stats.binomtest(count, of, alternative=alternative).proportion_ci(
+                confidence, 'wilson')
+            found = wilson(count, of, confidence, sided)
+            assert (found.low, found.high) == pytest.approx(tuple(expected), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize(('sided', 'confidence', 'lower', 'upper'), [
+    ('two', 0.95, 0.025, 0.975), ('upper', 0.95, 0.0, 0.95), ('lower', 0.99, 0.01, 1.0),
+    ('two', 0.5, 0.25, 0.75)])
+@pytest.mark.parametrize('n', [1, 2, 7, 100, 12345, 10**6])
+def test_clopper_pearson_agrees_with_scipy(n, sided, confidence, lower, upper):
+    for count in {0, 1, n // 3, n - 1, n}:
+        found = clopper_pearson(count, n, confidence, sided)
+        assert found.low == pytest.approx(
+            stats.beta.ppf(lower, count, n - count + 1) if count else 0.0, rel=1e-9)
+        assert found.high == pytest.approx(
+            stats.beta.ppf(upper, count + 1, n - count) if count < n else 1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize('n', [1, 2, 5, 13, 30])
+@pytest.mark.parametrize(('sided', 'confidence'), [('two', 0.95), ('upper', 0.95),
+                                                   ('lower', 0.9), ('two', 0.5)])
+def test_clopper_pearson_covers_at_least_nominally_by_enumeration(n, sided, confidence):
+    found = [clopper_pearson(count, n, confidence, sided) for count in range(n + 1)]
+    for share in [0.5 * step / 100.0 for step in range(1, 200)]:
+        covered = sum(math.comb(n, count) * share**count * (1.0 - share)**(n - count)
+                      for count, one in enumerate(found) if one.low <= share <= one.high)
+        assert covered >= confidence - 1e-12
+
+
+@pytest.mark.parametrize('function', [clopper_pearson, wilson])
+def test_without_trials_there_is_no_share_and_no_error(function):
+    found = function(0, 0)
+    assert (found.value, found.low, found.high, found.n) == (None, None, None, 0)
+    assert clustered([]).value is None and clustered([(0, 0)]).value is None
+
+
+def test_scenarios_that_are_alike_tell_as_much_as_independent_trials():
+    together, apart = clustered([(5, 25)] * 40), clopper_pearson(200, 1000)
+    assert (together.value, together.low, together.high) == pytest.approx(
+        (apart.value, apart.low, apart.high))
+
+
+def test_repeats_of_deterministic_scenarios_tell_as_much_as_one_trial_each():
+    once = clustered([(0, 1)] * 30 + [(1, 1)] * 10)
+    often = clustered([(0, 100)] * 30 + [(100, 100)] * 10)
+    assert (often.value, often.low, often.high) == pytest.approx(
+        (once.value, once.low, once.high), rel=1e-9)
+    assert often.n == 4000
+    assert often.high > 0.4 > clopper_pearson(1000, 4000).high
+
+
+def test_a_hundred_repeats_of_one_scenario_tell_about_one_scenario():
+    found = clustered([(0, 100)])
+    assert (found.value, found.low, found.high) == pytest.approx((0.0, 0.0, 0.975))
+    assert clustered([(100, 100)]).low == pytest.approx(0.025)
+    assert clustered([(3, 100)]).high > 0.95
+
+
+def test_scenarios_without_a_failure_count_as_one_trial_each():
+    assert clustered([(0, 25)] * 40).high == pytest.approx(clopper_pearson(0, 40).high)
+
+
+def test_one_failure_does_not_make_the_bound_better():
+    none, one = clustered([(0, 25)] * 40), clustered([(0, 25)] * 39 + [(1, 25)])
+    assert one.high >= none.high
+    assert clustered([(25, 25)] * 39 + [(24, 25)]).low <= clustered([(25, 25)] * 40).low
+
+
+def test_the_design_effect_is_that_of_a_ratio_over_clusters():
+    """By hand: n 40, share .3; squares 8, times 4/3; 1600 * .21 / (32/3) = 31.5; z/t3 squared."""
+    counts = [(1, 10), (3, 10), (3, 10), (5, 10)]
+    size = 31.5 * (stats.norm.ppf(0.025) / stats.t.ppf(0.025, 3))**2
+    found = clustered(counts)
+    assert found.low == pytest.approx(stats.beta.ppf(0.025, 0.3 * size, 0.7 * size + 1))
+    assert found.high == pytest.approx(stats.beta.ppf(0.975, 0.3 * size + 1, 0.7 * size))
+    assert found.method.endswith(f'effective n {size:.4g}')
+
+
+def test_empty_clusters_are_left_out():
+    assert clustered([(1, 4), (0, 0), (2, 4)]) == clustered([(1, 4), (2, 4)])
+
+
+@pytest.mark.parametrize(('strata', 'worst'), [
+    ({'a': (1, 10), 'b': (3, 3), 'c': (5, 100)}, 'b'), ({'a': (1, 2), 'b': (2, 4)}, 'b'),
+    ({'b': (1, 2), 'a': (1, 2)}, 'a'), ({'a': (0, 3), 'b': (0, 9)}, 'b'), ({}, None),
+    ({'a': (0, 0)}, None), ({'a': (0, 0), 'b': (0, 1)}, 'b')])
+def test_the_worst_stratum_is_the_largest_share_then_the_most_trials_then_the_name(strata, worst):
+    assert worst_stratum(strata) == worst
+
+
+@pytest.mark.parametrize('call', [
+    lambda: clopper_pearson(3, 2), lambda: clopper_pearson(-1, 2), lambda: clopper_pearson(0, -1),
+    lambda: clopper_pearson(1.0, 2), lambda: clopper_pearson(math.nan, 2),
+    lambda: clopper_pearson(1, 2, 1.0), lambda: clopper_pearson(1, 2, 0.95, 'both'),
+    lambda: wilson(3, 2), lambda: wilson(1, 2, math.nan), lambda: rule_of_three(0),
+    lambda: zero_failure_n(0.0), lambda: zero_failure_n(0.1, 1.0), lambda: bonferroni(0.05, 0),
+    lambda: bonferroni(1.5, 2), lambda: clustered([(2, 1)]), lambda: clustered([(1, 2)], 0.0),
+    lambda: worst_stratum({'a': (2, 1)})])
+def test_nonsense_is_refused(call):
+    with pytest.raises(ValueError, match=r'got .*, expected'):
+        call()
