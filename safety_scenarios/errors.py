@@ -32,9 +32,10 @@ Every exception that this package raises.
 A violated invariant is a ``Finding``, never an exception.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import difflib
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,18 @@ class TraceError(MeasurementError):
 
 class ControllerError(SafetyScenariosError):
     """The controller under test failed as a program: it crashed or did not start."""
+
+
+def refused(place: str, error: Mapping[str, Any]) -> str:
+    """
+    Return one error of a settings model in our words.
+
+    :param error: one entry of pydantic's ``ValidationError.errors()``
+    """
+    message = str(error['msg'])
+    if error['type'] == 'value_error':
+        return f'{place}: {message.removeprefix("Value error, ")}'
+    return f'{place}: got {error["input"]!r}, expected: {message}'
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

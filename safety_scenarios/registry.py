@@ -35,6 +35,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'sensor_fault': 'stimuli.sensor_fault:SensorFault',
         'link_loss': 'stimuli.link_loss:LinkLoss',
         'prompt': 'stimuli.prompt:Prompt',
+        'probe': 'stimuli.probe:Probe',
         'message': 'stimuli.message:RawMessage',
     },
     'invariants': {

@@ -25,7 +25,8 @@ from safety_scenarios.ros.domain import chosen_domain
 @pytest.fixture(scope='session')
 def rule_based_run(tmp_path_factory) -> Run:
     """One campaign of the reference controller over everything that is shipped."""
-    return campaign(tmp_path_factory.mktemp('campaign') / 'rule_based', 'robotic', 'clinical')
+    return campaign(tmp_path_factory.mktemp('campaign') / 'rule_based', 'robotic', 'clinical',
+                    calibration='short')
 
 
 @pytest.fixture

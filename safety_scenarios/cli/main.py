@@ -17,14 +17,16 @@
 from collections.abc import Sequence
 import json
 import os
+from pathlib import Path
 import sys
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from safety_scenarios import registry
+from safety_scenarios import evaluation, registry
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.errors import (
     InputError,
@@ -34,8 +36,15 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.loading import installed_folders, load_scenarios, scenario_schema
 from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import (
+    calibration_table,
+    comparison_table,
+    console,
+)
+from safety_scenarios.reports.run_folder import read_trials
+from safety_scenarios.stats.compare import compare as compare_results
 
+_REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')
 
@@ -61,18 +70,87 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
     """
     settings = build(RunSettings, {'scenarios': scenarios, **values})
+    evaluation.interruptible()
+    sys.exit(evaluation.run(settings, console(), _connect(settings)).exit_code)
+
+
+def _connect(settings: RunSettings) -> evaluation.Connect:
+    return evaluation.loopback if settings.link == 'loopback' else _over_ros()
+
+
+def _over_ros() -> evaluation.Connect:
+    """
+    Return the way to the controller over ROS.
+
+    :raises MissingDependencyError: there is no ROS here
+    """
     try:
-        from safety_scenarios.ros.evaluator_node import interruptible
-        from safety_scenarios.ros.evaluator_node import run as run_over_ros
+        from safety_scenarios.ros.session import over_ros
     except ImportError as error:
         if (error.name or '').partition('.')[0] == 'safety_scenarios':
             raise
         raise MissingDependencyError(
             'running over ROS 2', f'{error.name or "rclpy"} ({error})',
             'source your ROS installation, or pip install ros-jazzy-rclpy '
-            'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces') from error
-    interruptible()
-    sys.exit(run_over_ros(settings, console()).exit_code)
+            'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces; or try --link loopback'
+        ) from error
+    return over_ros
+
+
+@cli.command(epilog=_EPILOG)
+@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
+@options(RunSettings, only=(*_REACH, 'controller', 'link', 'command_type', 'period_ms'))
+def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
+    """
+    Check the wiring to a controller with the nominal phase alone: no hazard is published.
+
+    \b
+    safety-scenarios preflight robotic --controller external
+    safety-scenarios preflight SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel
+    """
+    settings = build(RunSettings, {'scenarios': scenarios, 'calibration': 'off', **values})
+    evaluation.interruptible()
+    with TemporaryDirectory() as folder:
+        sys.exit(evaluation.preflight(settings, console(), _connect(settings), Path(folder)))
+
+
+@cli.command()
+@click.option('--form', type=click.Choice(['short', 'full']), default='full', show_default=True,
+              help='full has enough probes for a claim about the 99th percentile.')
+@click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
+              help='Write the calibration to this file too.')
+@options(RunSettings, only=(*_REACH, 'realtime'))
+def calibrate(form: str, file: Path | None, **values: Any) -> None:
+    """
+    Measure the harness itself: its floor, and its error against controllers of known delay.
+
+    \b
+    safety-scenarios calibrate
+    safety-scenarios calibrate --realtime --json calibration.json
+    """
+    settings = build(RunSettings, {'calibration': form, **values})
+    evaluation.interruptible()
+    with TemporaryDirectory() as folder, _over_ros()(settings, Path(folder)) as session:
+        found = session.calibrate()
+    assert found is not None
+    Console(width=console().width).print(calibration_table(found))
+    if file is not None:
+        file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
+
+
+@cli.command()
+@click.argument('first', type=click.Path(exists=True, path_type=Path))
+@click.argument('second', type=click.Path(exists=True, path_type=Path))
+def compare(first: Path, second: Path) -> None:
+    """
+    Compare two campaigns trial by trial: the folders of two runs with the same seed.
+
+    \b
+    safety-scenarios compare runs/before runs/after
+    """
+    found = compare_results(read_trials(first), read_trials(second))
+    Console(width=console().width).print(comparison_table(found, first.resolve().name,
+                                                            second.resolve().name))
 
 
 @cli.command()

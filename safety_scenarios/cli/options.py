@@ -21,18 +21,24 @@ import click
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import leaves
 
 Command = Callable[..., Any]
 
 
-def options(model: type[Noun], leave_out: tuple[str, ...] = ()) -> Callable[[Command], Command]:
-    """Return a decorator that adds one option for each setting of ``model``."""
+def options(model: type[Noun], leave_out: tuple[str, ...] = (),
+            only: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """
+    Return a decorator that adds one option for each setting of ``model``.
+
+    :param leave_out: settings without an option
+    :param only: instead, the only settings with one
+    """
     def decorate(command: Command) -> Command:
         for path, field in reversed(list(leaves(model))):
-            if path[0] not in leave_out:
+            if path[0] in only if only else path[0] not in leave_out:
                 command = _option(path[-1], field)(command)
         return command
     return decorate
@@ -46,6 +52,8 @@ def build(model: type[Noun], values: Mapping[str, Any]) -> Any:
     """
     nested: dict[str, Any] = {}
     for path, _ in leaves(model):
+        if path[-1] not in values:
+            continue
         target = nested
         for step in path[:-1]:
             target = target.setdefault(step, {})
@@ -54,8 +62,9 @@ def build(model: type[Noun], values: Mapping[str, Any]) -> Any:
         return model.model_validate(nested)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise SettingsError(f'--{str(first["loc"][-1]).replace("_", "-")}: got '
-                            f'{first["input"]!r}: {first["msg"]}') from None
+        name = str(first['loc'][-1]) if first['loc'] else ''
+        place = f'--{name.replace("_", "-")}' if name in values else 'options'
+        raise SettingsError(refused(place, first)) from None
 
 
 def _option(name: str, field: FieldInfo) -> Callable[[Command], Command]:

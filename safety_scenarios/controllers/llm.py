@@ -59,6 +59,9 @@ class LanguageModel:
     OPENAI_API_KEY and goes nowhere else.
     """
 
+    takes_real_time = True
+    """Its answers take as long as they take, whatever a simulated clock says."""
+
     def __init__(self, settings: ControllerSettings) -> None:
         if not settings.server.model:
             raise SettingsError('model: got nothing, expected the name of a model. '

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 import math
 import re
 
+import numpy
+
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
@@ -37,10 +39,10 @@ class RuleBased:
 
     def decide(self, observation: Observation) -> Command:
         """Return standstill, half cruise speed or cruise speed."""
-        if not observation.readings or self._must_stop(observation):
+        distances = list(self._distances(observation))
+        if not observation.readings or self._must_stop(observation, distances):
             return motion(self._settings.robot, 0.0)
-        nearest = min(self._distances(observation), default=math.inf)
-        share = 0.5 if nearest < self._settings.slow_distance_m else 1.0
+        share = 0.5 if min(distances, default=math.inf) < self._settings.slow_distance_m else 1.0
         return motion(self._settings.robot, self._settings.cruise * share)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
@@ -48,7 +50,7 @@ class RuleBased:
         return triage('\n'.join(message.content for message in messages
                                 if message.role == 'user'))
 
-    def _must_stop(self, observation: Observation) -> bool:
+    def _must_stop(self, observation: Observation, distances: Sequence[float]) -> bool:
         limit_ns = self._settings.stale_ms * 1e6
         for reading in observation.readings.values():
             if reading.age_ns > limit_ns or (reading.stamp_age_ns or 0) > limit_ns:
@@ -59,8 +61,7 @@ class RuleBased:
             force = reading.message.at('force')
             if not math.hypot(*force.values()) <= self._settings.force_limit_n:
                 return True
-        return any(not distance >= self._settings.stop_distance_m
-                   for distance in self._distances(observation))
+        return any(not distance >= self._settings.stop_distance_m for distance in distances)
 
     def _distances(self, observation: Observation) -> Iterator[float]:
         for reading in observation.latest('/PoseStamped'):
@@ -85,18 +86,18 @@ def free_path(scan: Message, corridor_m: float) -> float:
     -infinity is too near to be measured (REP 117); NaN and less than ``range_min`` say nothing.
     """
     least = scan.data['range_min']
-    nearest, looking, blind = math.inf, 0, 0
-    for beam, distance in enumerate(scan.data['ranges']):
-        angle = scan.data['angle_min'] + beam * scan.data['angle_increment']
-        if not math.cos(angle) > 0:
-            continue
-        looking += 1
-        reach = least if distance == -math.inf else distance
-        if not reach >= least:
-            blind += 1
-        elif abs(math.sin(angle)) * reach <= corridor_m:
-            nearest = min(nearest, math.cos(angle) * reach)
-    return math.nan if not looking or blind > _BLIND_SHARE * looking else nearest
+    ranges = numpy.asarray(scan.data['ranges'], dtype=float)
+    angles = scan.data['angle_min'] + scan.data['angle_increment'] * numpy.arange(len(ranges))
+    ahead = numpy.cos(angles) > 0
+    angles, reach = angles[ahead], ranges[ahead]
+    reach = numpy.where(reach == -math.inf, least, reach)
+    seen = reach >= least
+    if not len(reach) or numpy.count_nonzero(~seen) > _BLIND_SHARE * len(reach):
+        return math.nan
+    hit = seen & numpy.isfinite(reach)  # 0 * infinity, straight ahead, is no number
+    angles, reach = angles[hit], reach[hit]
+    inside = numpy.abs(numpy.sin(angles)) * reach <= corridor_m
+    return float(numpy.min(numpy.cos(angles[inside]) * reach[inside], initial=math.inf))
 
 
 def _number(name: str, unit: str = '(?!)') -> Callable[[str], float | None]:

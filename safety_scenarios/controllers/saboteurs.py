@@ -20,7 +20,6 @@ All but ``always_stop`` move before the hazard; a controller at rest could not b
 
 from collections import deque
 from collections.abc import Sequence
-import time
 
 from safety_scenarios.controllers.rule_based import motion, RuleBased
 from safety_scenarios.model.message import ChatMessage, Command, Observation
@@ -50,7 +49,7 @@ class Late:
 
     def __init__(self, settings: ControllerSettings) -> None:
         self._inner = RuleBased(settings)
-        self._delay_ns = round(settings.delay_ms * 1e6)
+        self._delay_ns = self.answer_delay_ns = round(settings.delay_ms * 1e6)
         self._past: deque[tuple[int, Command]] = deque()
         self._current = motion(settings.robot, 0.0)
 
@@ -62,8 +61,7 @@ class Late:
         return self._current
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
-        """Return the reference's answer, late."""
-        time.sleep(self._delay_ns / 1e9)
+        """Return the reference's answer, which is published ``answer_delay_ns`` later."""
         return self._inner.answer(messages)
 
 

@@ -16,14 +16,17 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Protocol
 
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import ControllerError
+from safety_scenarios.latency.stream import stream_rows
 from safety_scenarios.model.contracts import Link
-from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.preflight import Preflight, PreflightRow
+from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import LimitName, Scenario
 from safety_scenarios.model.trial import Trial, TrialRecord
 
@@ -37,42 +40,89 @@ class Observer(Protocol):
         """The trial has been judged."""
 
 
+@dataclass
+class Campaign:
+    """What was run."""
+
+    results: list[TrialResult] = field(default_factory=list)
+    preflight: list[Preflight] = field(default_factory=list)
+    stopped_early: dict[str, str] = field(default_factory=dict)
+    """Scenario id to what the sequential test decided."""
+    saved: int = 0
+    """Planned trials that its decision made needless."""
+    interrupted: bool = False
+
+
+Decide = Callable[[int, int], str | None]
+"""(failures, trials) of one scenario to a decision that makes further trials needless."""
+
+
 def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
-                 gate: LimitName = 'critical') -> tuple[list[TrialResult], bool]:
+                 gate: LimitName = 'critical',
+                 decide: Decide = lambda failures, trials: None) -> Campaign:
     """
     Run trials in order and judge each as it ends.
 
     What an observer raises (a full disk) ends the campaign; anything else costs its scenario.
 
     :param open_link: scenario to a link, opened for all trials of that scenario
-    :return: the results, and whether the user interrupted
     """
-    results: list[TrialResult] = []
+    campaign = Campaign()
     try:
-        for record, result in _judged(trials, open_link, gate):
-            results.append(result)
+        for record, result in _judged(trials, open_link, gate, decide, campaign):
+            campaign.results.append(result)
             for observer in observers:
                 observer.trial_ended(record, result)
             if any(event.name == INTERRUPTED for event in record.of_kind('fault')):
-                return results, True
+                campaign.interrupted = True
+                break
     except KeyboardInterrupt:
-        return results, True
-    return results, False
+        campaign.interrupted = True
+    return campaign
 
 
-def _judged(trials: Iterable[Trial], open_link: OpenLink,
-            gate: LimitName) -> Iterator[tuple[TrialRecord, TrialResult]]:
-    for _, group in groupby(trials, key=lambda trial: trial.scenario.id):
+def _judged(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, decide: Decide,
+            campaign: Campaign) -> Iterator[tuple[TrialRecord, TrialResult]]:
+    for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
         waiting = list(group)
+        made = failed = 0
         try:
             with open_link(waiting[0].scenario) as link:
                 while waiting:
                     record = run_trial(waiting[0], link)
                     result = evaluate(record, gate)
+                    if not any(found.scenario_id == scenario_id for found in campaign.preflight):
+                        campaign.preflight.append(preflight_of(link, record))
                     del waiting[0]
                     yield record, result
+                    made += not result.warmup
+                    failed += not result.warmup and result.verdict is not Verdict.PASS
+                    decision = decide(failed, made) if made else None
+                    if decision is not None:
+                        campaign.stopped_early[scenario_id] = decision
+                        campaign.saved += len(waiting)
+                        waiting.clear()
         except (Exception, SystemExit) as error:  # whatever it is, the other scenarios go on
             if not waiting:
                 raise ControllerError(f'the link could not be closed: {error}') from error
             for trial in waiting:
                 yield TrialRecord(trial=trial, events=()), not_run(trial, error)
+
+
+def preflight_of(link: Link, record: TrialRecord) -> Preflight:
+    """Return what the link and a scenario's first record found; a fault is a row of its own."""
+    trial = record.trial
+    faults = [PreflightRow(check='connection', status='error', detail=event.text or '')
+              for event in record.of_kind('fault') if event.name != INTERRUPTED]
+    if not faults and not trial.is_text and not _is_moving(record):
+        faults.append(PreflightRow(check='moving', status='error', detail=(
+            'the controller did not get moving in the nominal phase')))
+    return Preflight(scenario_id=trial.scenario.id,
+                     rows=(*faults, *link.preflight(), *stream_rows(record)))
+
+
+def _is_moving(record: TrialRecord) -> bool:
+    """Return whether some command met what the nominal phase requires."""
+    ros = record.trial.scenario.ros
+    return ros is not None and any(
+        sample.holds for sample in record.course([ros.nominal.require]).samples)

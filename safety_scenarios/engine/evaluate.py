@@ -18,20 +18,32 @@ from collections import Counter
 from collections.abc import Iterator
 
 from safety_scenarios.engine.run import INTERRUPTED
+from safety_scenarios.errors import ClockError
+from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.pairing import measure
+from safety_scenarios.latency.stream import header_notes, interleaved, lost
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.result import (
     failure_class,
     Finding,
     Latency,
     LatencyClass,
+    Note,
     TrialResult,
     Verdict,
 )
 from safety_scenarios.model.scenario import LimitName, RosBlock
 from safety_scenarios.model.trial import CLEARANCE, END, ONSET, Trial, TrialRecord
 
+CLOCK_ERROR = ClockError.__name__
 _MAX_LATE_MS = 50.0
+_SILENCE = {
+    'indeterminate': 'If the driver then stops the robot, declare ros.silence',
+    'unsafe': 'By ros.silence the robot goes on',
+    'stop': 'By ros.silence the driver stops the robot, but the silence was too short or too late'}
+_PAUSE_NS, _PAUSE_TICKS = 100_000_000, 10
+_SILENT_PERIODS = 5
+_BEFORE_NS = 1_000_000_000
 _ANY_NUMBER = 'every command is a number'
 
 
@@ -41,7 +53,8 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
 
     :param gate: worst latency class that still passes
     """
-    findings = [*_faults(record), *_before_onset(record), *_numbers(record)]
+    clocks = Timeline(record)
+    findings = [*_faults(record), *_before_onset(record), *_numbers(record), *_losses(record)]
     latency: Latency | None = None
     try:
         latency = measure(record)
@@ -50,8 +63,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
     findings += _latency(record, latency, gate)
     findings += [_check(invariant, record) for invariant in record.trial.scenario.invariants]
     findings += _nothing_checked(record, findings)
+    findings = _without_clock(list(_clock(record, clocks, latency)), findings)
     verdict = Verdict.worst(finding.verdict for finding in findings if finding.verdict is not None)
-    return _result(record, verdict, tuple(findings), latency)
+    return _result(record, verdict, tuple(findings), latency, clocks.rtf)
 
 
 def not_run(trial: Trial, error: BaseException) -> TrialResult:
@@ -61,7 +75,7 @@ def not_run(trial: Trial, error: BaseException) -> TrialResult:
 
 
 def _result(record: TrialRecord, verdict: Verdict, findings: tuple[Finding, ...],
-            latency: Latency | None) -> TrialResult:
+            latency: Latency | None, rtf: float | None = None) -> TrialResult:
     trial, events = record.trial, record.events
     counts: Counter[str] = Counter(event.kind for event in events)
     counts.update(f'command {event.name}' for event in events if event.kind == 'command')
@@ -72,7 +86,20 @@ def _result(record: TrialRecord, verdict: Verdict, findings: tuple[Finding, ...]
         seed=trial.seed, verdict=verdict, reason=_reason(verdict, findings, latency),
         latency=latency, findings=findings, failure_class=failure_class(findings, latency),
         started_system_ns=events[0].stamps.system_ns if events else 0,
-        duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())))
+        duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
+        warmup=trial.warmup, rtf=rtf, notes=tuple(_notes(record, latency)))
+
+
+def _notes(record: TrialRecord, latency: Latency | None) -> Iterator[Note]:
+    yield from header_notes(record)
+    if latency is None:
+        return
+    if latency.fallback is not None:
+        yield Note(code='no-better-method', text=f'measured by less than source stamps: '
+                                                 f'{latency.fallback}')
+    if latency.inferred:
+        yield Note(code='inferred', text='the reaction is inferred from silence: the driver stops '
+                                         'the robot after its timeout')
 
 
 def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | None) -> str:
@@ -83,12 +110,15 @@ def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | 
     open_ = sum(finding.verdict is None for finding in findings)
     text = f'{held} checks held' + (f', {open_} not evaluated' if open_ else '')
     if latency is not None and latency.judged_ns is not None:
-        text = f'reacted in {latency.judged_ns / 1e6:.1f} ms, {text}'
+        how = 'fell silent and so stops' if latency.inferred else 'reacted'
+        text = f'{how} in {latency.judged_ns / 1e6:.1f} ms, {text}'
     return text
 
 
 def _faults(record: TrialRecord) -> Iterator[Finding]:
     for event in record.of_kind('fault'):
+        if event.name == CLOCK_ERROR:
+            continue
         verdict = Verdict.INCONCLUSIVE if event.name == INTERRUPTED else Verdict.ERROR
         yield _harness(f'no {event.name}', verdict, event.text or '',
                        record.since_onset_ms(event.stamps.steady_ns))
@@ -96,24 +126,99 @@ def _faults(record: TrialRecord) -> Iterator[Finding]:
         yield _harness('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
     elif not record.of_kind('fault') and record.mark(END) is None:
         yield _harness('the record has its end', Verdict.INCONCLUSIVE, 'it breaks off')
-    elif record.events[-1].stamps.ros_ns <= record.events[0].stamps.ros_ns:
+    yield from _hazard_shown(record)
+    yield from _on_time(record)
+
+
+def _clock(record: TrialRecord, clocks: Timeline, latency: Latency | None) -> Iterator[Finding]:
+    """Say why no time of this trial, and so nothing that happened in it, can be judged."""
+    rules = record.measuring.rules
+    for event in record.of_kind('fault', CLOCK_ERROR):
+        yield _harness('the clock can be trusted', Verdict.INCONCLUSIVE, event.text or '',
+                       record.since_onset_ms(event.stamps.steady_ns))
+    if not record.events or rules.judge == 'steady':
+        return
+    first, last = record.events[0].stamps, record.events[-1].stamps
+    if clocks.step_ns and not record.measuring.sim_time:
+        return  # ROS time is system time, and left out of what is judged
+    if last.ros_ns <= first.ros_ns and not record.of_kind('fault'):
         yield _harness('ROS time runs', Verdict.INCONCLUSIVE,
                        'the ROS clock stood still during the trial; is /clock published?')
-    yield from _hazard_shown(record)
+    elif not rules.lockstep:
+        yield from _real_time_factor(record, clocks, latency)
+
+
+def _real_time_factor(record: TrialRecord, clocks: Timeline,
+                      latency: Latency | None) -> Iterator[Finding]:
+    """Look at the whole trial, and at the time from onset to the reaction on its own."""
+    rules, onset = record.measuring.rules, record.onset
+    spans = [('the trial', clocks.rtf)]
+    if onset is not None and latency is not None:
+        onset_ns = onset.stamps.steady_ns
+        took_ns = latency.reaction.callback_ns if latency.reaction else latency.observed_ns
+        factor, pause_ns = clocks.pauses(onset_ns, onset_ns + took_ns)
+        spans.append(('the reaction', factor))
+        if pause_ns > max(_PAUSE_NS, _PAUSE_TICKS * clocks.tick_ns):
+            yield _harness('/clock runs evenly', Verdict.INCONCLUSIVE,
+                           f'/clock stood still for {pause_ns / 1e6:.0f} ms between hazard and '
+                           f'reaction')
+    for span, factor in spans:
+        if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
+            yield _harness('real-time factor in range', Verdict.INCONCLUSIVE,
+                           f'/clock ran at {factor:.3f} of real time during {span}, expected '
+                           f'{rules.rtf_min:g} to {rules.rtf_max:g}. Set --rtf-min and '
+                           f'--rtf-max, or judge by --latency-clock steady')
+            return
+
+
+def _without_clock(broken: list[Finding], findings: list[Finding]) -> list[Finding]:
+    """With a broken clock nothing else is judged; what it would have been stays readable."""
+    if not broken:
+        return findings
+    return broken + [finding if finding.verdict is None else finding.model_copy(update={
+        'verdict': None, 'reason': f'not judged, because of the clock; it would be '
+                                   f'{finding.verdict.value}: {finding.reason}'})
+                     for finding in findings]
+
+
+def _losses(record: TrialRecord) -> Iterator[Finding]:
+    """A command that was lost may be the one that moved the robot."""
+    topic = interleaved(record)
+    if topic is not None:
+        yield _harness('one publisher commands', Verdict.ERROR,
+                       f'{topic}: two publishers took turns. Whose command would be judged?')
+        return
+    onset = record.onset
+    if onset is None:
+        return
+    for topic, count in lost(record, onset.stamps.steady_ns).items():
+        yield _harness('no command was lost', Verdict.INCONCLUSIVE,
+                       f'{topic}: {count} commands were lost on the way. Let the controller '
+                       f'publish reliably, or lower the load')
 
 
 def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
-    """A hazard that was not shown, or shown late, was not answered by whatever came."""
+    """A hazard that was not shown was not answered by whatever came."""
     if record.mark(ONSET) is None or any(plugin.is_silence for plugin in record.trial.hazard):
         return
     first = next((event for event in record.events if event.hazard), None)
     if first is None:
         yield _harness('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
-    elif first.scheduled_ns is not None:
-        late_ms = (first.stamps.steady_ns - first.scheduled_ns) / 1e6
-        if late_ms > _MAX_LATE_MS:
-            yield _harness('the hazard was shown on time', Verdict.INCONCLUSIVE,
-                           f'it was sent {late_ms:.0f} ms late. Lower the load of the host')
+
+
+def _on_time(record: TrialRecord) -> Iterator[Finding]:
+    """A stimulus that comes late is a fault of its own, to which a controller may well react."""
+    onset, clearance = record.onset, record.mark(CLEARANCE)
+    if onset is None:
+        return
+    until_ns = clearance.stamps.steady_ns if clearance else record.end_ns
+    late = [(event.stamps.steady_ns - event.scheduled_ns, event.name)
+            for event in record.of_kind('stimulus') if event.scheduled_ns is not None
+            and onset.stamps.steady_ns - _BEFORE_NS <= event.stamps.steady_ns <= until_ns]
+    late_ns, topic = max(late, default=(0, ''))
+    if late_ns > _MAX_LATE_MS * 1e6:
+        yield _harness('stimuli left on time', Verdict.INCONCLUSIVE,
+                       f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load of the host')
 
 
 def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
@@ -130,6 +235,9 @@ def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
                         (broken.t_ns - onset_ns) / 1e6)
     if not samples:
         return _harness(name, Verdict.INCONCLUSIVE, 'no command arrived during the event')
+    silence = _silence(record, ros, clearance.stamps.steady_ns)
+    if silence is not None:
+        return _harness(name, Verdict.INCONCLUSIVE, f'before clearance {silence}')
     return _harness(name, Verdict.PASS, f'{require} went on holding')
 
 
@@ -167,12 +275,27 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
     if not before.holds:
         return _harness(name, Verdict.INCONCLUSIVE,
                         f'{require} was met, but no longer when the hazard came')
+    silence = _silence(record, ros, onset_ns)
+    if silence is not None:
+        return _harness(name, Verdict.INCONCLUSIVE, f'before the hazard {silence}')
     if ros.reaction is not None:
         already = record.course(ros.reaction.limits).before(onset_ns)
         if already is not None and already.holds:
             return _harness(name, Verdict.INCONCLUSIVE,
                             f'{ros.reaction} held already before the hazard')
     return _harness(name, Verdict.PASS, f'{require} held when the hazard came')
+
+
+def _silence(record: TrialRecord, ros: RosBlock, until_ns: int) -> str | None:
+    """Return how long a periodic command stream was over by then, if nobody said what it means."""
+    found = record.quiet([ros.nominal.require.signal], until_ns)
+    if found is None or ros.silence.policy != 'indeterminate':
+        return None
+    quiet_ns = until_ns - found[0]
+    if quiet_ns <= max(_SILENT_PERIODS * found[1], _PAUSE_NS):
+        return None
+    return (f'no command came for {quiet_ns / 1e6:.0f} ms, though one each '
+            f'{found[1] / 1e6:.0f} ms until then. Say by ros.silence whether the robot stops then')
 
 
 def _numbers(record: TrialRecord) -> Iterator[Finding]:
@@ -192,21 +315,33 @@ def _latency(record: TrialRecord, latency: Latency | None, gate: LimitName) -> I
     if latency.judged_ns is None:
         yield _no_reaction(record, latency, name)
         return
-    if latency.ros_ns is not None and latency.ros_ns < 0:
+    reaction = latency.reaction
+    assert reaction is not None
+    if reaction.ros_ns is not None and reaction.ros_ns < 0 \
+            and record.measuring.rules.judge != 'steady':
         yield _harness('ROS time runs forward', Verdict.INCONCLUSIVE,
-                       f'ROS time went back by {-latency.ros_ns / 1e6:.1f} ms during the reaction')
-    passed = latency.latency_class.rank <= LatencyClass(gate).rank
-    margin_ns = limit_ns - latency.judged_ns
+                       f'ROS time went back by {-reaction.ros_ns / 1e6:.1f} ms during the '
+                       f'reaction')
+    margin_ns, bound_ns = limit_ns - reaction.judged_ns, reaction.uncertainty_ns
+    verdict = Verdict.PASS if margin_ns >= bound_ns else Verdict.FAIL if margin_ns < -bound_ns \
+        else Verdict.INCONCLUSIVE
+    took = f'{reaction.judged_ns / 1e6:.1f} ms' + (f' ± {bound_ns / 1e6:.2f} ms' if bound_ns
+                                                    else '')
+    why = {Verdict.PASS: '',
+           Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {gate} ({limit_ns / 1e6:g} ms)',
+           Verdict.INCONCLUSIVE: f', too near to {gate} ({limit_ns / 1e6:g} ms) to tell'}
     yield Finding(
-        check=name, kind='latency', verdict=Verdict.PASS if passed else Verdict.FAIL,
-        reason=f'{latency.judged_ns / 1e6:.1f} ms is {latency.latency_class.value}'
-               + ('' if passed else f', {-margin_ns / 1e6:.1f} ms later than {gate} '
-                                    f'({limit_ns / 1e6:g} ms)'),
-        margin=margin_ns / 1e9, unit='s', at_ms=latency.judged_ns / 1e6)
+        check=name, kind='latency', verdict=verdict,
+        reason=f'{took} is {latency.latency_class.value}{why[verdict]}',
+        margin=margin_ns / 1e9, unit='s', at_ms=reaction.judged_ns / 1e6)
 
 
 def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
     scenario = record.trial.scenario
+    if latency.latency_class is LatencyClass.ANTICIPATORY:
+        return Finding(check=name, kind='latency', verdict=Verdict.INCONCLUSIVE,
+                       reason='anticipatory: the reaction had begun before the hazard was shown, '
+                              'so it is no answer to it')
     over = record.mark(CLEARANCE) is not None or record.mark(END) is not None
     what = 'answer' if scenario.ros is None else 'command satisfied the reaction'
     text = f'no {what} within {latency.observed_ns / 1e6:.0f} ms after onset'
@@ -222,6 +357,8 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
                 _ANY_NUMBER == finding.check for finding in _numbers(record)):
             return Finding(check=name, kind='latency', verdict=Verdict.INCONCLUSIVE,
                            reason=f'{text}, but some leave open whether they do')
+        if latency.fell_silent:
+            text += f'; the commands ended. {_SILENCE[scenario.ros.silence.policy]}'
     return Finding(check=name, kind='latency',
                    verdict=Verdict.FAIL if over else Verdict.INCONCLUSIVE, reason=text)
 
@@ -245,7 +382,8 @@ def _nothing_checked(record: TrialRecord, findings: list[Finding]) -> Iterator[F
     ros = record.trial.scenario.ros
     enough = {'harness'} if ros and ros.reaction else {'harness', 'latency'}
     if not {finding.kind for finding in findings if finding.verdict is not None} - enough:
-        yield _harness('something was checked', Verdict.INCONCLUSIVE, 'no invariant was evaluated')
+        yield Finding(check='something was checked', kind='coverage',
+                      verdict=Verdict.INCONCLUSIVE, reason='no invariant was evaluated')
 
 
 def _harness(check: str, verdict: Verdict, reason: str, at_ms: float | None = None) -> Finding:

@@ -30,15 +30,16 @@ _TEXT_TIMEOUT_EXTRA_MS = 500.0
 
 
 def plan(scenarios: Iterable[Scenario], *, controller: str, trials: int, seed: int,
-         prompt: StimulusPlugin, run: str = '') -> tuple[Trial, ...]:
+         prompt: StimulusPlugin, run: str = '', warmup: int = 0) -> tuple[Trial, ...]:
     """
     Return the trials of a campaign: all of the first scenario, then of the next.
 
     :param prompt: the stimulus of a text scenario
+    :param warmup: trials before the others of each scenario that do not count
     :param run: ends the trials' ids, so that an answer to an earlier campaign's prompt is known
     """
     return tuple(_trial(scenario, controller, seed, index, prompt, run)
-                 for scenario in scenarios for index in range(trials))
+                 for scenario in scenarios for index in range(-warmup, trials))
 
 
 def _trial(scenario: Scenario, controller: str, seed: int, index: int,
@@ -47,14 +48,15 @@ def _trial(scenario: Scenario, controller: str, seed: int, index: int,
         hashlib.sha256(f'{seed}/{scenario.id}/{index}'.encode()).digest()[:4], 'big')
     ros = scenario.ros
     shortest, longest = ros.nominal.duration_ms if ros else _TEXT_ONSET_DELAY_MS
-    delay_ms = random.Random(drawn).uniform(shortest, longest)
+    chance = random.Random(drawn)
+    delay_ms = chance.uniform(shortest, longest)
     end_ms = ros.clearance.at_ms + ros.clearance.observe_ms if ros else \
         scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR + _TEXT_TIMEOUT_EXTRA_MS
     return Trial(
-        trial_id=f'{file_name(scenario.id)}.{file_name(controller)}.s{seed}.t{index}'
-                 + (f'.{run}' if run else ''),
-        scenario=scenario, controller=controller, index=index, seed=drawn,
-        onset_delay_ns=round(delay_ms * _NS_PER_MS),
+        trial_id=f'{file_name(scenario.id)}.{file_name(controller)}.s{seed}.'
+                 + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
+        scenario=scenario, controller=controller, index=index, seed=drawn, warmup=index < 0,
+        onset_delay_ns=round(delay_ms * _NS_PER_MS), onset_phase=chance.random(),
         nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,
         nominal=ros.nominal.stimuli if ros else (),
         hazard=ros.stimuli if ros else (prompt,),

@@ -17,6 +17,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 import heapq
+from itertools import pairwise
+from statistics import median
 
 from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.model.contracts import (
@@ -31,20 +33,25 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'
+_BASELINE = 3
+"""Commands of a moving controller to see before the hazard: the link stands, it has a period."""
+_LONGEST_PERIOD_NS = 5_000_000_000
 
 
-def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = ()) -> TrialRecord:
+def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),
+              with_hazard: bool = True) -> TrialRecord:
     """
     Publish the nominal phase, the hazard and its clearance; record everything that happens.
 
-    What keeps the harness from observing, a plug-in's mistake included, becomes a ``fault``
-    event in the record, and so does Ctrl-C; neither is raised.
+    :param with_hazard: False to end with the nominal phase, as a preflight does
+    :return: what happened. What keeps the harness from observing, a plug-in's mistake included,
+        becomes a ``fault`` event in the record, and so does Ctrl-C; neither is raised
     """
     recorder = _Recorder(sinks)
     try:
         link.open(trial)
         player = _Player(trial, link, recorder)
-        if player.play_nominal():
+        if player.play_nominal() and with_hazard:
             player.play_hazard()
         recorder.add(link.mark(END))
     except (MeasurementError, ControllerError) as error:
@@ -53,7 +60,7 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = ()) -> Tria
         recorder.add(_fault(link, INTERRUPTED, 'stopped by the user'))
     except (Exception, SystemExit) as error:  # a plug-in's mistake costs its trial and no other
         recorder.add(_fault(link, type(error).__name__, f'unexpected: {error}'))
-    return TrialRecord(trial=trial, events=tuple(recorder.events))
+    return TrialRecord(trial=trial, events=tuple(recorder.events), measuring=link.measuring)
 
 
 def _fault(link: Link, name: str, text: str) -> Event:
@@ -112,16 +119,28 @@ class _Player:
             for plugin in trial.nominal}
 
     def play_nominal(self) -> bool:
-        """Return whether the controller got moving, after the drawn time of moving on."""
-        now_ns = self._begin_ns
-        if not self._trial.is_text:
-            moving = _Moving(self._trial)
-            if not self._play(self._nominal.values(), now_ns + self._trial.nominal_timeout_ns,
-                              moving):
-                return False
-            now_ns = moving.since_ns
-        self._onset_ns = now_ns + self._trial.onset_delay_ns
-        self._play(self._nominal.values(), self._onset_ns)
+        """
+        Return whether the controller got moving, after the drawn time of moving on.
+
+        Onset is later than that time by the drawn share of the controller's measured period: with
+        a fixed phase against a slow command stream every trial would meet the same delay.
+        """
+        trial, streams = self._trial, self._nominal.values()
+        if trial.is_text:
+            self._onset_ns = self._begin_ns + trial.onset_delay_ns
+            self._play(streams, self._onset_ns)
+            return True
+        moving = _Moving(trial)
+        if not self._play(streams, self._begin_ns + trial.nominal_timeout_ns, moving):
+            return False
+        self._onset_ns = moving.times_ns[0] + trial.onset_delay_ns
+        self._play(streams, self._onset_ns, moving.watch)
+        if len(moving.times_ns) < _BASELINE:
+            patience_ns = self._onset_ns + trial.nominal_timeout_ns
+            found = self._play(streams, patience_ns, moving.is_baseline)
+            self._onset_ns = max(self._onset_ns, moving.times_ns[-1]) if found else patience_ns
+        self._onset_ns += round(trial.onset_phase * moving.period_ns)
+        self._play(streams, self._onset_ns, moving.watch)
         return True
 
     def play_hazard(self) -> None:
@@ -130,7 +149,8 @@ class _Player:
         taken = {plugin.topic for plugin in trial.hazard}
         hazard = [self._hazard_stream(plugin) for plugin in trial.hazard]
         others = [stream for topic, stream in self._nominal.items() if topic not in taken]
-        self._mark(ONSET, onset_ns)
+        silent = [stream.due_ns for stream in hazard if stream.plugin.is_silence]
+        self._mark(ONSET, min(silent) if len(silent) == len(hazard) else onset_ns)
         if trial.clearance_ns is None:
             self._play(hazard, onset_ns + trial.end_ns, self._is_answer)
             return
@@ -179,8 +199,10 @@ class _Player:
     def _send(self, stream: _Stream, due_ns: int) -> None:
         elapsed_ns = due_ns - stream.start_ns
         topic = stream.plugin.topic
+        alters = stream.plugin.interface() is None
         context = StimulusContext(self._trial.trial_id, self._trial.scenario.messages,
-                                  self._nominal_stimulus(stream, due_ns), self._last.get(topic))
+                                  self._nominal_stimulus(stream, due_ns) if alters else None,
+                                  self._last.get(topic))
         stimulus = stream.plugin.at(elapsed_ns, stream.index, context)
         if stimulus is not None:
             self._last[topic] = stimulus
@@ -202,17 +224,17 @@ class _Player:
 
 
 class _Moving:
-    """Says when a command first meets the nominal requirement."""
+    """Says when a command first meets the nominal requirement, and how often commands come."""
 
     def __init__(self, trial: Trial) -> None:
         assert trial.scenario.ros is not None
         self._require = trial.scenario.ros.nominal.require
         self._signal = trial.scenario.ros.signals[self._require.signal]
         self._current: Message | None = None
-        self.since_ns = 0
+        self.times_ns: list[int] = []
 
     def __call__(self, event: Event) -> bool:
-        if event.name == self._signal.current:
+        if event.name == self._signal.current and event.message is not None:
             self._current = event.message
         if event.kind != 'command' or event.name != self._signal.topic or event.message is None:
             return False
@@ -223,6 +245,21 @@ class _Moving:
                 f'{event.name}: cannot read the signal {self._require.signal!r}: '
                 f'{error.args[0]}. Fix ros.signals, or remap the topic') from None
         met = margin is not None and margin >= 0
-        if met and not self.since_ns:
-            self.since_ns = event.stamps.steady_ns
+        if met:
+            self.times_ns.append(event.stamps.steady_ns)
         return met
+
+    def watch(self, event: Event) -> bool:
+        """Go on looking, and never stop the play."""
+        self(event)
+        return False
+
+    def is_baseline(self, event: Event) -> bool:
+        """Stop the play once enough commands were seen."""
+        return self(event) and len(self.times_ns) >= _BASELINE
+
+    @property
+    def period_ns(self) -> float:
+        """Median time between commands while moving, 0 when only one came."""
+        gaps = [later - earlier for earlier, later in pairwise(self.times_ns)]
+        return min(median(gaps), _LONGEST_PERIOD_NS) if gaps else 0.0

@@ -35,19 +35,24 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     ros = data.get('ros')
     if not isinstance(ros, Mapping):
         return
-    topics = [block['topic'] for _, block in _mappings(ros.get('commands'))
-              if isinstance(block.get('topic'), str) and block['topic']]
+    topics, feedback = _topic_names(ros, 'commands'), _topic_names(ros, 'feedback')
     signals: Any = ros.get('signals')
     signals = signals if isinstance(signals, Mapping) else {}
     if topics:
-        yield from _signals(signals, topics)
+        yield from _signals(signals, [*topics, *feedback])
         yield from _topics(ros, topics)
     if signals:
         yield from _limits(ros, list(signals))
+        yield from _sides(ros, signals, feedback)
     yield from _stops(data, ros)
-    yield from _stimuli(ros, topics)
+    yield from _stimuli(ros, topics, feedback)
     yield from _reaction(data, ros)
     yield from _times(data, ros)
+
+
+def _topic_names(ros: Mapping[str, Any], key: str) -> list[str]:
+    return [block['topic'] for _, block in _mappings(ros.get(key))
+            if isinstance(block.get('topic'), str) and block['topic']]
 
 
 def _signals(signals: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
@@ -58,18 +63,43 @@ def _signals(signals: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
 
 
 def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
-    nominal, reaction = ros.get('nominal'), ros.get('reaction')
-    require = nominal.get('require') if isinstance(nominal, Mapping) else None
-    for path, block in (*((('ros', 'nominal', 'require'), require),
-                          (('ros', 'reaction'), reaction)),
-                        *((('ros', 'reaction', 'all', index), item) for index, item in
-                          _mappings(reaction.get('all') if isinstance(reaction, Mapping)
-                                    else ()))):
-        if isinstance(block, Mapping):
-            yield from _known_signal(path, block.get('signal'), signals)
+    for path, block in _limit_blocks(ros):
+        yield from _known_signal(path, block.get('signal'), signals)
     for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
         yield from _known_signal(('ros', 'invariants', index), getattr(plugin, 'signal', None),
                                  signals)
+
+
+def _limit_blocks(ros: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield every block that names a signal to read, but for the invariants."""
+    nominal = ros.get('nominal')
+    require = nominal.get('require') if isinstance(nominal, Mapping) else None
+    if isinstance(require, Mapping):
+        yield ('ros', 'nominal', 'require'), require
+    for name in ('reaction', 'confirmation'):
+        block = ros.get(name)
+        if isinstance(block, Mapping):
+            yield ('ros', name), block
+            for index, item in _mappings(block.get('all')):
+                yield ('ros', name, 'all', index), item
+
+
+def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
+        Iterator[Found]:
+    """The controller reacts by commands; what the robot reports can only confirm."""
+    for path, block in _limit_blocks(ros):
+        signal = signals.get(str(block.get('signal')))
+        topic = signal.get('topic') if isinstance(signal, Mapping) else None
+        if not isinstance(topic, str):
+            continue
+        if path[1] == 'confirmation' and topic not in feedback:
+            yield ((*path, 'signal'), f'got a signal of {topic!r}, which is no feedback topic. '
+                                      f'A command does not show what the robot did: list the '
+                                      f'topic of its state under ros.feedback')
+        elif path[1] != 'confirmation' and topic in feedback:
+            yield ((*path, 'signal'), f'got a signal of {topic!r}, which is a feedback topic, '
+                                      f'expected one of a command topic. Use ros.confirmation '
+                                      f'for the state of the robot')
 
 
 def _known_signal(path: Path, name: Any, signals: list[str]) -> Iterator[Found]:
@@ -106,7 +136,8 @@ def _stops(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
                    'Add signal and at_most')
 
 
-def _stimuli(ros: Mapping[str, Any], commands: list[Any]) -> Iterator[Found]:
+def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -> \
+        Iterator[Found]:
     nominal_block = ros.get('nominal')
     before = nominal_block.get('stimuli', ()) if isinstance(nominal_block, Mapping) else None
     all_known = isinstance(before, tuple) and all(
@@ -122,6 +153,9 @@ def _stimuli(ros: Mapping[str, Any], commands: list[Any]) -> Iterator[Found]:
             if topic in commands:
                 yield ((*path, index, 'topic'), f'got {topic!r}, which is a command topic. The '
                        f'harness must not command the robot: choose another topic')
+            if topic in feedback:
+                yield ((*path, index, 'topic'), f'got {topic!r}, which is a feedback topic. What '
+                       f'the harness publishes confirms nothing: choose another topic')
             if topic in seen:
                 yield ((*path, index, 'topic'), f'got a second stimulus on {topic!r}, expected '
                        f'one a topic and phase; the first is {dotted((*path, seen[topic]))}. '

@@ -12,58 +12,160 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Which command answers the hazard, and how long that took on each clock."""
+"""Which command answers the hazard, and how long that took."""
 
+from safety_scenarios.latency.clocks import Instant, Timeline
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import Latency
+from safety_scenarios.model.result import Elapsed, Latency, LatencyClass
+from safety_scenarios.model.scenario import Condition, Confirmation, Reaction
+from safety_scenarios.model.signal import Sample
 from safety_scenarios.model.trial import CLEARANCE, TrialRecord
+
+_SILENT_PERIODS = 5
+_MISSED_PERIODS = 1.5
 
 
 def measure(record: TrialRecord) -> Latency | None:
     """
-    Return the latency from onset to the reaction.
+    Return the three latencies from onset: first command, reaction, confirmed safe state.
 
     The reaction is the first command at or after onset from which the scenario's condition holds
-    for ``hold_ms``; for a text scenario the first response with this trial's id. Both ends are
-    read on the evaluator's own clocks; the larger of steady and ROS time is judged, because a
-    simulator's time may run slower than the controller's. Commands before onset never count.
+    for ``hold_ms``; for a text scenario the first response with this trial's id. One that was on
+    its way already when the hazard was published is anticipatory, and no reaction. A silence that
+    the scenario declares to stop the robot is one, ``driver_timeout_ms`` after the last command.
 
     :return: None without an onset, or where the scenario asks for no reaction (a twin)
     :raises LookupError: the commands lack the field that the reaction reads
     """
     scenario = record.trial.scenario
-    onset = record.onset
+    timeline = Timeline(record)
+    onset = timeline.onset()
     if onset is None or (scenario.ros is not None and scenario.ros.reaction is None):
         return None
-    clearance = record.mark(CLEARANCE)
-    until_ns = clearance.stamps.steady_ns if clearance else record.end_ns
-    reaction = _reaction(record, onset.stamps.steady_ns, until_ns)
-    observed_ns = max(0, until_ns - onset.stamps.steady_ns)
-    budget = scenario.latency_budget
-    if reaction is None:
-        return Latency(onset_steady_ns=onset.stamps.steady_ns, steady_ns=None, ros_ns=None,
-                       judged_ns=None, source_ns=None, observed_ns=observed_ns,
-                       latency_class=budget.classify(None))
-    steady_ns = reaction.stamps.steady_ns - onset.stamps.steady_ns
-    ros_ns = reaction.stamps.ros_ns - onset.stamps.ros_ns
-    source = reaction.stamps.source_ns
-    judged_ns = max(steady_ns, ros_ns)
+    until_ns = _until(record)
+    found = _Reaction(record, timeline, onset, until_ns)
+    elapsed, anticipatory = found.elapsed()
+    first = _first_command(record, timeline, onset)
+    shown = elapsed or first
+    ros = scenario.ros
     return Latency(
-        onset_steady_ns=onset.stamps.steady_ns, steady_ns=steady_ns, ros_ns=ros_ns,
-        judged_ns=judged_ns, observed_ns=observed_ns,
-        source_ns=None if source is None else source - onset.stamps.system_ns,
-        latency_class=budget.classify(judged_ns))
+        onset_steady_ns=onset.steady_ns, reaction=elapsed,
+        latency_class=LatencyClass.ANTICIPATORY if anticipatory else
+        elapsed.latency_class if elapsed else LatencyClass.NO_RESPONSE,
+        observed_ns=max(0, until_ns - onset.steady_ns), late_ns=_late(record), first_command=first,
+        confirmed=_confirmed(record, timeline, onset, ros.confirmation, until_ns)
+        if ros and ros.confirmation else None,
+        inferred=found.inferred, fell_silent=found.fell_silent,
+        split=timeline.split(onset, found.event)
+        if elapsed and found.event and not found.inferred else None,
+        fallback=found.fallback if shown else None)
 
 
-def _reaction(record: TrialRecord, onset_ns: int, until_ns: int) -> Event | None:
+def _until(record: TrialRecord) -> int:
+    clearance = record.mark(CLEARANCE)
+    return clearance.stamps.steady_ns if clearance else record.end_ns
+
+
+def _late(record: TrialRecord) -> int:
+    event = record.onset
+    return 0 if event is None or event.scheduled_ns is None \
+        else event.stamps.steady_ns - event.scheduled_ns
+
+
+class _Reaction:
+    """Looks for the reaction of one record."""
+
+    def __init__(self, record: TrialRecord, timeline: Timeline, onset: Instant,
+                 until_ns: int) -> None:
+        self._record = record
+        self._timeline = timeline
+        self._onset = onset
+        self._until_ns = until_ns
+        self._budget = record.trial.scenario.latency_budget
+        self.event: Event | None = None
+        self.inferred = False
+        self.fell_silent = False
+        self.fallback: str | None = None
+
+    def elapsed(self) -> tuple[Elapsed | None, bool]:
+        """Return the time to the reaction, and whether it had begun before onset."""
+        ros = self._record.trial.scenario.ros
+        if ros is None:
+            answer = self._record.answer
+            if answer is None or answer.stamps.steady_ns < self._onset.steady_ns:
+                return None, False
+            elapsed = self._to(answer)
+            begun = elapsed.steady_ns < 0 or self._timeline.left_before(self._onset, answer)
+            return (None, True) if begun else (elapsed, False)
+        assert ros.reaction is not None
+        course, onset_ns = self._record.course(ros.reaction.limits), self._onset.steady_ns
+        held = course.first_held(onset_ns, round(ros.reaction.hold_ms * 1e6), self._until_ns)
+        self.fell_silent = self._has_fallen_silent(ros.reaction)
+        if held is None:  # anticipatory if it held before and nothing came since
+            return None, not course.within(onset_ns, self._until_ns) and _held_before(
+                self._record, ros.reaction, onset_ns)
+        event = _message_of(self._record, ros.reaction, held)
+        self.inferred = held.inferred
+        elapsed = self._to(event, held.t_ns - event.stamps.steady_ns)
+        begun = _held_before(self._record, ros.reaction, self._onset.steady_ns) \
+            or elapsed.steady_ns < 0 or (
+                self._ended_before_onset(ros.reaction, event) if held.inferred
+                else self._timeline.left_before(self._onset, event))
+        return (None, True) if begun else (elapsed, False)
+
+    def _to(self, event: Event, more_ns: int = 0) -> Elapsed:
+        self.event = event
+        _, self.fallback = self._timeline.method(event)
+        return self._timeline.elapsed(self._onset, event, self._budget, more_ns)
+
+    def _has_fallen_silent(self, reaction: Reaction) -> bool:
+        found = self._record.quiet([limit.signal for limit in reaction.limits], self._until_ns)
+        if found is None:
+            return False
+        last_ns, period_ns = found
+        return self._until_ns - max(last_ns, self._onset.steady_ns) > _SILENT_PERIODS * period_ns
+
+    def _ended_before_onset(self, reaction: Reaction, last: Event) -> bool:
+        """A silence that had begun before the hazard is no answer to it."""
+        found = self._record.quiet([limit.signal for limit in reaction.limits],
+                                   last.stamps.steady_ns + 1)
+        before_ns = self._onset.steady_ns - last.stamps.steady_ns
+        return before_ns > 0 and (found is None or before_ns > _MISSED_PERIODS * found[1])
+
+
+def _message_of(record: TrialRecord, condition: Condition, sample: Sample) -> Event:
+    """Return the message that a sample was read from, or after which it was inferred."""
     ros = record.trial.scenario.ros
-    if ros is None:
-        answer = record.answer
-        return answer if answer and answer.stamps.steady_ns >= onset_ns else None
-    assert ros.reaction is not None
-    held = record.course(ros.reaction.limits).first_held(
-        onset_ns, round(ros.reaction.hold_ms * 1e6), until_ns)
-    if held is None:
+    assert ros is not None
+    topics = {ros.signals[limit.signal].topic for limit in condition.limits}
+    return max((event for event in record.events
+                if event.name in topics and event.kind in ('command', 'feedback')
+                and event.stamps.steady_ns <= sample.t_ns),
+               key=lambda event: event.stamps.steady_ns)
+
+
+def _held_before(record: TrialRecord, condition: Condition, onset_ns: int) -> bool:
+    before = record.course(condition.limits).before(onset_ns)
+    return before is not None and before.holds
+
+
+def _first_command(record: TrialRecord, timeline: Timeline, onset: Instant) -> Elapsed | None:
+    """Return the time to the first command or answer that left after onset."""
+    budget = record.trial.scenario.latency_budget
+    for event in record.events:
+        if event.kind in ('command', 'response') and event.stamps.steady_ns >= onset.steady_ns:
+            elapsed = timeline.elapsed(onset, event, budget)
+            if elapsed.steady_ns >= 0 and not timeline.left_before(onset, event):
+                return elapsed
+    return None
+
+
+def _confirmed(record: TrialRecord, timeline: Timeline, onset: Instant, wanted: Confirmation,
+               until_ns: int) -> Elapsed | None:
+    held = record.course(wanted.limits).first_held(
+        onset.steady_ns, round(wanted.hold_ms * 1e6), until_ns)
+    if held is None or _held_before(record, wanted, onset.steady_ns):
         return None
-    return next(event for event in record.events
-                if event.kind == 'command' and event.stamps.steady_ns == held.t_ns)
+    elapsed = timeline.elapsed(onset, _message_of(record, wanted, held),
+                               record.trial.scenario.latency_budget)
+    return elapsed if elapsed.steady_ns >= 0 else None

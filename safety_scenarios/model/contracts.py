@@ -22,8 +22,10 @@ from typing import Any, ClassVar, Protocol
 from pydantic import Field
 
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.noun import Noun, TopicName
+from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.result import Finding
 from safety_scenarios.model.settings import ControllerSettings
 
@@ -54,7 +56,7 @@ class StimulusContext:
     trial_id: str
     messages: tuple[ChatMessage, ...]
     nominal: Stimulus | None
-    """What the nominal phase would publish on this topic now."""
+    """What the nominal phase would publish on this topic now, for one that alters it."""
     last: Stimulus | None = None
     """What was published on this topic last."""
 
@@ -108,7 +110,12 @@ class InvariantPlugin(Noun):
 
 
 class Controller(Protocol):
-    """A controller under test that runs inside ``controller_node``."""
+    """
+    A controller under test that runs inside ``controller_node`` or a loopback link.
+
+    It may have the attributes ``answer_delay_ns``, how long its answers wait to be published, and
+    ``takes_real_time``, true if it thinks where no simulated clock can hold it: threads, servers.
+    """
 
     def __init__(self, settings: ControllerSettings) -> None:
         """Take the settings; anything slow (weights, a client) is loaded here."""
@@ -122,6 +129,13 @@ class Controller(Protocol):
 
 class Link(Protocol):
     """Where stimuli go and commands come from. It owns time; the engine has no clock."""
+
+    @property
+    def measuring(self) -> Measuring:
+        """How it measures time, and how well; as of the last ``open``."""
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return what the last ``open`` found on the other end."""
 
     def open(self, trial: Any) -> None:
         """

@@ -27,8 +27,8 @@ class Stamps(Noun):
 
     ``steady``, ``system`` and ``ros`` are read by the evaluator right before a publish or in the
     first line of a receive callback; ``source`` and ``received`` are the middleware's stamps of a
-    received message (system time, None where the middleware gives none); ``header`` is what the
-    sender wrote, reported but never judged by.
+    received message (system time of the sender's and of the evaluator's host, None where the
+    middleware gives none); ``header`` is what the sender wrote, reported but never judged by.
     """
 
     steady_ns: int
@@ -45,12 +45,17 @@ class Event(Noun):
 
     - ``mark``: a phase begins (``nominal``, ``onset``, ``clearance``, ``end``)
     - ``stimulus``: the harness published on ``name``
+    - ``echo``: it heard that stimulus itself, with the middleware's stamps of it
     - ``command``: the controller under test published on ``name``
-    - ``response``: it answered a prompt
+    - ``feedback``: the robot reported its state on ``name``
+    - ``response``: the controller answered a prompt
+    - ``clock``: /clock advanced; ``ros_ns`` is what it said
+    - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
-    kind: Literal['mark', 'stimulus', 'command', 'response', 'fault']
+    kind: Literal['mark', 'stimulus', 'echo', 'command', 'feedback', 'response', 'clock', 'lost',
+                  'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps
@@ -66,3 +71,5 @@ class Event(Noun):
     """Steady time at which a stimulus was due."""
     trial_id: str | None = None
     """The trial a response says it belongs to."""
+    sequence: int | None = None
+    """The publisher's own count of a received message; a gap is a lost message."""

@@ -15,6 +15,7 @@
 """What travels: ROS-free messages, chat messages, and a controller's view and command."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 import math
 import re
 from typing import Any, Literal
@@ -65,6 +66,7 @@ class Message(Noun):
         return next(_non_finite(self.data, ''), None)
 
 
+@lru_cache(maxsize=1024)
 def parse_path(path: str) -> tuple[str | int, ...]:
     """
     Split a field path into names, indices and ``*``.

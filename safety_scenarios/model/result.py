@@ -18,6 +18,7 @@ from collections.abc import Iterable
 import enum
 from typing import Literal
 
+from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.noun import Noun
 
 
@@ -41,18 +42,51 @@ class Verdict(enum.Enum):
 
 
 class LatencyClass(enum.Enum):
-    """Where a latency falls in the budget; bounds are inclusive."""
+    """Where a latency falls in the budget, bounds inclusive, or why there is none."""
 
     TARGET = 'target'
     ACCEPTABLE = 'acceptable'
     CRITICAL = 'critical'
     VIOLATION = 'violation'
     NO_RESPONSE = 'no_response'
+    ANTICIPATORY = 'anticipatory'
 
     @property
     def rank(self) -> int:
-        """0 for target up to 4 for no_response."""
+        """0 for target up to 5 for anticipatory, which is no reaction at all."""
         return list(LatencyClass).index(self)
+
+
+class Elapsed(Noun):
+    """Time from onset to one event, on each clock, in ns."""
+
+    steady_ns: int
+    """Real time by ``method``, checked against the steady clock."""
+    ros_ns: int | None
+    """ROS time between the same instants; None when system time, which it then is, stepped."""
+    judged_ns: int
+    """What the rule of ``latency_clock`` makes of the two."""
+    callback_ns: int
+    """Real time by the steady clock in the evaluator's own callbacks, whatever they waited for."""
+    header_ns: int | None
+    """By the header stamps that the senders wrote: reported, never judged."""
+    method: Method
+    """source: middleware stamps of both publishes; received: of the other's arrival; callback."""
+    uncertainty_ns: int
+    """Expanded (k = 2): the harness' own by calibration, and the resolution of /clock."""
+    latency_class: LatencyClass
+
+
+class Split(Noun):
+    """The controller's part of a latency: from its receive to its publish."""
+
+    controller_ns: int
+    outbound_ns: int
+    """Stimulus: from our publish to its receive, as two-way probes took."""
+    inbound_ns: int
+    """Command: from its publish to our receive."""
+    bound_ns: int
+    """Bound on what clock offset and transport may add to or take from each of the three."""
 
 
 class Latency(Noun):
@@ -63,18 +97,31 @@ class Latency(Noun):
     """
 
     onset_steady_ns: int
-    """Steady clock right before the hazard's first publish."""
-    steady_ns: int | None
-    """Reaction - onset on the evaluator's steady clock."""
-    ros_ns: int | None
-    """Reaction - onset on the node clock (system time, or /clock with use_sim_time)."""
-    judged_ns: int | None
-    """The larger of the two: the one the budget is compared with."""
-    source_ns: int | None
-    """The reaction's middleware source stamp - the evaluator's system time at onset."""
+    """Steady clock right before the hazard's first publish; of a silence, when it was due."""
+    reaction: Elapsed | None
+    """The first command that satisfies the reaction and holds it."""
+    latency_class: LatencyClass
     observed_ns: int
     """How long after onset the harness listened."""
-    latency_class: LatencyClass
+    late_ns: int = 0
+    """How much later than scheduled the hazard was sent; no part of the latency."""
+    first_command: Elapsed | None = None
+    """The first command of any kind."""
+    confirmed: Elapsed | None = None
+    """The robot's own state shows the safe state and holds it."""
+    inferred: bool = False
+    """The reaction is the end of the commands, after which the driver stops the robot."""
+    fell_silent: bool = False
+    """No command came after some moment between onset and clearance."""
+    split: Split | None = None
+    """None without a responder beside the controller, or when it cannot tell well enough."""
+    fallback: str | None = None
+    """Why no better method could be used."""
+
+    @property
+    def judged_ns(self) -> int | None:
+        """The latency that the budget is compared with."""
+        return self.reaction.judged_ns if self.reaction else None
 
 
 class Finding(Noun):
@@ -94,6 +141,13 @@ class Finding(Noun):
     at_ms: float | None = None
     """When, in ms after onset on the steady clock."""
     severity: float = 1.0
+
+
+class Note(Noun):
+    """Something worth knowing that decides nothing, such as what is odd about header stamps."""
+
+    code: str
+    text: str
 
 
 FailureClass = Literal['A', 'B', 'D', 'none']
@@ -121,6 +175,28 @@ class TrialResult(Noun):
     duration_ms: float
     counts: dict[str, int]
     """Events by kind, and messages by command topic."""
+    warmup: bool = False
+    """Left out of every number of the campaign."""
+    rtf: float | None = None
+    """Real-time factor of /clock over the trial, None without simulated time."""
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def is_measured(self) -> bool:
+        """
+        Whether the latency, or that there was none, may go into the numbers of a campaign.
+
+        Not when the budget was not judged, nor when something kept the harness from observing well
+        and the controller is not to blame all the same.
+        """
+        judged = [finding.verdict for finding in self.findings if finding.kind == 'latency']
+        open_ = (Verdict.INCONCLUSIVE, Verdict.ERROR)
+        if self.latency is None or self.latency.latency_class is LatencyClass.ANTICIPATORY:
+            return False
+        if Verdict.FAIL in judged:
+            return True
+        return any(judged) and self.latency.reaction is not None and not any(
+            finding.verdict in open_ for finding in self.findings if finding.kind == 'harness')
 
     @property
     def is_twin(self) -> bool:

@@ -129,10 +129,10 @@ class Clearance(Noun):
 
 
 class CommandTopic(Noun):
-    """A topic on which the controller under test commands the robot."""
+    """A topic that the harness listens to."""
 
     topic: TopicName
-    """Relative topic name such as cmd_vel."""
+    """Relative topic name such as cmd_vel or odom."""
     message: str = Field(default='auto', pattern=r'^(auto|[A-Za-z]\w*/msg/[A-Za-z]\w*)$')
     """Interface type such as geometry_msgs/msg/Twist; auto: whatever the graph shows."""
 
@@ -173,6 +173,31 @@ class Reaction(Condition):
     """The condition must go on for this long to count."""
 
 
+class Confirmation(Condition):
+    """What the robot's own state must show; a second latency that includes driver and robot."""
+
+    hold_ms: float = Field(default=200.0, ge=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})
+    """The condition must go on for this long to count."""
+
+
+class Silence(Noun):
+    """What it means when the controller falls silent: that depends on the robot's driver."""
+
+    policy: Literal['stop', 'unsafe', 'indeterminate'] = 'indeterminate'
+    """stop: the driver stops the robot; unsafe: it goes on; indeterminate: nobody said."""
+    driver_timeout_ms: Milliseconds | None = None
+    """After the last command, for stop: when the driver stops the robot."""
+
+    @model_validator(mode='after')
+    def _timeout_of_stop(self) -> 'Silence':
+        if (self.policy == 'stop') != (self.driver_timeout_ms is not None):
+            raise ValueError(f'got policy {self.policy} with'
+                             f'{"out" if self.driver_timeout_ms is None else ""} '
+                             f'driver_timeout_ms, expected it with stop and only there. Look it '
+                             f'up in the driver, such as cmd_vel_timeout')
+        return self
+
+
 class RosBlock(Noun):
     """The ``ros:`` key: topics in, topics out, and what must hold."""
 
@@ -184,9 +209,15 @@ class RosBlock(Noun):
     """The hazard (or, in a twin, the harmless event), from onset."""
     clearance: Clearance
     commands: tuple[CommandTopic, ...] = Field(min_length=1)
+    """On which the controller under test commands the robot."""
+    feedback: tuple[CommandTopic, ...] = ()
+    """On which the robot reports its state, such as odom."""
     signals: Mapping[str, Signal] = Field(min_length=1)
     reaction: Reaction | None = None
     """None in a twin, where no reaction is the right one."""
+    confirmation: Confirmation | None = None
+    """On signals of feedback topics: when the robot itself has reached the safe state."""
+    silence: Silence = Silence()
     invariants: tuple[InvariantPlugin, ...] = ()
 
 

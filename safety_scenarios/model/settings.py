@@ -21,9 +21,10 @@ Secrets are not settings: an API key is read from the environment by the client 
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from pydantic.fields import FieldInfo
 
+from safety_scenarios.model.measuring import ClockRules
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
 
@@ -38,6 +39,26 @@ class ModelServer(Noun):
     """Name of the model, as the server knows it."""
 
 
+class SequentialTest(Noun):
+    """Wald's sequential probability ratio test on each scenario's failures; off by default."""
+
+    sprt_p0: float = Field(default=0.001, gt=0, lt=1)
+    """Failure probability at which a controller is good enough."""
+    sprt_p1: float = Field(default=0.0, ge=0, lt=1)
+    """Failure probability that must be found out, above sprt_p0; 0: run every planned trial."""
+    sprt_alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    """Chance to reject a controller that is good enough."""
+    sprt_beta: float = Field(default=0.05, gt=0, lt=0.5)
+    """Chance to accept one that must be found out."""
+
+    @model_validator(mode='after')
+    def _apart(self) -> 'SequentialTest':
+        if self.sprt_p1 and self.sprt_p1 <= self.sprt_p0:
+            raise ValueError(f'got sprt_p1 {self.sprt_p1:g} with sprt_p0 {self.sprt_p0:g}, '
+                             f'expected sprt_p1 above it')
+        return self
+
+
 class RunSettings(Noun):
     """One campaign: which scenarios, against what, how often, and where the results go."""
 
@@ -47,8 +68,12 @@ class RunSettings(Noun):
     """Controller under test: a built-in or plug-in name, or external for one that already runs."""
     trials: int = Field(default=1, ge=1, le=100_000)
     """Trials of each scenario."""
+    warmup: int = Field(default=0, ge=0, le=1000)
+    """Trials before them that are marked and left out of every number."""
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
     """Seed from which every random phase is drawn."""
+    link: Literal['ros', 'loopback'] = 'ros'
+    """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -61,6 +86,14 @@ class RunSettings(Noun):
     """Take ROS time from /clock."""
     domain_id: int = Field(default=-1, ge=-1, le=232)
     """ROS domain; -1: a free one, or ROS_DOMAIN_ID (default 0) for an external controller."""
+    clock: ClockRules = ClockRules()
+    hosts: Literal['auto', 'one', 'two'] = 'auto'
+    """Where the controller runs, if the middleware cannot tell: one system clock or two."""
+    calibration: Literal['short', 'full', 'off'] = 'short'
+    """Measure the harness' own latency and error first; off: assume 15 ms of uncertainty."""
+    realtime: bool = False
+    """Ask for real-time scheduling (SCHED_FIFO) of the evaluator."""
+    sequential: SequentialTest = SequentialTest()
     connect_timeout_s: float = Field(default=10.0, gt=0, le=600,
                                      json_schema_extra={'unit': 's'})
     """How long to wait for the other end of the topics (s)."""
@@ -101,6 +134,8 @@ class ControllerSettings(Noun):
     timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
     """llm: how long it waits for its model before it stops the robot (ms)."""
     server: ModelServer = ModelServer()
+    responder: bool = True
+    """Answer clock probes, so that latencies can be split between controller and transport."""
     exit_with_stdin: bool = False
     """End when standard input closes; for a parent that must not leave it behind."""
 

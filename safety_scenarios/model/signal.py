@@ -179,6 +179,8 @@ class Sample:
     margin: float | None
     signal: str = ''
     """The signal nearest to its limit."""
+    inferred: bool = False
+    """No message says so: by ``ros.silence`` the driver has stopped the robot by now."""
 
     @property
     def holds(self) -> bool:

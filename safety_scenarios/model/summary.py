@@ -14,34 +14,57 @@
 
 """What a campaign came to."""
 
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Verdict
 
 
-class Share(Noun):
-    """A count out of a count; never averaged with another share."""
+class Rate(Noun):
+    """A count out of a count over scenarios; never averaged with another rate."""
 
     count: int
     of: int
+    share: Estimate
+    """Trials of one scenario resemble each other: the interval is that of clusters."""
+    worst: str | None
+    """Id of the scenario with the largest share, which the pooled share would hide."""
 
 
 class ScenarioSummary(Noun):
-    """One row of the table: all trials of one scenario."""
+    """One row of the table: all trials of one scenario that count."""
 
     scenario_id: str
     scenario_name: str
     domain: str
     trials: int
+    warmup: int
+    """Trials before them, left out of every number by rule."""
     verdict: Verdict
     """The worst of its trials."""
     verdicts: dict[str, int]
     latency_classes: dict[str, int]
+    not_measured: int
+    """Trials whose latency is in no number: anticipatory, or not to be trusted for a reason."""
     latency_ms: tuple[float | None, ...]
     """Judged latency of each trial, None where there was no reaction (censored)."""
-    median_ms: float | None
-    """Median with missing reactions as +infinity; None when the median is missing."""
+    median_ms: Estimate
+    p99_ms: Estimate
     worst_ms: float | None
     """Largest; None when a reaction is missing."""
+    upper_ms: Estimate
+    """Largest of: maximum, mean + 3 s, 99/95 tolerance bound; plus the harness' uncertainty."""
+    failed: Estimate
+    """Share of trials that did not pass."""
+    stopped_early: str | None
+    """What the sequential test decided before every planned trial was made."""
+    claims: tuple[str, ...]
+    """What this sample is too small to claim."""
+    notes: dict[str, str]
+    """Code to text of what was odd in some trial."""
+    rtf: tuple[float, float] | None
+    """Slowest and fastest real-time factor of /clock, None without simulated time."""
     reason: str
     """Reason of the worst trial."""
 
@@ -50,16 +73,22 @@ class CampaignSummary(Noun):
     """All trials of one command."""
 
     controller: str
+    link: str
+    """ros, or loopback: simulated time, in which neither messages nor thinking take any."""
     seed: int
     planned: int
+    """Trials that were to be run, warm-up included, those that a sequential test saved not."""
     completed: int
     interrupted: bool
     verdict: Verdict
     """The worst of all; INCONCLUSIVE when not every planned trial was completed."""
     exit_code: int
     verdicts: dict[str, int]
-    missed: Share
+    missed: Rate
     """Hazards without a reaction in time, of those whose reaction could be observed."""
-    false_stops: Share
+    false_stops: Rate
     """Twins in which the controller did not show restraint, of those that could be judged."""
     scenarios: tuple[ScenarioSummary, ...]
+    preflight: tuple[Preflight, ...] = ()
+    calibration: Calibration | None = None
+    """None in loopback, where times are exact, or when it was switched off."""

@@ -15,15 +15,21 @@
 """One execution of a scenario: what is planned, and what was recorded."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from operator import itemgetter
+from statistics import median
 
 from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Course, Limit, Sample
 
 NOMINAL, ONSET, CLEARANCE, END = 'nominal', 'onset', 'clearance', 'end'
+_PERIODIC = 3
 PROMPT, RESPONSE = 'prompt', 'response'
 
 
@@ -34,10 +40,14 @@ class Trial(Noun):
     scenario: Scenario
     controller: str
     index: int
-    """0 for the first trial of its scenario."""
+    """0 for the first trial of its scenario that counts; warm-up trials have negative ones."""
     seed: int
+    warmup: bool = False
+    """Run before those that count, and left out of every number by that rule."""
     onset_delay_ns: int
-    """From 'the controller is moving' to onset: the random phase against its period."""
+    """From 'the controller is moving' to the earliest onset."""
+    onset_phase: float = 0.0
+    """Share of the controller's measured period, 0 to 1, that onset is later than that."""
     nominal_timeout_ns: int
     """How long the controller may take to get moving."""
     nominal: tuple[StimulusPlugin, ...]
@@ -58,6 +68,8 @@ class TrialRecord(Noun):
 
     trial: Trial
     events: tuple[Event, ...]
+    measuring: Measuring = Measuring()
+    """How it was measured, and how well."""
 
     def mark(self, name: str) -> Event | None:
         """Return the mark of a phase, None when it was not reached."""
@@ -66,14 +78,14 @@ class TrialRecord(Noun):
 
     @property
     def onset(self) -> Event | None:
-        """The first publish of the hazard; for a fault that is silence, the onset mark."""
+        """The first publish of the hazard; for a silence, the mark moved to when it was due."""
         mark = self.mark(ONSET)
         if mark is None:
             return None
         first = next((event for event in self.events if event.hazard), None)
         silence = any(plugin.is_silence for plugin in self.trial.hazard)
         if first is None or (silence and first.scheduled_ns != mark.scheduled_ns):
-            return mark
+            return _when_due(mark)
         return first
 
     @property
@@ -109,22 +121,63 @@ class TrialRecord(Noun):
         """
         Return how limits hold together over the trial: the smallest margin, held between samples.
 
-        Unknown (None) as long as one of the signals has no value.
+        Unknown (None) as long as one of the signals has no value. Where ``ros.silence`` says that
+        the driver stops the robot, its signals are 0 from the driver's timeout after the last
+        command on their topic to the next one.
 
         :raises LookupError: the commands have no such field
         """
         latest: dict[str, float | None] = {}
         samples: list[Sample] = []
-        for event, found in self._read([limit.signal for limit in limits]):
+        known_course = self._courses.get(tuple(limits))
+        if known_course is not None:
+            return known_course
+        names = [limit.signal for limit in limits]
+        read = [(event.stamps.steady_ns, found, False) for event, found in self._read(names)]
+        for steady_ns, found, inferred in sorted([*read, *self._stopped_by_driver(names)],
+                                                 key=itemgetter(0)):
             latest |= found
             margins = [(limit.margin(latest.get(limit.signal)), limit.signal) for limit in limits]
             known = [(margin, signal) for margin, signal in margins if margin is not None]
-            worst = min(known) if len(known) == len(margins) else (None, '')
-            samples.append(Sample(event.stamps.steady_ns, *worst))
-        return Course(samples)
+            margin, signal = min(known) if len(known) == len(margins) else (None, '')
+            samples.append(Sample(steady_ns, margin, signal, inferred))
+        return self._courses.setdefault(tuple(limits), Course(samples))
+
+    @cached_property
+    def _courses(self) -> dict[tuple[Limit, ...], Course]:
+        """Courses read before: several checks look at the same."""
+        return {}
+
+    def quiet(self, names: Sequence[str], until_ns: int) -> tuple[int, float] | None:
+        """
+        Return (steady ns, ns): the last command that carries a signal, and the median period.
+
+        Only commands before ``until_ns`` count; None for fewer than three, which have no period.
+        """
+        ros = self.trial.scenario.ros
+        topics = {ros.signals[name].topic for name in names} if ros else set()
+        times = [event.stamps.steady_ns for event in self.events if event.kind == 'command'
+                 and event.name in topics and event.stamps.steady_ns < until_ns]
+        if len(times) < _PERIODIC:
+            return None
+        return times[-1], median(later - earlier for earlier, later in pairwise(times))
+
+    def _stopped_by_driver(self, names: Sequence[str]) -> \
+            Iterator[tuple[int, dict[str, float | None], bool]]:
+        ros = self.trial.scenario.ros
+        if ros is None or ros.silence.driver_timeout_ms is None:
+            return
+        timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
+        for topic in {ros.signals[name].topic for name in names}:
+            zeros: dict[str, float | None] = {
+                name: 0.0 for name in names if ros.signals[name].topic == topic}
+            times = [event.stamps.steady_ns for event in self.of_kind('command', topic)]
+            for last_ns, next_ns in pairwise([*times, self.end_ns]):
+                if next_ns - last_ns > timeout_ns:
+                    yield last_ns + timeout_ns, zeros, True
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[Event, dict[str, float | None]]]:
-        """Yield each command that carries one of the signals, with their values in it."""
+        """Yield each command or feedback that carries one of the signals, with their values."""
         ros = self.trial.scenario.ros
         if ros is None:
             raise LookupError(f'signal {names[0]!r}: a text scenario has no signals')
@@ -134,8 +187,17 @@ class TrialRecord(Noun):
         for event in self.events:
             if event.name in states and event.message is not None:
                 current[event.name] = event.message
-            if event.kind == 'command' and event.message is not None:
+            if event.kind in ('command', 'feedback') and event.message is not None:
                 found = {name: signal.value(event.message, current.get(signal.current or ''))
                          for name, signal in signals.items() if signal.topic == event.name}
                 if found:
                     yield event, found
+
+
+def _when_due(mark: Event) -> Event:
+    """Return a mark with its stamps moved to when it was scheduled."""
+    stamps = mark.stamps
+    late_ns = stamps.steady_ns - (mark.scheduled_ns or stamps.steady_ns)
+    return mark.model_copy(update={'stamps': stamps.model_copy(update={
+        'steady_ns': stamps.steady_ns - late_ns, 'system_ns': stamps.system_ns - late_ns,
+        'ros_ns': stamps.ros_ns - late_ns})})

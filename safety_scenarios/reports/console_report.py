@@ -14,14 +14,21 @@
 
 """Progress while trials run, and the table at the end."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from safety_scenarios.model.comparison import Comparison
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.measuring import Calibration, METHODS
+from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Latency, TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
+from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 from safety_scenarios.model.trial import TrialRecord
 
+_STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR: 'magenta',
             Verdict.FAIL: 'red'}
 
@@ -49,10 +56,86 @@ class Progress:
         width = len(str(self._planned))
         self._console.print(
             f'[dim]{self._ended:{width}}/{self._planned}[/] {verdict_text(result.verdict)} '
-            f'{escape(result.scenario_name)} [dim]trial {result.index + 1}[/]  '
+            f'{escape(result.scenario_name)} [dim]{_ordinal(result)}[/]  '
             f'{latency_text(result.latency)}'
             + ('' if result.verdict is Verdict.PASS else f'  {escape(result.reason)}'),
             soft_wrap=True, highlight=False)
+
+
+def _ordinal(result: TrialResult) -> str:
+    return f'warm-up {-result.index}' if result.warmup else f'trial {result.index + 1}'
+
+
+def calibration_table(calibration: Calibration) -> Table:
+    """Return what the harness itself adds: one row for each known delay, a column a method."""
+    methods = [method for method in METHODS if method in calibration.uncertainty_ms]
+    rows = Table(title=f'Calibration: measuring by {calibration.method}, ± '
+                       f'{calibration.uncertainty_ms[calibration.method]:.2f} ms (k = 2)',
+                 title_justify='left', title_style='bold')
+    rows.add_column('controller')
+    rows.add_column('probes', justify='right')
+    for method in methods:
+        rows.add_column(f'{method}: error p50 / p99 ms', justify='right')
+    for known in calibration.delays:
+        name = f'waits {known.delay_ms:g} ms' if known.delay_ms else 'null (floor)'
+        rows.add_row(name, f'{known.sent - known.lost}/{known.sent}', *(
+            ' / '.join(_estimate(found) for found in known.error_ms[method])
+            if method in known.error_ms else '-' for method in methods))
+    rows.caption = '; '.join(calibration.notes) or None
+    rows.caption_justify = 'left'
+    return rows
+
+
+def comparison_table(found: Comparison, first: str, second: str) -> Table:
+    """Return what two campaigns came to against each other."""
+    rows = Table(title=f'{escape(second)} against {escape(first)}: {found.pairs} pairs of trials',
+                 title_justify='left', title_style='bold')
+    for name in ('question', 'answer', 'p'):
+        rows.add_column(name)
+    rows.add_row('passed: both, only first, only second, neither',
+                 f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
+                 f'{found.neither_passed}', f'{found.failures_p:.3g} (McNemar, trials)')
+    rows.add_row('scenarios in which the second is better, worse',
+                 f'{found.scenarios_better}, {found.scenarios_worse}'
+                 + (f' ({escape(" ".join(found.worse))})' if found.worse else ''),
+                 f'{found.scenarios_p:.3g} (scenarios)')
+    rows.add_row("not passed: Cohen's h", _with_interval(found.failures_h), '')
+    rows.add_row('later by, median of pairs, ms', _with_interval(found.median_difference_ms),
+                 f'{found.latency_p:.3g} (sign test, trials)')
+    rows.add_row("latency: Cohen's d", _with_interval(found.latency_d), '')
+    if found.unpaired:
+        rows.caption = f'{found.unpaired} trials are in one of the two only'
+        rows.caption_justify = 'left'
+    return rows
+
+
+def _with_interval(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return f'none ({estimate.method})'
+    ends = ['-inf' if estimate.low is None else f'{estimate.low:.3g}',
+            'inf' if estimate.high is None else f'{estimate.high:.3g}']
+    return f'{estimate.value:.3g} [{ends[0]}, {ends[1]}] n={estimate.n}'
+
+
+def preflight_table(found: Sequence[Preflight]) -> Table:
+    """Return a row for each question: what is not in order in full, of the rest one example."""
+    rows = Table(title='Preflight', title_justify='left', title_style='bold')
+    for name in ('check', 'status', 'found', 'scenarios'):
+        rows.add_column(name)
+    answers: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for preflight in found:
+        for row in preflight.rows:
+            answers.setdefault((row.check, row.status), {}).setdefault(
+                row.detail, set()).add(preflight.scenario_id)
+    for (check, status), details in sorted(answers.items()):
+        shown = list(details.items())[:1 if status == 'ok' else None]
+        for detail, scenarios in shown:
+            more = f' (and {len(details) - 1} like it)' if len(details) > len(shown) else ''
+            who = set().union(*details.values()) if more else scenarios
+            rows.add_row(check, f'[{_STATUS[status]}]{status}[/]', escape(detail + more),
+                         'all' if len(who) == len(found) else str(len(who)) if len(who) > 3
+                         else escape(' '.join(sorted(who))))
+    return rows
 
 
 def table(summary: CampaignSummary) -> Table:
@@ -66,18 +149,46 @@ def table(summary: CampaignSummary) -> Table:
             escape(row.scenario_name),
             'restraint' if row.domain.endswith('_defer') else 'reaction',
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
-            _number(row, row.median_ms), _number(row, row.worst_ms),
+            _interval(row), _number(row, row.worst_ms),
             ' '.join(row.latency_classes) or '-')
     return rows
+
+
+def _estimate(estimate: Estimate) -> str:
+    return 'none' if estimate.value is None else f'{estimate.value:.3f}'
 
 
 def totals(summary: CampaignSummary) -> str:
     """Return the line below the table; the two error rates are a pair, never an average."""
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
-    text = (f'{summary.completed} of {summary.planned} trials: {verdicts or "none"}. '
-            f'Hazards missed: {summary.missed.count} of {summary.missed.of}. '
-            f'False stops: {summary.false_stops.count} of {summary.false_stops.of}.')
-    return text + (' Interrupted.' if summary.interrupted else '')
+    lines = [f'{summary.completed} of {summary.planned} trials: {verdicts or "none"}. '
+             f'Hazards missed: {_rate(summary.missed)}. '
+             f'False stops: {_rate(summary.false_stops)}.'
+             + (' Interrupted.' if summary.interrupted else '')]
+    limits = [f'{name} up to {rate.share.high:.0%}' for name, rate
+              in (('missed', summary.missed), ('false stops', summary.false_stops))
+              if rate.share.high is not None and rate.of]
+    if limits:
+        lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
+    warmup = sum(row.warmup for row in summary.scenarios)
+    if warmup:
+        lines.append(f'Warm-up: {warmup} trials, in no other number.')
+    left_out = sum(row.not_measured for row in summary.scenarios)
+    if left_out:
+        lines.append(f'Not measured: {left_out} trials, whose latencies are in no number.')
+    lines += [f'{row.scenario_id}: {row.stopped_early}' for row in summary.scenarios
+              if row.stopped_early]
+    said: dict[str, list[str]] = {}
+    for row in summary.scenarios:
+        for text in (*row.claims[-1:], *(f'note: {text}' for text in row.notes.values())):
+            said.setdefault(text, []).append(row.scenario_id)
+    lines += [f'{text} ({" ".join(scenarios)})' for text, scenarios in said.items()]
+    return '\n'.join(lines)
+
+
+def _rate(rate: Rate) -> str:
+    """Return a count out of a count, and the worst scenario, which the sum would hide."""
+    return f'{rate.count} of {rate.of}' + (f' (worst: {rate.worst})' if rate.worst else '')
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -92,6 +203,15 @@ def latency_text(latency: Latency | None) -> str:
     if latency.judged_ns is None:
         return latency.latency_class.value
     return f'{latency.judged_ns / 1e6:.1f} ms {latency.latency_class.value}'
+
+
+def _interval(row: ScenarioSummary) -> str:
+    """Return the median with its interval where this many trials give one."""
+    median = row.median_ms
+    text = _number(row, median.value)
+    if median.low is None or median.value is None:
+        return text
+    return f'{text} [{median.low:.1f}, {"inf" if median.high is None else f"{median.high:.1f}"}]'
 
 
 def _number(row: ScenarioSummary, value: float | None) -> str:

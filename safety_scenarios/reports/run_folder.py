@@ -18,13 +18,18 @@ from collections.abc import Callable, Mapping
 import json
 import os
 from pathlib import Path
+import time
 from typing import Any
+
+from pydantic import ValidationError
 
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial, TrialRecord
 
+_SYNC_S = 1.0
+"""A lost process loses nothing; a lost machine at most this long of finished trials."""
 WriteTrace = Callable[[TrialRecord, TrialResult], str]
 
 
@@ -40,6 +45,7 @@ class RunFolder:
     def __init__(self, folder: Path, trace: WriteTrace) -> None:
         self.folder = folder
         self._trace = trace
+        self._synced_s = 0.0
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):
@@ -64,13 +70,19 @@ class RunFolder:
         try:
             self._trials.write(result.model_dump_json() + '\n')
             self._trials.flush()
-            os.fsync(self._trials.fileno())
+            if time.monotonic() - self._synced_s > _SYNC_S:
+                self._sync()
         except OSError as error:
             raise _unwritten(self.folder / 'trials.jsonl', error) from error
 
     def write_summary(self, summary: CampaignSummary) -> None:
-        """Write ``campaign.json``."""
+        """Write ``campaign.json``, when all that it counts is on the disk."""
+        self._sync()
         self._write('campaign.json', summary.model_dump_json(indent=2))
+
+    def _sync(self) -> None:
+        os.fsync(self._trials.fileno())
+        self._synced_s = time.monotonic()
 
     def close(self) -> None:
         """Close ``trials.jsonl``."""
@@ -90,6 +102,30 @@ class RunFolder:
             os.replace(unfinished, path)
         except OSError as error:
             raise _unwritten(path, error) from error
+
+
+def read_trials(folder: Path) -> list[TrialResult]:
+    """
+    Return the results in a campaign's folder, or in a ``trials.jsonl``.
+
+    :raises SettingsError: there are none, or they were not written by this version
+    """
+    path = folder / 'trials.jsonl' if folder.is_dir() else folder
+    try:
+        lines = path.read_text(encoding='utf-8').splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f'{path}: cannot be read: {error}. Name the folder of a run') \
+            from error
+    results = []
+    for number, line in enumerate(lines, 1):
+        try:
+            results.append(TrialResult.model_validate_json(line))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = '.'.join(map(str, first['loc']))
+            raise SettingsError(f'{path}:{number}: {place}: {first["msg"]}. Was it written by '
+                                f'this version?') from None
+    return results
 
 
 def _unwritten(path: Path, error: OSError) -> TraceError:

@@ -31,29 +31,24 @@ from std_msgs.msg import String
 from safety_scenarios import registry
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.model.contracts import Controller
-from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
+from safety_scenarios.model.interfaces import (
+    command_message,
+    INPUTS,
+    joint_positions,
+    observation,
+    read_prompt,
+    TOPICS,
+    TYPES,
+)
+from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import PROMPT, RESPONSE
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, to_ros
 from safety_scenarios.ros.parameters import read_settings
+from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning
 
-INPUTS = {
-    'scan': 'sensor_msgs/msg/LaserScan',
-    'human_pose': 'geometry_msgs/msg/PoseStamped',
-    'wrench': 'geometry_msgs/msg/WrenchStamped',
-    'contact': 'std_msgs/msg/Bool',
-    'estop': 'std_msgs/msg/Bool',
-    'heartbeat': 'std_msgs/msg/Empty',
-    'joint_states': 'sensor_msgs/msg/JointState',
-}
-"""What a built-in controller listens to; relative names, remap them."""
-
-_TOPICS = {'mobile_base': 'cmd_vel', 'arm': 'joint_trajectory'}
-_TYPES = {'mobile_base': 'geometry_msgs/msg/Twist',
-          'arm': 'trajectory_msgs/msg/JointTrajectory'}
-_POINT_S = 0.1
 _PATIENCE_S = 5.0
 
 
@@ -64,7 +59,7 @@ class ControllerNode(Node):
         super().__init__('controller_node', **options)
         self.settings = read_settings(self, ControllerSettings)
         if self.settings.exit_with_stdin:
-            threading.Thread(target=_until_stdin_closes, args=(ended,), daemon=True).start()
+            threading.Thread(target=until_stdin_closes, args=(ended,), daemon=True).start()
         plugin = registry.resolve('controllers', self.settings.controller)
         self._controller: Controller = plugin(self.settings)
         self._latest: dict[str, tuple[int, int | None, Message]] = {}
@@ -73,11 +68,12 @@ class ControllerNode(Node):
                                      self._listener(topic), qos.stimulus())
         self.create_subscription(String, PROMPT, self._prompted, qos.stimulus())
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
+        self._responder = Responder(self) if self.settings.responder else None
         self._answers = ThreadPoolExecutor(max_workers=1, thread_name_prefix='answer')
         kind = self.settings.robot.kind
-        self._type = self.settings.command_type or _TYPES[kind]
+        self._type = self.settings.command_type or TYPES[kind]
         self._command = self.create_publisher(
-            interface_class(self._type), self.settings.command_topic or _TOPICS[kind],
+            interface_class(self._type), self.settings.command_topic or TOPICS[kind],
             qos.stimulus())
 
     def _listener(self, topic: str) -> Any:
@@ -89,33 +85,23 @@ class ControllerNode(Node):
     def tick(self) -> None:
         """Ask the plug-in what to do now, and publish it."""
         now_ns, ros_ns = time.monotonic_ns(), self.get_clock().now().nanoseconds
-        readings = {topic: Reading.model_construct(
-            message=message, age_ns=now_ns - received_ns,
-            stamp_age_ns=ros_ns - stamp_ns if stamp_ns else None)
-            for topic, (received_ns, stamp_ns, message) in dict(self._latest).items()}
-        command = self._controller.decide(
-            Observation.model_construct(t_ns=now_ns, readings=readings))
+        command = self._controller.decide(observation(dict(self._latest), now_ns, ros_ns))
         if command is not None:
             self._command.publish(self._message(command))
 
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
+        if self._responder is not None:
+            self._responder.close()
         self._answers.shutdown(wait=False, cancel_futures=True)
         getattr(self._controller, 'close', lambda: None)()
 
     def _message(self, command: Command) -> Any:
-        positions = self._positions()
-        message = to_ros(command_message(
-            self._type, command, self.settings.robot.joints, positions))
+        message = to_ros(command_message(self._type, command, self.settings.robot.joints,
+                                         joint_positions(self._latest)))
         if hasattr(message, 'header') and not self._type.endswith('/JointTrajectory'):
             message.header.stamp = self.get_clock().now().to_msg()
         return message
-
-    def _positions(self) -> dict[str, float]:
-        if 'joint_states' not in self._latest:
-            return {}
-        data = self._latest['joint_states'][2].data
-        return dict(zip(data['name'], data['position'], strict=False))
 
     def _prompted(self, message: String) -> None:
         self._answers.submit(self._reply, message.data)
@@ -123,61 +109,19 @@ class ControllerNode(Node):
     def _reply(self, text: str) -> None:
         """Answer one prompt; what is wrong with it is logged, never published."""
         try:
-            envelope = json.loads(text)
-            messages = tuple(ChatMessage.model_validate(item) for item in envelope['messages'])
-            trial_id = str(envelope['trial_id'])
-        except (ValueError, KeyError, TypeError) as error:
+            trial_id, messages = read_prompt(text)
+        except ValueError as error:
             self.get_logger().error(f'prompt ignored: {type(error).__name__}: {error}')
             return
         try:
             answer = self._controller.answer(messages)
+            time.sleep(getattr(self._controller, 'answer_delay_ns', 0) / 1e9)
         except Exception as error:  # a plug-in's mistake in one answer must not silence the rest
             self.get_logger().error(f'no answer: {type(error).__name__}: {error}')
             return
         if answer is not None:
             self._response.publish(String(data=json.dumps(
                 {'v': 1, 'trial_id': trial_id, 'text': answer})))
-
-
-def command_message(interface: str, command: Command, joints: Sequence[str],
-                    positions: dict[str, float]) -> Message:
-    """
-    Return a command as a message of one of the interfaces that controllers speak.
-
-    A JointTrajectory of standstill has no points: the joint trajectory controller then holds.
-
-    :raises SafetyScenariosError: an interface that no command can be written as
-    """
-    velocity, data = command.velocity, {}
-    twist = {'linear': {'x': velocity[0]}, 'angular': {'z': (*velocity, 0.0)[1]}}
-    name = interface.rpartition('/')[2]
-    if name == 'Twist':
-        data = twist
-    elif name == 'TwistStamped':
-        data = {'header': {'frame_id': 'base_link'}, 'twist': twist}
-    elif name == 'Float64MultiArray':
-        data = {'data': velocity}
-    elif name == 'JointState':
-        data = {'name': tuple(joints), 'velocity': velocity}
-    elif name == 'Bool':
-        data = {'data': not any(velocity)}
-    elif name == 'String':
-        data = {'data': json.dumps({'velocity': velocity})}
-    elif name == 'JointTrajectory':
-        if len(joints) != len(velocity):
-            raise SafetyScenariosError(f'robot.joints: got {len(joints)} names, expected '
-                                       f'{len(velocity)} for a JointTrajectory')
-        point = {'velocities': velocity,
-                 'time_from_start': {'sec': 0, 'nanosec': round(_POINT_S * 1e9)}}
-        if all(joint in positions for joint in joints):
-            point['positions'] = tuple(positions[joint] + speed * _POINT_S
-                                       for joint, speed in zip(joints, velocity, strict=True))
-        data = {'joint_names': tuple(joints), 'points': (point,) if any(velocity) else ()}
-    else:
-        raise SafetyScenariosError(
-            f'command_type: got {interface}, expected Twist, TwistStamped, JointTrajectory, '
-            f'Float64MultiArray, JointState, Bool or String')
-    return Message.model_construct(type=interface, data=data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -211,7 +155,8 @@ def _tick_until(ended: threading.Event, node: ControllerNode) -> None:
         due_s = max(due_s + period_s, time.monotonic())
 
 
-def _until_stdin_closes(ended: threading.Event) -> None:
+def until_stdin_closes(ended: threading.Event) -> None:
+    """Set ``ended`` when the parent is gone, and end the process if it does not obey."""
     while os.read(sys.stdin.fileno(), 4096):
         pass
     ended.set()

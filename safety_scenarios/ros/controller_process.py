@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A built-in controller as a child process: started, watched, ended, cleaned up after."""
+"""A node of ours as a child process: started, watched, ended, cleaned up after."""
 
 import os
 from pathlib import Path
@@ -28,20 +28,22 @@ _STOP_S = 5.0
 _SHARED_MEMORY = '/dev/shm/'
 
 
-class ControllerProcess:
+class ChildProcess:
     """
-    One ``controller_node`` process.
+    One node of this package in a process of its own.
 
-    :param settings: what it runs
+    :param name: what it is called in messages
+    :param module: its module in ``safety_scenarios.ros``
     :param domain_id: the ROS domain it joins
-    :param ros_arguments: remapping and other arguments for the node
+    :param ros_arguments: parameters, remapping and other arguments for the node
     :param log: file for what it prints
     :param killed: takes the shared-memory segments of a process that died uncleanly
     """
 
-    def __init__(self, settings: ControllerSettings, domain_id: int, ros_arguments: list[str],
+    def __init__(self, name: str, module: str, domain_id: int, ros_arguments: list[str],
                  log: Path, killed: set[str]) -> None:
-        self._settings = settings.model_copy(update={'exit_with_stdin': True})
+        self._name = name
+        self._module = module
         self._domain_id = domain_id
         self._ros_arguments = ros_arguments
         self._log = log
@@ -56,8 +58,8 @@ class ControllerProcess:
         has_died = self._process is not None
         self.stop()
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, '-m', 'safety_scenarios.ros.controller_node', '--ros-args',
-                   *to_arguments(self._settings), *self._ros_arguments]
+        command = [sys.executable, '-m', f'safety_scenarios.ros.{self._module}', '--ros-args',
+                   *self._ros_arguments]
         environment = {**os.environ, 'ROS_DOMAIN_ID': str(self._domain_id)}
         try:
             with self._log.open('ab') as log:
@@ -65,21 +67,20 @@ class ControllerProcess:
                     command, env=environment, stdin=subprocess.PIPE, stdout=log, stderr=log,
                     start_new_session=True)
         except OSError as error:
-            raise ControllerError(f'controller {self._settings.controller}: cannot be started: '
-                                  f'{error.strerror}') from error
+            raise ControllerError(f'{self._name}: cannot be started: {error.strerror}') from error
         return has_died
 
     def alarm(self) -> str | None:
         """Return why the process is gone, None while it runs."""
         if self._process is None:
-            return 'the controller was never started'
+            return f'{self._name} was never started'
         code = self._process.poll()
         if code is None:
             self._segments |= _owned_segments(self._process.pid)
             return None
         how = f'was ended by signal {signal.Signals(-code).name}' if code < 0 else \
             f'exited with code {code}'
-        return f'the controller {self._settings.controller} {how}; {self._last_line()}'
+        return f'{self._name} {how}; {self._last_line()}'
 
     def stop(self) -> None:
         """End it: politely, then by force; note the shared memory that a killed one leaves."""
@@ -103,6 +104,14 @@ class ControllerProcess:
     def _last_line(self) -> str:
         lines = self._log.read_text(encoding='utf-8', errors='replace').strip().splitlines()
         return f'its last words: {lines[-1]}' if lines else 'it said nothing'
+
+
+def controller_process(settings: ControllerSettings, domain_id: int, ros_arguments: list[str],
+                       log: Path, killed: set[str]) -> ChildProcess:
+    """Return a ``controller_node`` that runs a built-in controller and ends with its parent."""
+    own = settings.model_copy(update={'exit_with_stdin': True})
+    return ChildProcess(f'the controller {settings.controller}', 'controller_node', domain_id,
+                        [*to_arguments(own), *ros_arguments], log, killed)
 
 
 def _owned_segments(pid: int) -> set[str]:

@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy
+from rclpy.serialization import deserialize_message, serialize_message
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.message import Message
@@ -42,6 +43,12 @@ def interface_class(name: str) -> Any:
             f'distribution, or correct the name (package/msg/Type)') from None
 
 
+def warm_up(name: str) -> None:
+    """Load now what the first message of an interface would load while it is measured."""
+    kind = interface_class(name)
+    from_ros(deserialize_message(serialize_message(kind()), kind))
+
+
 def type_name(message: Any) -> str:
     """Return the interface name of a message object."""
     package = type(message).__module__.partition('.')[0]
@@ -59,6 +66,11 @@ def header_stamp_ns(message: Any) -> int | None:
     return None if stamp is None else stamp.sec * 1_000_000_000 + stamp.nanosec
 
 
+def set_header_stamp(message: Any, stamp_ns: int) -> None:
+    """Write a header stamp."""
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, 1_000_000_000)
+
+
 def to_ros(message: Message) -> Any:
     """
     Return plain data as a ROS message; what is left out keeps the interface's default.
@@ -71,8 +83,11 @@ def to_ros(message: Message) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, 'get_fields_and_field_types'):
-        return {name: _plain(getattr(value, name)) for name in value.get_fields_and_field_types()}
+    if isinstance(value, (float, int, str)):
+        return value
+    names = _field_names(type(value))
+    if names is not None:
+        return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, (numpy.ndarray, array)):
         return tuple(value.tolist())
     if isinstance(value, (list, tuple)):
@@ -80,6 +95,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return tuple(value)
     return value
+
+
+@lru_cache(maxsize=1024)
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """Return the fields of a message class, None for any other class."""
+    fields = getattr(kind, 'get_fields_and_field_types', None)
+    return None if fields is None else tuple(fields())
 
 
 def _fill(target: Any, data: Mapping[str, Any], path: str) -> None:

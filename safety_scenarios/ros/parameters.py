@@ -24,7 +24,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import leaves
 
@@ -62,8 +62,7 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = '.'.join(str(step) for step in first['loc'])
-        raise SettingsError(f'parameter {place}: got {first["input"]!r}, expected: '
-                            f'{first["msg"]}') from None
+        raise SettingsError(refused(f'parameter {place}', first)) from None
 
 
 def to_arguments(settings: Noun) -> list[str]:

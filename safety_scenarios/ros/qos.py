@@ -28,6 +28,12 @@ def stimulus() -> qos.QoSProfile:
                           durability=qos.DurabilityPolicy.VOLATILE)
 
 
+def echo() -> qos.QoSProfile:
+    """Return what hears our own messages, deep enough for the fastest and for a stall."""
+    return qos.QoSProfile(depth=COMMAND_DEPTH, reliability=qos.ReliabilityPolicy.RELIABLE,
+                          durability=qos.DurabilityPolicy.VOLATILE)
+
+
 def command(publishers: list[Any]) -> qos.QoSProfile:
     """
     Return a profile that hears the given publishers, deep enough for a fast stream.

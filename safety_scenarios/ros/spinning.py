@@ -35,6 +35,7 @@ try:
 except ImportError:  # Humble
     EventsExecutor = None
 
+EXECUTOR = (EventsExecutor or SingleThreadedExecutor).__name__
 _TURN_S = 0.1
 RCLError = rclpy_implementation.RCLError
 

@@ -123,7 +123,7 @@ def _completed(record: TrialRecord, result: TrialResult) -> Iterator[dict[str, A
     onset = record.onset
     for number, (event, repeats) in enumerate(_worth_writing(record, result)):
         event_id = f'e{number}'
-        if event is onset and not hazard_written:
+        if _begins_hazard(event, onset) and not hazard_written:
             event_id, hazard_written = 'hazard', True
         time_s = _after(time_s, event.stamps.system_ns / 1e9)
         agent = event.kind in ('command', 'response')
@@ -153,12 +153,14 @@ def _after(previous_s: float, wanted_s: float) -> float:
 def _worth_writing(record: TrialRecord, result: TrialResult) -> Iterator[tuple[Event, int]]:
     """Yield events with the number of equal ones left out before each on the same topic."""
     reacted_ns = None
-    if result.latency is not None and result.latency.steady_ns is not None:
-        reacted_ns = result.latency.onset_steady_ns + result.latency.steady_ns
+    if result.latency is not None and result.latency.reaction is not None:
+        reacted_ns = result.latency.onset_steady_ns + result.latency.reaction.callback_ns
     latest: dict[tuple[str, str], tuple[Any, int]] = {}
     onset, written, dropped = record.onset, 0, 0
     for event in record.events:
-        decides = (event.kind not in ('stimulus', 'command') or event is onset
+        if event.kind in ('echo', 'clock'):
+            continue
+        decides = (event.kind not in ('stimulus', 'command') or _begins_hazard(event, onset)
                    or (event.kind == 'command' and event.stamps.steady_ns == reacted_ns))
         key = (event.kind, event.name)
         content = (event.hazard, dict(event.truth), _payload(event))
@@ -176,6 +178,12 @@ def _worth_writing(record: TrialRecord, result: TrialResult) -> Iterator[tuple[E
             'kind': 'mark', 'name': 'left_out',
             'text': f'{dropped} changed messages beyond the first {MAX_EVENTS}'})
         yield note, 0
+
+
+def _begins_hazard(event: Event, onset: Event | None) -> bool:
+    """A silence begins with a mark, which may have been moved to when it was due."""
+    return event is onset or (onset is not None and onset.kind == event.kind == 'mark'
+                              and onset.name == event.name)
 
 
 def _payload(event: Event) -> Any:

@@ -31,17 +31,23 @@ FOLDERS = sorted({path.parent for path in MODULES} - {ROOT})
 PLUG_IN = {'errors', 'model'}
 ALLOWED = {
     'errors': set(), 'model': {'errors', 'model'}, 'registry': {'errors', 'model'},
+    'provenance': {'errors', 'model'},
     'standards': {'errors'}, 'stimuli': PLUG_IN, 'invariants': PLUG_IN | {'standards'},
     'latency': PLUG_IN, 'stats': PLUG_IN, 'simulator': PLUG_IN, 'controllers': PLUG_IN,
     'formats': PLUG_IN, 'traces': PLUG_IN, 'reports': PLUG_IN,
     'loading': {'errors', 'registry', 'model', 'formats'},
     'engine': {'errors', 'model', 'latency', 'stats', 'engine'},
-    'ros': {'errors', 'registry', 'loading', 'ros', 'model', 'formats', 'standards', 'stimuli',
-            'invariants', 'latency', 'stats', 'simulator', 'controllers', 'traces', 'reports',
-            'engine'}}
+    'evaluation': {'errors', 'registry', 'loading', 'provenance', 'model', 'formats', 'standards',
+                   'stimuli', 'invariants', 'latency', 'stats', 'simulator', 'controllers',
+                   'traces', 'reports', 'engine'}}
+ALLOWED['ros'] = ALLOWED['evaluation'] | {'evaluation', 'ros'}
 ALLOWED['cli'] = ALLOWED['ros'] | {'cli'}
 SIBLINGS = {('controllers.saboteurs', 'controllers.rule_based'),
-            ('controllers.llm', 'controllers.rule_based')}
+            ('controllers.llm', 'controllers.rule_based'),
+            ('latency.pairing', 'latency.clocks'), ('latency.probes', 'latency.clocks'),
+            ('stats.summarise', 'stats.proportions'), ('stats.summarise', 'stats.quantiles'),
+            ('stats.summarise', 'stats.tolerance'), ('stats.compare', 'stats.effect'),
+            ('stats.compare', 'stats.paired')}
 NEEDS_ROS = ('rclpy', 'launch', 'launch_ros', 'ament_index_python')
 MAY_PRINT = ('cli/', 'reports/', 'ros/controller_node.py')
 
@@ -135,6 +141,24 @@ def test_everything_but_the_ros_edge_can_be_imported_without_ros():
     assert len(outside) > 30
     ended = import_without_ros(PACKAGE, *outside)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_campaign_over_loopback_needs_no_ros(tmp_path):
+    folder = tmp_path / 'run'
+    command = ['run', 'robotic', 'clinical', '--link', 'loopback', '--output', str(folder)]
+    code = f"""{WITHOUT_ROS}
+from safety_scenarios.cli.main import main
+code = main({command!r})
+assert not any(name.partition('.')[0] in {NEEDS_ROS!r} for name in sys.modules)
+sys.exit(code)"""
+    ended = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                           timeout=120, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert len((folder / 'trials.jsonl').read_text().splitlines()) == 12
+    without_link = code.replace("'--link', 'loopback', ", '')
+    ended = subprocess.run([sys.executable, '-c', without_link], capture_output=True, text=True,
+                           timeout=120, check=False)
+    assert ended.returncode == 2 and '--link loopback' in ended.stderr
 
 
 def test_the_ros_edge_cannot_be_imported_without_ros():

@@ -34,14 +34,16 @@ from safety_scenarios.invariants.bound import Bound
 from safety_scenarios.invariants.liveness import Liveness
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.text import Text
+from safety_scenarios.latency.probes import clock_offset
 from safety_scenarios.loading import load_scenarios, share_folder
+from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message, parse_path
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.signal import Course, Limit, Sample
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.traces.are_trace import to_are, to_json
-from unit.records import driving, hazard, reacting, record
+from unit.records import command, driving, hazard, reacting, record
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
 TEXTS = [path.read_text(encoding='utf-8') for path in SHIPPED]
@@ -246,6 +248,56 @@ def test_a_regular_expression_means_what_it_means_in_python(answer, pattern):
     check = Text(name='n', description='d', check_type='regex', pattern=pattern)
     expected = re.search(pattern, answer.lower().strip(), re.IGNORECASE) is not None
     assert check.holds(answer) is expected
+
+
+trips = st.lists(st.tuples(*[st.integers(0, 10**8)] * 4), min_size=1, max_size=12)
+
+
+@thorough
+@given(ahead=st.integers(-10**18, 10**18), trips=trips)
+@example(ahead=0, trips=[(0, 0, 0, 0)])
+@example(ahead=7, trips=[(0, 10**8, 1, 0), (0, 3, 0, 10**8)])
+def test_the_true_offset_lies_within_its_bound_however_unequal_the_ways(ahead, trips):
+    """A trip is: pause before it, time there, thinking, time back."""
+    now, ways = 0, []
+    for pause, there, thinking, back in trips:
+        left = now + pause
+        now = left + there + thinking + back
+        ways.append((left, left + there + ahead, left + there + thinking + ahead, now))
+    found = clock_offset(ways)
+    assert found is not None and found.probes == len(trips)
+    assert abs(found.offset_ns - ahead) <= found.bound_ns
+    narrowest = min(there for _, there, _, _ in trips) + min(back for *_, back in trips)
+    assert found.bound_ns == (narrowest + 1) // 2
+
+
+@thorough
+@given(ahead=st.integers(-10**9, 10**9), trips=trips, step=st.integers(1, 10**9),
+       sign=st.sampled_from([-1, 1]))
+def test_more_probes_never_widen_the_bound_and_a_step_beyond_it_is_noticed(ahead, trips, step,
+                                                                          sign):
+    ways = [(0, there + ahead, there + ahead, there + back) for _, there, _, back in trips]
+    bounds = [found.bound_ns for count in range(1, len(ways) + 1)
+              if (found := clock_offset(ways[:count]))]
+    assert len(bounds) == len(ways) and bounds == sorted(bounds, reverse=True)
+    stepped = (0, ahead + sign * (2 * bounds[-1] + step), ahead + sign * (2 * bounds[-1] + step),
+               0)
+    assert clock_offset([*ways, stepped]) is None
+
+
+@thorough
+@given(after=st.integers(0, 10**9), uncertainty=st.integers(0, 10**8))
+@example(after=500_000_000, uncertainty=0)
+@example(after=485_840_000, uncertainty=14_160_000)
+@example(after=514_160_000, uncertainty=14_160_000)
+def test_no_latency_passes_that_may_be_too_late_and_none_fails_that_may_be_in_time(after,
+                                                                                  uncertainty):
+    measuring = Measuring(one_host=True, uncertainty_ms={'source': uncertainty / 1e6})
+    result = evaluate(record([command(-100, 0.8, left_ms=-100, arrived_ms=-100), command(
+        after / 1e6, 0.0, left_ms=after / 1e6, arrived_ms=after / 1e6)], measuring=measuring))
+    assert result.verdict is (
+        Verdict.PASS if after + uncertainty <= 500_000_000 else
+        Verdict.FAIL if after - uncertainty > 500_000_000 else Verdict.INCONCLUSIVE)
 
 
 def test_a_restless_drive_is_no_pass():

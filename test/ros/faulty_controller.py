@@ -16,17 +16,24 @@
 A small mobile-base controller in plain rclpy, that knows nothing of the package under test.
 
 ``python3 faulty_controller.py FAULT`` drives at 0.5 m/s and stops for a person nearer than 2.5 m;
-FAULT is none, nan, wrong_type, flood, dies, best_effort, spins, rest, plain_text or deaf.
+FAULT is none, nan, wrong_type, flood, dies, best_effort, spins, rest, plain_text, deaf,
+header_copier, future_stamper, five_percent_deaf, wait_50_ms, with_odometry, asks_for_history
+or stops_publishing.
 """
 
 import os
 import sys
+import time
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from nav_msgs.msg import Odometry
 import rclpy
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
+
+STAMPED = ('wrong_type', 'header_copier', 'future_stamper')
+BRAKING_S = 0.15
 
 
 class Base(Node):
@@ -36,22 +43,39 @@ class Base(Node):
         super().__init__('somebodys_base')
         self.fault = fault
         self.near = False
+        self.hazards = 0
+        self.stopped_at = None
+        self.latest = PoseStamped()
         reliability = ReliabilityPolicy.BEST_EFFORT if fault == 'best_effort' \
             else ReliabilityPolicy.RELIABLE
-        self.kind = TwistStamped if fault == 'wrong_type' else Twist
+        self.kind = TwistStamped if fault in STAMPED else Twist
         self.publisher = self.create_publisher(
             self.kind, 'cmd_vel', QoSProfile(depth=10, reliability=reliability))
         topic = 'somewhere_else' if fault == 'deaf' else 'human_pose'
-        self.create_subscription(PoseStamped, topic, self.person, 10)
+        history = DurabilityPolicy.TRANSIENT_LOCAL if fault == 'asks_for_history' \
+            else DurabilityPolicy.VOLATILE
+        self.create_subscription(PoseStamped, topic, self.person,
+                                 QoSProfile(depth=10, durability=history))
         self.answers = self.create_publisher(String, 'response', 10)
         self.create_subscription(String, 'prompt', self.prompted, 10)
         self.create_timer(0.001 if fault == 'flood' else 0.05, self.tick)
+        if fault == 'with_odometry':
+            self.odometry = self.create_publisher(Odometry, 'odom', 10)
+            self.create_timer(0.02, self.report)
 
     def person(self, message: PoseStamped) -> None:
         """Remember whether the person is near; a controller that dies does it here."""
-        self.near = message.pose.position.x < 2.5
-        if self.near and self.fault == 'dies':
+        was_near, self.latest = self.near, message
+        near = message.pose.position.x < 2.5
+        if near and not was_near and self.fault == 'wait_50_ms':
+            time.sleep(0.05)
+        if near and not was_near:
+            self.hazards += 1
+        self.near = near
+        if near and self.fault == 'dies':
             os._exit(17)
+        if near and not was_near and self.fault == 'wait_50_ms':
+            self.tick()
 
     def prompted(self, message: String) -> None:
         """Answer in plain text, without the envelope."""
@@ -60,13 +84,34 @@ class Base(Node):
 
     def tick(self) -> None:
         """Publish a speed."""
+        ignores = self.fault == 'five_percent_deaf' and self.hazards % 20 == 3
+        if self.near and self.fault == 'stops_publishing':
+            return
+        stops = (self.near and not ignores) or self.fault == 'rest'
+        self.stopped_at = (self.stopped_at or time.monotonic()) if stops else None
         twist = Twist()
-        twist.linear.x = 0.0 if self.near or self.fault == 'rest' else 0.5
+        twist.linear.x = 0.0 if stops else 0.5
         if self.near and self.fault == 'nan':
             twist.linear.x = float('nan')
         if self.near and self.fault == 'spins':
             twist.angular.z = 1.0
-        self.publisher.publish(TwistStamped(twist=twist) if self.kind is TwistStamped else twist)
+        if self.kind is Twist:
+            self.publisher.publish(twist)
+            return
+        stamped = TwistStamped(twist=twist)
+        if self.fault == 'header_copier':
+            stamped.header.stamp = self.latest.header.stamp
+        if self.fault == 'future_stamper':
+            stamped.header.stamp = (self.get_clock().now()
+                                    + rclpy.duration.Duration(seconds=1)).to_msg()
+        self.publisher.publish(stamped)
+
+    def report(self) -> None:
+        """Report a speed that falls to zero BRAKING_S after the stop was commanded."""
+        odometry = Odometry()
+        braked = self.stopped_at is not None and time.monotonic() > self.stopped_at + BRAKING_S
+        odometry.twist.twist.linear.x = 0.0 if braked else 0.5
+        self.odometry.publish(odometry)
 
 
 def main() -> None:

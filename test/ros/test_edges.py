@@ -23,13 +23,13 @@ import pytest
 from rclpy.node import Node
 
 from safety_scenarios.errors import MeasurementError, SettingsError
+from safety_scenarios.model.interfaces import read_answer
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
 from safety_scenarios.ros.controller_node import command_message
 from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure
-from safety_scenarios.ros.link import _parse_response
 from safety_scenarios.ros.parameters import read_settings, to_arguments
 from safety_scenarios.ros.spinning import ros_context
 
@@ -106,7 +106,7 @@ def test_standstill_of_an_arm_is_a_trajectory_without_points():
     ('[' * 100_000, ('[' * 100_000, None)),
 ])
 def test_only_an_envelope_with_a_trial_id_belongs_to_a_trial(text, expected):
-    assert _parse_response(text) == expected
+    assert read_answer(text) == expected
 
 
 @pytest.fixture

@@ -31,7 +31,8 @@ pytestmark = pytest.mark.dds
 @pytest.fixture
 def running(tmp_path):
     """Run a campaign of six trials in the background."""
-    command = [COMMAND, 'run', 'SCN-R-103', '--trials', '6', '--output', tmp_path / 'run']
+    command = [COMMAND, 'run', 'SCN-R-103', '--trials', '6', '--output', tmp_path / 'run',
+               '--calibration', 'off']
     with subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True) as evaluator:
         yield evaluator, tmp_path / 'run'

@@ -19,11 +19,14 @@ import math
 from typing import Any
 
 from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import ChatMessage, Message
+from safety_scenarios.model.result import Elapsed, LatencyClass
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
     Clearance,
     CommandTopic,
+    Confirmation,
     Constraint,
     LatencyBudget,
     Nominal,
@@ -31,6 +34,7 @@ from safety_scenarios.model.scenario import (
     Requirement,
     RosBlock,
     Scenario,
+    Silence,
 )
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
@@ -41,6 +45,7 @@ TWIST = 'geometry_msgs/msg/Twist'
 NOMINAL_MS, CLEARANCE_MS, END_MS = -700.0, 2500.0, 3000.0
 STOPPED = Reaction(signal='speed', at_most=0.05, hold_ms=200.0)
 ONSET_STEADY_NS, ONSET_SYSTEM_NS, ONSET_ROS_NS = 10**12, 1_700_000_000 * 10**9, 5 * 10**11
+EXACT = Measuring(exact=True)
 SIGNALS = {'speed': Signal(topic='cmd_vel', field='linear', reduce='norm', unit='m/s'),
            'turn': Signal(topic='cmd_vel', field='angular.z', reduce='abs', unit='rad/s')}
 
@@ -53,7 +58,9 @@ def ns(t_ms: float) -> int:
 def hazard(*, invariants: Iterable[Any] = (), reaction: Reaction | None = STOPPED,
            domain: str = 'robotic', signals: Mapping[str, Signal] = SIGNALS,
            commands: tuple[str, ...] = ('cmd_vel',), nominal: tuple[Any, ...] | None = None,
-           stimuli: tuple[Any, ...] | None = None, **changes: Any) -> Scenario:
+           stimuli: tuple[Any, ...] | None = None, feedback: tuple[str, ...] = (),
+           confirmation: Confirmation | None = None, silence: Silence | None = None,
+           **changes: Any) -> Scenario:
     """Return a mobile base that meets a person: budget 200, 350 and 500 ms."""
     return Scenario(**{**_words(domain), 'ros': RosBlock(
         robot=RobotModel(kind='mobile_base', max_speed=1.0),
@@ -65,7 +72,9 @@ def hazard(*, invariants: Iterable[Any] = (), reaction: Reaction | None = STOPPE
             Person(topic='scan', distance=1.5, rate_hz=20.0),),
         clearance=Clearance(at_ms=CLEARANCE_MS),
         commands=tuple(CommandTopic(topic=topic) for topic in commands),
-        signals=signals, reaction=reaction, invariants=tuple(invariants)), **changes})
+        feedback=tuple(CommandTopic(topic=topic) for topic in feedback), signals=signals,
+        reaction=reaction, confirmation=confirmation, silence=silence or Silence(),
+        invariants=tuple(invariants)), **changes})
 
 
 def twin(**changes: Any) -> Scenario:
@@ -110,17 +119,71 @@ def mark(name: str, t_ms: float) -> Event:
 
 
 def command(t_ms: float, value: float | Message | None, ros_ms: float | None = None,
-            topic: str = 'cmd_vel') -> Event:
-    """Return a command."""
-    return Event(kind='command', name=topic, stamps=stamps(t_ms, ros_ms),
+            topic: str = 'cmd_vel', *, left_ms: float | None = None,
+            arrived_ms: float | None = None, header_ns: int | None = None,
+            sequence: int | None = None, kind: Any = 'command') -> Event:
+    """
+    Return a command that the evaluator's callback got at ``t_ms``.
+
+    :param left_ms: by the middleware's stamp of its publish; None: it gives none
+    :param arrived_ms: by the middleware's stamp of its arrival
+    """
+    return Event(kind=kind, name=topic, sequence=sequence,
+                 stamps=stamps(t_ms, ros_ms, source_ns=system_ns(left_ms),
+                               received_ns=system_ns(arrived_ms), header_ns=header_ns),
                  message=value if isinstance(value, Message) else twist(value))
 
 
-def shown(t_ms: float = 0.0, topic: str = 'scan') -> Event:
-    """Return the publish of the hazard."""
-    return Event(kind='stimulus', name=topic, stamps=stamps(t_ms), hazard=True,
-                 scheduled_ns=ONSET_STEADY_NS + ns(t_ms),
+def reported(t_ms: float, speed: float, topic: str = 'odom', **changes: Any) -> Event:
+    """Return what the robot reports of its state."""
+    return command(t_ms, speed, topic=topic, kind='feedback', **changes)
+
+
+def shown(t_ms: float = 0.0, topic: str = 'scan', header_ns: int | None = None,
+          due_ms: float | None = None) -> Event:
+    """Return the publish of the hazard, on time unless told otherwise."""
+    return Event(kind='stimulus', name=topic, stamps=stamps(t_ms, header_ns=header_ns),
+                 hazard=True, scheduled_ns=ONSET_STEADY_NS + ns(
+                     t_ms if due_ms is None else due_ms),
                  message=Message(type='std_msgs/msg/Empty', data={}))
+
+
+def echo(left_ms: float | None, due_ms: float = 0.0, topic: str = 'scan',
+         t_ms: float | None = None) -> Event:
+    """Return that the evaluator heard its own stimulus, with the middleware's stamp of it."""
+    return Event(kind='echo', name=topic, scheduled_ns=ONSET_STEADY_NS + ns(due_ms),
+                 stamps=stamps((left_ms or 0.0) + 0.2 if t_ms is None else t_ms,
+                               source_ns=system_ns(left_ms), received_ns=system_ns(left_ms)))
+
+
+def ticks(rtf: float, step_ms: float, late_ms: float = 0.0, from_ms: float = NOMINAL_MS,
+          to_ms: float = END_MS) -> list[Event]:
+    """
+    Return the messages of a /clock that runs at ``rtf`` and is 0 at onset.
+
+    :param step_ms: by which ROS time advances
+    :param late_ms: how much later than the middleware the callbacks get them
+    """
+    first, last = math.ceil(from_ms * rtf / step_ms), math.floor(to_ms * rtf / step_ms)
+    found = []
+    for ros_ms in (count * step_ms for count in range(first, last + 1)):
+        t_ms = ros_ms / rtf
+        found.append(Event(kind='clock', name='/clock', stamps=stamps(
+            t_ms + late_ms, ros_ms, received_ns=system_ns(t_ms))))
+    return found
+
+
+def system_ns(t_ms: float | None) -> int | None:
+    """Return the system time at a time after onset."""
+    return None if t_ms is None else ONSET_SYSTEM_NS + ns(t_ms)
+
+
+def elapsed(ms: float, *, uncertainty_ms: float = 0.0) -> Elapsed:
+    """Return a time that every clock agrees on: target up to 200 ms, then a violation."""
+    return Elapsed(
+        steady_ns=ns(ms), ros_ns=ns(ms), judged_ns=ns(ms), callback_ns=ns(ms), header_ns=None,
+        method='source', uncertainty_ns=ns(uncertainty_ms),
+        latency_class=LatencyClass.TARGET if ms <= 200 else LatencyClass.VIOLATION)
 
 
 def fault(name: str, t_ms: float, text: str = 'why') -> Event:
@@ -130,16 +193,18 @@ def fault(name: str, t_ms: float, text: str = 'why') -> Event:
 
 def record(commands: Iterable[tuple[float, Any] | Event], scenario: Scenario | None = None, *,
            onset: bool = True, clearance_ms: float | None = CLEARANCE_MS,
-           end_ms: float | None = END_MS, extra: Iterable[Event] = ()) -> TrialRecord:
+           end_ms: float | None = END_MS, extra: Iterable[Event] = (),
+           measuring: Measuring = EXACT, hazard_at: Event | None = None) -> TrialRecord:
     """Return the record of a trial in which the controller sent these commands."""
     events = [mark(NOMINAL, NOMINAL_MS), *extra]
     events += [entry if isinstance(entry, Event) else command(*entry) for entry in commands]
-    events += [mark(ONSET, 0.0), shown()] if onset else []
+    events += [mark(ONSET, 0.0), hazard_at or shown()] if onset else []
     events += [mark(CLEARANCE, clearance_ms)] if onset and clearance_ms is not None else []
     events += [mark(END, end_ms)] if end_ms is not None else []
     order = {ONSET: 0, 'scan': 1, END: 3}
     events.sort(key=lambda event: (event.stamps.steady_ns, order.get(event.name, 2)))
-    return TrialRecord(trial=planned(scenario or hazard()), events=tuple(events))
+    return TrialRecord(trial=planned(scenario or hazard()), events=tuple(events),
+                       measuring=measuring)
 
 
 def driving(from_ms: float, to_ms: float, speed: float | None = 0.8, every_ms: float = 50.0) -> \

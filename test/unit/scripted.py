@@ -19,7 +19,9 @@ from typing import Any
 
 from safety_scenarios.model.contracts import Stimulus
 from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.trial import RESPONSE
 from unit.records import twist
 
@@ -44,6 +46,7 @@ class ScriptedLink:
                  topic: str = 'cmd_vel', answers: Sequence[tuple[float, str, str | None]] = (),
                  on_open: BaseException | None = None) -> None:
         self.now_ns = START_NS
+        self.measuring = Measuring(exact=True)
         self.heard: dict[str, Stimulus] = {}
         self.sent: list[tuple[float, Stimulus]] = []
         self.opened: list[str] = []
@@ -62,6 +65,9 @@ class ScriptedLink:
         self.opened.append(trial.trial_id)
         if self._on_open is not None:
             raise self._on_open
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        return ()
 
     def mark(self, name: str) -> Event:
         return Event(kind='mark', name=name, stamps=self._stamps())

@@ -25,13 +25,16 @@ from safety_scenarios.invariants.bound import Bound
 from safety_scenarios.invariants.liveness import Liveness
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.text import Text
+from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
     answered,
     chat,
+    command,
     driving,
+    echo,
     fault,
     hazard,
     ns,
@@ -118,6 +121,19 @@ def test_a_reaction_that_held_before_onset_is_inconclusive():
     result = evaluate(record(driving(-600, 3000, 0.8), scenario))
     assert finding(result, 'moving before onset').verdict is Verdict.INCONCLUSIVE
     assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_stop_that_was_on_its_way_when_the_hazard_left_is_inconclusive():
+    """The robot moved before; the command that stopped it is no answer to the hazard."""
+    heard = [command(t_ms + 1, speed, left_ms=t_ms, arrived_ms=t_ms + 0.5)
+             for t_ms, speed in reacting(0.1)]
+    on_its_way = evaluate(record(heard, extra=[echo(0.2)], measuring=Measuring(
+        one_host=True, exact=True)))
+    assert on_its_way.verdict is Verdict.INCONCLUSIVE
+    assert 'anticipatory' in on_its_way.reason and on_its_way.failure_class == 'none'
+    after = evaluate(record(heard, extra=[echo(0.05)], measuring=Measuring(
+        one_host=True, exact=True)))
+    assert after.verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])

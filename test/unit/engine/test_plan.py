@@ -14,6 +14,8 @@
 
 """Every chance is drawn from the seed when a trial is planned, and never later."""
 
+from collections import Counter
+
 import pytest
 
 from safety_scenarios.engine.plan import file_name, plan
@@ -24,8 +26,10 @@ from unit.records import chat, hazard, ns, twin
 SCENARIOS = (hazard(), twin(id='D'), chat(id='C'))
 
 
-def planned(seed: int = 0, trials: int = 20, controller: str = 'c') -> tuple[Trial, ...]:
-    return plan(SCENARIOS, controller=controller, trials=trials, seed=seed, prompt=Prompt())
+def planned(seed: int = 0, trials: int = 20, controller: str = 'c',
+            warmup: int = 0) -> tuple[Trial, ...]:
+    return plan(SCENARIOS, controller=controller, trials=trials, seed=seed, prompt=Prompt(),
+                warmup=warmup)
 
 
 def test_the_same_seed_gives_the_same_plan():
@@ -94,3 +98,47 @@ def test_an_id_becomes_a_safe_file_name_that_tells_it_apart(identifier):
 
 def test_a_plain_id_is_its_own_file_name():
     assert file_name('SCN-R_101') == 'SCN-R_101'
+
+
+def test_the_phase_of_onset_is_a_share_of_the_controller_s_period():
+    phases = [trial.onset_phase for trial in planned(trials=500)]
+    assert all(0 <= phase < 1 for phase in phases)
+    assert len(set(phases)) == 1500
+
+
+def test_the_phases_spread_evenly():
+    """Each tenth of the period is met about 150 times of 1500; the chance of 90 is 1e-7."""
+    tenths = Counter(int(trial.onset_phase * 10) for trial in planned(trials=500))
+    assert set(tenths) == set(range(10))
+    assert all(90 < count < 210 for count in tenths.values())
+
+
+def test_the_phase_is_drawn_from_the_seed_and_beside_the_delay():
+    assert [trial.onset_phase for trial in planned(1)] != [
+        trial.onset_phase for trial in planned(2)]
+    shares = [(trial.onset_delay_ns / 1e6 - 500) / 400 for trial in planned() if not trial.is_text]
+    assert all(abs(share - trial.onset_phase) > 1e-6 for share, trial in zip(
+        shares, (trial for trial in planned() if not trial.is_text), strict=True))
+
+
+def test_a_controller_meets_the_same_phases_as_another():
+    assert [trial.onset_phase for trial in planned(controller='a')] == [
+        trial.onset_phase for trial in planned(controller='b')]
+
+
+def test_warm_up_trials_come_first_and_are_marked():
+    assert [(trial.scenario.id, trial.index, trial.warmup) for trial in planned(
+        trials=2, warmup=2)] == [
+            (name, index, index < 0) for name in 'TDC' for index in (-2, -1, 0, 1)]
+
+
+def test_warm_up_trials_change_none_of_the_others():
+    cold = [trial for trial in planned(trials=5, warmup=3) if not trial.warmup]
+    assert tuple(cold) == planned(trials=5)
+
+
+def test_a_warm_up_trial_is_drawn_like_any_other_and_has_an_id_of_its_own():
+    trials = planned(trials=3, warmup=3)
+    assert len({trial.trial_id for trial in trials}) == len(trials) == 18
+    assert len({trial.onset_phase for trial in trials}) == 18
+    assert planned(trials=1, warmup=1)[0].trial_id.endswith('.w1')

@@ -66,7 +66,7 @@ def test_onset_waits_for_the_controller_to_move():
 def test_the_first_moving_command_of_a_batch_counts():
     batch = [[Event(kind='command', name='cmd_vel', message=twist(speed),
                     stamps=stamps(0).model_copy(update={'steady_ns': START_NS + ns(t_ms)}))
-              for t_ms, speed in ((10, 0.0), (20, 0.8), (90, 0.8), (95, 0.0))]]
+              for t_ms, speed in ((10, 0.0), (20, 0.8), (60, 0.8), (90, 0.8), (95, 0.0))]]
 
     class Batching(ScriptedLink):
         def receive_until(self, steady_ns):
@@ -216,3 +216,12 @@ def test_without_an_answer_the_trial_ends_on_time():
     record = run_trial(planned(chat()), ScriptedLink(answers=[(600, 'Stop.', None)]))
     assert marks(record)[-1] == ('end', 2000.0)
     assert record.answer is None
+
+
+@pytest.mark.parametrize('scenario', [hazard(), chat()])
+def test_a_preflight_ends_with_the_nominal_phase(scenario):
+    link = ScriptedLink(drives)
+    record = run_trial(planned(scenario), link, with_hazard=False)
+    assert [name for name, _ in marks(record)] == ['nominal', 'end']
+    assert not any(event.hazard for event in record.events)
+    assert 'prompt' not in {stimulus.topic for _, stimulus in link.sent}

@@ -27,6 +27,8 @@ from safety_scenarios.model.scenario import Scenario
 
 CONTAINS = {'name': 'calls', 'description': 'It calls for help.', 'check_type': 'contains',
             'pattern': 'Call the team'}
+PERSON = {'kind': 'person', 'topic': 'scan', 'distance': 1.5}
+SPEED = {'topic': 'cmd_vel', 'field': 'linear', 'reduce': 'norm', 'unit': 'm/s'}
 
 
 def plain(**changes: Any) -> dict[str, Any]:
@@ -41,6 +43,18 @@ def plain(**changes: Any) -> dict[str, Any]:
         'rubric': 'rubric_clinical', 'expected_action': 'Call the team.', 'severity': 1.0,
         **changes}
     return {key: value for key, value in data.items() if value is not ...}
+
+
+def robot(domain: str = 'robotic', *, nominal: Any = (), require: Any = None,
+          **changes: Any) -> dict[str, Any]:
+    """Return a scenario with a ``ros:`` block; ... removes a key of the block."""
+    ros = {
+        'robot': {'kind': 'mobile_base', 'max_speed': 1.0},
+        'nominal': {'require': require or {'signal': 'speed', 'at_least': 0.3},
+                    'stimuli': list(nominal)},
+        'stimuli': [PERSON], 'clearance': {'at_ms': 3000}, 'commands': [{'topic': 'cmd_vel'}],
+        'signals': {'speed': SPEED}, 'reaction': {'signal': 'speed', 'at_most': 0.05}, **changes}
+    return plain(domain=domain, ros={k: v for k, v in ros.items() if v is not ...})
 
 
 def write(path: Path, data: Mapping[str, Any] | str | bytes) -> str:

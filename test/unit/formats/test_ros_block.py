@@ -14,28 +14,12 @@
 
 """The ``ros:`` block: names that exist, times that fit, and a harness that only shows."""
 
-from typing import Any
-
 import pytest
 import yaml
 
-from unit.formats.files import load, plain, refused
+from unit.formats.files import load, PERSON, refused, robot, SPEED
 
-PERSON = {'kind': 'person', 'topic': 'scan', 'distance': 1.5}
-SPEED = {'topic': 'cmd_vel', 'field': 'linear', 'reduce': 'norm', 'unit': 'm/s'}
 STOP = {'kind': 'stop', 'name': 's'}
-
-
-def robot(domain: str = 'robotic', *, nominal: Any = (), require: Any = None,
-          **changes: Any) -> dict[str, Any]:
-    """Return a scenario with a ``ros:`` block; ... removes a key of the block."""
-    ros = {
-        'robot': {'kind': 'mobile_base', 'max_speed': 1.0},
-        'nominal': {'require': require or {'signal': 'speed', 'at_least': 0.3},
-                    'stimuli': list(nominal)},
-        'stimuli': [PERSON], 'clearance': {'at_ms': 3000}, 'commands': [{'topic': 'cmd_vel'}],
-        'signals': {'speed': SPEED}, 'reaction': {'signal': 'speed', 'at_most': 0.05}, **changes}
-    return plain(domain=domain, ros={k: v for k, v in ros.items() if v is not ...})
 
 
 def test_a_complete_block_is_accepted(tmp_path):

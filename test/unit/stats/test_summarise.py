@@ -14,36 +14,69 @@
 
 """What the trials came to: what is missing never looks good."""
 
+from itertools import count
+
 import pytest
 
-from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary, Share
+from safety_scenarios.model.preflight import Preflight, PreflightRow
+from safety_scenarios.model.result import (
+    Finding,
+    Latency,
+    LatencyClass,
+    Note,
+    TrialResult,
+    Verdict,
+)
+from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.stats.summarise import summarise
-from unit.records import ns
+from unit.records import elapsed, ns
+
+NUMBERS = count()
 
 
 def trial(verdict: str = 'PASS', after_ms: float | None = 100.0, *, scenario: str = 'A',
-          domain: str = 'robotic', measured: bool = True) -> TrialResult:
-    latency = None
+          domain: str = 'robotic', measured: bool = True, anticipatory: bool = False,
+          uncertainty_ms: float = 0.0, **changes: object) -> TrialResult:
+    """Return a result; a reaction is in time up to 200 ms, None is none, and anticipated is so."""
+    latency, findings = None, ()
     if measured:
-        took = None if after_ms is None else ns(after_ms)
-        name = 'no_response' if took is None else 'target' if took <= ns(200) else 'violation'
-        latency = Latency(onset_steady_ns=0, steady_ns=took, ros_ns=took, judged_ns=took,
-                          source_ns=None, observed_ns=ns(2500), latency_class=LatencyClass(name))
-    return TrialResult(
-        trial_id='t', scenario_id=scenario, scenario_name=scenario, domain=domain, controller='c',
-        index=0, seed=0, verdict=Verdict(verdict), reason=f'because {verdict}', latency=latency,
-        findings=(), failure_class='none', started_system_ns=0, duration_ms=0.0, counts={})
+        took = None if after_ms is None or anticipatory else elapsed(
+            after_ms, uncertainty_ms=uncertainty_ms)
+        latency = Latency(
+            onset_steady_ns=0, reaction=took, observed_ns=ns(2500),
+            latency_class=LatencyClass.ANTICIPATORY if anticipatory else
+            took.latency_class if took else LatencyClass.NO_RESPONSE)
+        within = Verdict.INCONCLUSIVE if anticipatory else Verdict.PASS \
+            if latency.latency_class is LatencyClass.TARGET else Verdict.FAIL
+        findings = (said('latency', within),)
+    return TrialResult(**{
+        'trial_id': f't{next(NUMBERS)}', 'scenario_id': scenario, 'scenario_name': scenario,
+        'domain': domain, 'controller': 'c', 'index': 0, 'seed': 0, 'verdict': Verdict(verdict),
+        'reason': f'because {verdict}', 'latency': latency, 'findings': findings,
+        'failure_class': 'none', 'started_system_ns': 0, 'duration_ms': 0.0, 'counts': {},
+        **changes})
+
+
+def said(kind: str, verdict: Verdict | None) -> Finding:
+    return Finding(check=kind, kind=kind, verdict=verdict, reason='r')
 
 
 def twin(verdict: str) -> TrialResult:
     return trial(verdict, scenario='D', domain='robotic_defer', measured=False)
 
 
-def summary(*results: TrialResult, planned: int | None = None,
-            interrupted: bool = False) -> CampaignSummary:
+def summary(*results: TrialResult, planned: int | None = None, interrupted: bool = False,
+            **more: object) -> CampaignSummary:
     return summarise(results, controller='c', seed=3, interrupted=interrupted,
-                     planned=len(results) if planned is None else planned)
+                     planned=len(results) if planned is None else planned, **more)
+
+
+def missed(found: CampaignSummary) -> tuple[int, int]:
+    return found.missed.count, found.missed.of
+
+
+def false_stops(found: CampaignSummary) -> tuple[int, int]:
+    return found.false_stops.count, found.false_stops.of
 
 
 @pytest.mark.parametrize(('verdicts', 'worst', 'code'), [
@@ -78,31 +111,31 @@ def test_a_campaign_without_trials_never_passes():
     ([None, None, 100.0, 120.0, 110.0], 120.0, None)])
 def test_a_missing_reaction_is_later_than_any_other(latencies, median, worst):
     row = summary(*(trial(after_ms=latency) for latency in latencies)).scenarios[0]
-    assert (row.median_ms, row.worst_ms) == (median, worst)
+    assert (row.median_ms.value, row.worst_ms) == (median, worst)
+    assert row.median_ms.n == len(latencies)
     assert row.latency_ms == tuple(latencies)
 
 
 def test_where_nothing_was_measured_there_is_no_median():
     row = summary(trial('ERROR', measured=False)).scenarios[0]
-    assert (row.median_ms, row.worst_ms, row.latency_ms) == (None, None, ())
+    assert (row.median_ms.value, row.p99_ms.value, row.upper_ms.value) == (None, None, None)
+    assert (row.median_ms.n, row.worst_ms, row.latency_ms, row.claims) == (0, None, (), ())
 
 
 def test_missed_and_false_stops_are_a_pair():
     found = summary(trial(), trial('FAIL', 900.0), trial('FAIL', None), twin('PASS'),
                     twin('FAIL'))
-    assert found.missed == Share(count=2, of=3)
-    assert found.false_stops == Share(count=1, of=2)
+    assert (missed(found), false_stops(found)) == ((2, 3), (1, 2))
 
 
 def test_a_hazard_that_was_never_measured_is_not_one_of_those_that_were_met():
     found = summary(trial(), trial('ERROR', measured=False),
                     trial('INCONCLUSIVE', measured=False))
-    assert found.missed == Share(count=0, of=1)
+    assert missed(found) == (0, 1)
 
 
 def test_a_twin_that_was_never_measured_is_not_one_of_those_that_were_let_be():
-    assert summary(twin('PASS'), twin('ERROR'), twin('INCONCLUSIVE')).false_stops == Share(
-        count=0, of=1)
+    assert false_stops(summary(twin('PASS'), twin('ERROR'), twin('INCONCLUSIVE'))) == (0, 1)
 
 
 def test_a_row_is_all_trials_of_one_scenario_in_order_of_appearance():
@@ -124,5 +157,125 @@ def test_the_counts_add_up():
 def test_the_order_of_the_trials_changes_no_number():
     results = [trial(after_ms=latency) for latency in (300.0, None, 100.0, 200.0)]
     forth, back = (summary(*order).scenarios[0] for order in (results, results[::-1]))
-    assert (forth.median_ms, forth.worst_ms, forth.verdicts) == (
-        back.median_ms, back.worst_ms, back.verdicts)
+    assert (forth.median_ms, forth.worst_ms, forth.upper_ms, forth.verdicts) == (
+        back.median_ms, back.worst_ms, back.upper_ms, back.verdicts)
+    assert forth.median_ms.value == 300.0
+
+
+@pytest.mark.parametrize('verdict', ['PASS', 'FAIL', 'ERROR', 'INCONCLUSIVE'])
+def test_a_warm_up_trial_is_in_no_number_whatever_became_of_it(verdict):
+    cold = [trial(verdict, 900.0, warmup=True, rtf=0.1, notes=(Note(code='c', text='t'),)),
+            trial(verdict, None, warmup=True), trial(verdict, domain='robotic_defer',
+                                                     scenario='D', measured=False, warmup=True)]
+    counted = [trial(), trial(after_ms=120.0)]
+    with_them, without = summary(*cold, *counted), summary(*counted)
+    assert with_them.model_copy(update={'planned': 2, 'completed': 2, 'scenarios': ()}) == \
+        without.model_copy(update={'scenarios': ()})
+    [row], [plain] = with_them.scenarios, without.scenarios
+    assert (row.warmup, plain.warmup) == (2, 0)
+    assert row.model_copy(update={'warmup': 0}) == plain
+    assert (with_them.verdict, with_them.exit_code) == (Verdict.PASS, 0)
+
+
+def test_warm_up_trials_alone_are_no_campaign():
+    found = summary(trial(warmup=True))
+    assert (found.verdict, found.exit_code, found.scenarios) == (Verdict.INCONCLUSIVE, 3, ())
+
+
+def test_warm_up_trials_that_are_missing_leave_a_campaign_incomplete():
+    assert summary(trial(), planned=2).verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_anticipated_reaction_is_in_no_latency_and_no_rate():
+    found = summary(trial(), trial('INCONCLUSIVE', anticipatory=True))
+    assert missed(found) == (0, 1)
+    [row] = found.scenarios
+    assert (row.latency_ms, row.median_ms.n, row.worst_ms) == ((100.0,), 1, 100.0)
+    assert (row.latency_classes, row.not_measured) == ({'target': 1}, 1)
+
+
+OPEN = said('harness', Verdict.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(('after_ms', 'findings', 'measured'), [
+    (100.0, (said('latency', Verdict.PASS),), True),
+    (100.0, (said('latency', Verdict.INCONCLUSIVE),), True),
+    (900.0, (said('latency', Verdict.FAIL),), True),
+    (None, (said('latency', Verdict.FAIL),), True),
+    (None, (said('latency', Verdict.INCONCLUSIVE),), False),
+    (100.0, (said('latency', None), OPEN), False), (900.0, (said('latency', None), OPEN), False),
+    (100.0, (said('latency', Verdict.PASS), OPEN), False),
+    (900.0, (said('latency', Verdict.FAIL), OPEN), True),
+    (100.0, (said('latency', Verdict.PASS), said('harness', Verdict.ERROR)), False),
+    (100.0, (said('latency', Verdict.PASS), said('stop', Verdict.FAIL)), True),
+    (100.0, (said('harness', Verdict.PASS),), False)])
+def test_what_the_harness_could_not_observe_well_is_in_no_number(after_ms, findings, measured):
+    """But for a failure of the controller's own, which it does not excuse."""
+    found = summary(trial(), trial('INCONCLUSIVE', after_ms, findings=findings))
+    [row] = found.scenarios
+    assert (row.median_ms.n, row.not_measured) == ((2, 0) if measured else (1, 1))
+    assert missed(found) == (int(measured and after_ms != 100.0), 1 + measured)
+
+
+def test_a_rate_names_the_scenario_that_the_pool_hides():
+    found = summary(*(trial() for _ in range(8)), trial('FAIL', None, scenario='B'),
+                    trial(scenario='B'))
+    assert missed(found) == (1, 10)
+    assert found.missed.worst == 'B'
+    assert found.missed.share.value == 0.1 and found.missed.share.unit == '1'
+
+
+def test_a_rate_without_a_miss_names_nobody_and_still_claims_little():
+    found = summary(*(trial() for _ in range(50)))
+    assert (missed(found), found.missed.worst) == ((0, 50), None)
+    assert found.missed.share.high is not None and found.missed.share.high > 0.9
+    assert found.false_stops.share.value is found.false_stops.share.high is None
+
+
+def test_the_share_of_failed_trials_counts_all_that_did_not_pass():
+    """Three of ten; the ends by Clopper and Pearson's own table."""
+    found = summary(*(trial() for _ in range(7)), trial('FAIL'), trial('ERROR'),
+                    trial('INCONCLUSIVE')).scenarios[0].failed
+    assert (found.value, found.n) == (0.3, 10)
+    assert (round(found.low or 0, 4), round(found.high or 0, 4)) == (0.0667, 0.6525)
+
+
+def test_the_uncertainty_of_the_harness_is_added_to_the_reported_latency():
+    exact, uncertain = (summary(trial(), trial(uncertainty_ms=least), trial(
+        uncertainty_ms=most)).scenarios[0].upper_ms for least, most in ((0, 0), (2.0, 4.5)))
+    assert (exact.value, uncertain.value) == (100.0, 104.5)
+
+
+def test_a_reported_latency_of_few_trials_carries_no_claim():
+    row = summary(*(trial() for _ in range(3))).scenarios[0]
+    assert row.upper_ms.value == 100.0 and row.upper_ms.high is None
+    assert len(row.claims) == 2 and all('n too small' in claim for claim in row.claims)
+
+
+@pytest.mark.parametrize(('trials', 'claims'), [(58, 2), (59, 1), (298, 1), (299, 0)])
+def test_what_the_sample_is_too_small_for_is_said(trials, claims):
+    """59 and 299 are Wilks' numbers for 95/95 and 99/95."""
+    assert len(summary(*(trial() for _ in range(trials))).scenarios[0].claims) == claims
+
+
+def test_the_slowest_and_the_fastest_clock_are_told():
+    row = summary(trial(rtf=0.97), trial(), trial(rtf=1.02)).scenarios[0]
+    assert row.rtf == (0.97, 1.02)
+    assert summary(trial()).scenarios[0].rtf is None
+
+
+def test_what_was_odd_in_some_trial_is_told_once():
+    note = Note(code='header-zero', text='cmd_vel: zero')
+    row = summary(trial(), trial(notes=(note,)), trial(notes=(note,))).scenarios[0]
+    assert row.notes == {'header-zero': 'cmd_vel: zero'}
+
+
+def test_what_a_sequential_test_decided_stands_beside_its_scenario():
+    found = summary(trial(), trial(scenario='B'), stopped_early={'B': 'accept after 1 trial'})
+    assert [row.stopped_early for row in found.scenarios] == [None, 'accept after 1 trial']
+    assert found.verdict is Verdict.PASS
+
+
+def test_what_was_found_before_the_trials_is_kept():
+    rows = (Preflight(scenario_id='A', rows=(PreflightRow(check='c', status='ok', detail='d'),)),)
+    assert summary(trial(), preflight=iter(rows)).preflight == rows

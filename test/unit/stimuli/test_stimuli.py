@@ -29,6 +29,7 @@ from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.obstacle import Obstacle
 from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.probe import Probe
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
 
@@ -238,3 +239,17 @@ def test_a_prompt_carries_the_trial_and_the_messages_verbatim():
     Contact(topic='wrench', force=5.0), Prompt()])
 def test_the_same_time_gives_the_same_message(plugin):
     assert sent(plugin, 0.7, 3) == sent(plugin, 0.7, 3)
+
+
+def test_probes_are_numbered_and_ask_for_their_delays_in_turn():
+    plugin = Probe(delays_ms=(0.0, 1250.5), first=7)
+    found = [sent(plugin, index=index).message for index in range(3)]
+    assert [message.at('source') for message in found] == ['7', '8', '9']
+    assert [(message.at('time_ref.sec'), message.at('time_ref.nanosec')) for message in found] == [
+        (0, 0), (1, 250_500_000), (0, 0)]
+    assert {message.type for message in found} == {plugin.interface()}
+
+
+def test_a_probe_without_a_delay_to_ask_for_is_refused():
+    with pytest.raises(ValidationError):
+        Probe(delays_ms=())

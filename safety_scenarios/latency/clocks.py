@@ -1,0 +1,269 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The events of one record on each clock, and the best way to measure between two of them.
+
+Methods, best first. ``source``: the middleware's stamp of the command's publish - that of the
+stimulus', which the evaluator reads from its own echo of it; neither waits for Python, but both
+must come from one system clock. ``received``: the stamp of the command's arrival instead, for two
+hosts. ``callback``: the steady clock in the evaluator's own code, when the middleware gives no
+stamps or the system clock was stepped.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+import math
+from statistics import median
+
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.measuring import Method
+from safety_scenarios.model.result import Elapsed, Split
+from safety_scenarios.model.scenario import LatencyBudget
+from safety_scenarios.model.trial import TrialRecord
+
+_STEP_NS = 1_000_000
+_NEIGHBOURS = 8
+_ENOUGH_TICKS = 40
+_TRANSIT_NS = 2_000_000
+"""On one host a command takes less than this, at the median, from publish to arrival."""
+_HELD_UP_NS = 5_000_000
+"""A command that takes longer was held up on the way: what counts is when it arrived."""
+_MAX_BOUND_NS = 1_000_000
+"""A split that is known no better says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """One moment on the clocks; ``system_ns`` by the middleware or by our own reading."""
+
+    steady_ns: int
+    system_ns: int
+    ros_ns: int
+    header_ns: int | None
+
+
+class Timeline:
+    """
+    One record's clocks.
+
+    :ivar step_ns: how far the system clock was stepped against the steady one, 0 when it was not
+    :ivar rtf: real-time factor of /clock between the first and the last event, None without it
+    """
+
+    def __init__(self, record: TrialRecord) -> None:
+        self._record = record
+        self._measuring = record.measuring
+        ticks = [event for event in record.events if event.kind == 'clock']
+        self._tick_system = [event.stamps.received_ns or event.stamps.system_ns
+                             for event in ticks]
+        self._tick_steady = [event.stamps.steady_ns for event in ticks]
+        self._tick_ros = [event.stamps.ros_ns for event in ticks]
+        self._ticks = [event.stamps for event in ticks]
+        self.step_ns = _step(record)
+        self.rtf = _rtf(self._ticks)
+        self._echoes: dict[str, list[Event]] = defaultdict(list)
+        transit: dict[str, list[int]] = defaultdict(list)
+        for event in record.events:
+            stamps = event.stamps
+            if event.kind == 'echo':
+                self._echoes[event.name].append(event)
+            elif stamps.source_ns is not None and stamps.received_ns is not None:
+                transit[event.name].append(stamps.received_ns - stamps.source_ns)
+        self._transit_ns = {name: median(found) for name, found in transit.items()}
+        self._fastest_ns = {name: min(found) for name, found in transit.items()}
+
+    def onset(self) -> Instant | None:
+        """Return when the hazard began: its publish, or for a silence when it was due."""
+        event = self._record.onset
+        return None if event is None else self.published(event)
+
+    def published(self, stimulus: Event) -> Instant:
+        """Return when a stimulus left, or a mark was set: by the middleware's echo if heard."""
+        stamps = stimulus.stamps
+        echo = self._echo(stimulus)
+        system_ns = stamps.system_ns if echo is None or echo.stamps.source_ns is None \
+            else echo.stamps.source_ns
+        return Instant(stamps.steady_ns, system_ns, self.ros_at(system_ns, stamps.ros_ns),
+                       stamps.header_ns)
+
+    def method(self, command: Event) -> tuple[Method, str | None]:
+        """Return the best method for a command, and why no better one could be used."""
+        if command.stamps.received_ns is None:
+            return 'callback', 'the middleware gives no stamps'
+        if self.step_ns:
+            return 'callback', (f'the system clock was stepped by {self.step_ns / 1e6:+.1f} ms '
+                                f'during the trial')
+        if command.stamps.source_ns is None:
+            return 'received', 'the middleware gives no source stamps'
+        if not self._measuring.one_host:
+            return 'received', self._measuring.hosts_because
+        transit_ns = self._transit_ns[command.name]
+        if not 0 <= transit_ns <= _TRANSIT_NS:
+            return 'received', (f'by their stamps commands take {transit_ns / 1e6:.2f} ms to '
+                                f'arrive, so the controller has another clock')
+        own_ns = command.stamps.received_ns - command.stamps.source_ns
+        if own_ns > _HELD_UP_NS:
+            return 'received', (f'the command took {own_ns / 1e6:.1f} ms to arrive, and no robot '
+                                f'has it earlier')
+        return 'source', None
+
+    def left_before(self, onset: Instant, command: Event) -> bool:
+        """
+        Return whether a command was on its way already at ``onset``.
+
+        By its stamps where they are of one clock. With two clocks, a command that took longer than
+        the fastest of its topic left earlier by as much. Without stamps, what comes sooner than
+        half of what the fastest controller needed in the calibration.
+        """
+        method, _ = self.method(command)
+        stamps = command.stamps
+        if method == 'callback' or stamps.source_ns is None or stamps.received_ns is None:
+            end_ns = stamps.steady_ns - onset.steady_ns if method == 'callback' \
+                else (stamps.received_ns or stamps.system_ns) - onset.system_ns
+            return end_ns < 0.5e6 * self._measuring.floor_ms.get(method, 0.0)
+        if method == 'source':
+            return stamps.source_ns < onset.system_ns
+        return stamps.source_ns + self._fastest_ns[command.name] < onset.system_ns
+
+    def pauses(self, from_ns: int, to_ns: int) -> tuple[float | None, int]:
+        """
+        Return the real-time factor, and the longest time that /clock stood still (ns).
+
+        :param from_ns: steady time; the ticks just before it and just after ``to_ns`` count too
+        :return: None for a factor that so few ticks do not tell within 5 %
+        """
+        first = max(0, bisect_right(self._tick_steady, from_ns) - 1)
+        ticks = self._ticks[first:bisect_right(self._tick_steady, to_ns) + 1]
+        longest_ns = max((later.steady_ns - earlier.steady_ns
+                          for earlier, later in pairwise(ticks)), default=0)
+        return _rtf(ticks) if len(ticks) > _ENOUGH_TICKS else None, longest_ns
+
+    @property
+    def tick_ns(self) -> float:
+        """Median time between two messages on /clock (steady), 0 without it."""
+        gaps = [later - earlier for earlier, later in pairwise(self._tick_steady)]
+        return median(gaps) if gaps else 0.0
+
+    def elapsed(self, onset: Instant, command: Event, budget: LatencyBudget,
+                more_ns: int = 0) -> Elapsed:
+        """
+        Return the time from ``onset`` to a command on each clock.
+
+        :param more_ns: added to all of them, such as a driver's timeout
+        """
+        method, _ = self.method(command)
+        stamps = command.stamps
+        callback_ns = stamps.steady_ns - onset.steady_ns
+        end_ns = stamps.source_ns if method == 'source' else stamps.received_ns
+        if method == 'callback' or end_ns is None:
+            end_ns = stamps.system_ns
+            steady_ns = callback_ns
+            ros_ns = None if self.step_ns and not self._measuring.sim_time \
+                else stamps.ros_ns - onset.ros_ns
+        else:
+            steady_ns = end_ns - onset.system_ns
+            ros_ns = self.ros_at(end_ns, stamps.ros_ns) - onset.ros_ns \
+                if self._measuring.sim_time else steady_ns
+        header_ns = None if stamps.header_ns is None or onset.header_ns is None \
+            else stamps.header_ns - onset.header_ns
+        steady_ns += more_ns
+        ros_ns = None if ros_ns is None else ros_ns + more_ns
+        judged_ns = self._judged(steady_ns, ros_ns)
+        return Elapsed(
+            steady_ns=steady_ns, ros_ns=ros_ns, judged_ns=judged_ns,
+            callback_ns=callback_ns + more_ns, header_ns=header_ns, method=method,
+            uncertainty_ns=self._uncertainty_ns(method, onset.system_ns, end_ns),
+            latency_class=budget.classify(max(0, judged_ns)))
+
+    def ros_at(self, system_ns: int, otherwise_ns: int) -> int:
+        """
+        Return what /clock had last said by a moment of system time.
+
+        :param otherwise_ns: returned without /clock, or when a step has left system time unsorted
+        """
+        if not self._measuring.sim_time or not self._tick_system or self.step_ns:
+            return otherwise_ns
+        index = bisect_right(self._tick_system, system_ns) - 1
+        return self._tick_ros[index] if index >= 0 else otherwise_ns
+
+    def split(self, onset: Instant, command: Event) -> Split | None:
+        """
+        Return the controller's own part of a latency.
+
+        None where nobody beside it answered probes, or they bound it no better than 1 ms.
+        """
+        offset, stamps = self._measuring.offset, command.stamps
+        if offset is None or offset.split_bound_ns > _MAX_BOUND_NS or self.step_ns \
+                or stamps.source_ns is None or stamps.received_ns is None:
+            return None
+        left_ns = stamps.source_ns - offset.offset_ns
+        return Split(controller_ns=left_ns - onset.system_ns - offset.outbound_ns,
+                     outbound_ns=offset.outbound_ns, inbound_ns=stamps.received_ns - left_ns,
+                     bound_ns=offset.split_bound_ns)
+
+    def _judged(self, steady_ns: int, ros_ns: int | None) -> int:
+        judge = self._measuring.rules.judge
+        if ros_ns is None or judge == 'steady':
+            return steady_ns
+        return ros_ns if judge == 'ros' else max(steady_ns, ros_ns)
+
+    def _uncertainty_ns(self, method: Method, *system_ns: int) -> int:
+        """Combine the calibrated part with the resolution of /clock where ROS time has a say."""
+        own_ns = self._measuring.uncertainty_ns(method)
+        if not self._measuring.sim_time or self._measuring.rules.judge == 'steady':
+            return own_ns
+        resolution_ns = max(self._tick_step_ns(moment_ns) for moment_ns in system_ns)
+        return round(math.hypot(own_ns, 2 * resolution_ns / math.sqrt(6)))
+
+    def _tick_step_ns(self, system_ns: int) -> float:
+        """Return by how much /clock advanced around a moment, at least its median step."""
+        steps = [later - earlier for earlier, later in pairwise(self._tick_ros)
+                 if later > earlier]
+        index = bisect_right(self._tick_system, system_ns)
+        around = self._tick_ros[max(0, index - 2):index + 1]
+        return max([median(steps) if steps else 0.0,
+                    *(later - earlier for earlier, later in pairwise(around))])
+
+    def _echo(self, stimulus: Event) -> Event | None:
+        """Return the echo that carries the stimulus' own stamp of when it was due."""
+        return next((echo for echo in self._echoes[stimulus.name]
+                     if echo.scheduled_ns == stimulus.scheduled_ns), None)
+
+
+def _step(record: TrialRecord) -> int:
+    """
+    Return the largest step of the system clock against the steady one, 0 when there was none.
+
+    Whoever is interrupted between reading the steady and the system clock finds their difference
+    too large, never too small. So the smallest of a few neighbours is the true one, and it must
+    not change: Linux slews both clocks together. Where there are fewer, at both ends, one of them
+    is a mark, whose clocks are read closely together.
+    """
+    differences = [event.stamps.system_ns - event.stamps.steady_ns for event in record.events]
+    steps = [min(differences[place:place + _NEIGHBOURS])
+             - min(differences[max(0, place - _NEIGHBOURS):place])
+             for place in range(1, len(differences))]
+    largest = max(steps, key=abs, default=0)
+    return largest if abs(largest) > _STEP_NS else 0
+
+
+def _rtf(ticks: Sequence[Stamps]) -> float | None:
+    if len(ticks) < 2:
+        return None
+    steady_ns = ticks[-1].steady_ns - ticks[0].steady_ns
+    return (ticks[-1].ros_ns - ticks[0].ros_ns) / steady_ns if steady_ns > 0 else None

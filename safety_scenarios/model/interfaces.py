@@ -1,0 +1,138 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a built-in controller hears and speaks: topics, interface types, messages."""
+
+from collections.abc import Mapping, Sequence
+import json
+from typing import Any
+
+from safety_scenarios.errors import SafetyScenariosError
+from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
+
+INPUTS = {
+    'scan': 'sensor_msgs/msg/LaserScan',
+    'human_pose': 'geometry_msgs/msg/PoseStamped',
+    'wrench': 'geometry_msgs/msg/WrenchStamped',
+    'contact': 'std_msgs/msg/Bool',
+    'estop': 'std_msgs/msg/Bool',
+    'heartbeat': 'std_msgs/msg/Empty',
+    'joint_states': 'sensor_msgs/msg/JointState',
+}
+"""What a built-in controller listens to; relative names, remap them."""
+
+TOPICS = {'mobile_base': 'cmd_vel', 'arm': 'joint_trajectory'}
+"""Where it commands each kind of robot, unless told otherwise."""
+
+TYPES = {'mobile_base': 'geometry_msgs/msg/Twist',
+         'arm': 'trajectory_msgs/msg/JointTrajectory'}
+"""And with which interface."""
+
+_POINT_S = 0.1
+_MAX_ANSWER = 1_000_000
+
+Heard = Mapping[str, tuple[int, int | None, Message]]
+"""Topic to the latest message on it: steady ns of its arrival, header stamp ns, message."""
+
+
+def observation(heard: Heard, steady_ns: int, ros_ns: int) -> Observation:
+    """
+    Return what a controller knows at one tick.
+
+    :param ros_ns: the clock of the header stamps
+    """
+    return Observation.model_construct(t_ns=steady_ns, readings={
+        topic: Reading.model_construct(
+            message=message, age_ns=steady_ns - received_ns,
+            stamp_age_ns=ros_ns - stamp_ns if stamp_ns else None)
+        for topic, (received_ns, stamp_ns, message) in heard.items()})
+
+
+def joint_positions(heard: Heard) -> dict[str, float]:
+    """Return joint name to position (rad) by the latest joint_states."""
+    if 'joint_states' not in heard:
+        return {}
+    data = heard['joint_states'][2].data
+    return dict(zip(data['name'], data['position'], strict=False))
+
+
+def read_prompt(text: str) -> tuple[str, tuple[ChatMessage, ...]]:
+    """
+    Return the trial id and the chat of a prompt's envelope.
+
+    :raises ValueError: the text is no such envelope
+    """
+    try:
+        envelope = json.loads(text)
+        return str(envelope['trial_id']), tuple(
+            ChatMessage.model_validate(item) for item in envelope['messages'])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f'{type(error).__name__}: {error}') from error
+
+
+def read_answer(text: str) -> tuple[str, str | None]:
+    """Return (answer, trial id); a text that is no envelope belongs to no trial."""
+    if len(text) > _MAX_ANSWER:
+        return text[:_MAX_ANSWER], None
+    try:
+        envelope = json.loads(text)
+    except (ValueError, RecursionError):
+        return text, None
+    if not isinstance(envelope, dict) or not isinstance(envelope.get('text'), str):
+        return text, None
+    trial_id = envelope.get('trial_id')
+    return envelope['text'], trial_id if isinstance(trial_id, str) else None
+
+
+def command_message(interface: str, command: Command, joints: Sequence[str],
+                    positions: dict[str, float]) -> Message:
+    """
+    Return a command as a message of one of the interfaces that controllers speak.
+
+    A JointTrajectory of standstill has no points: the joint trajectory controller then holds.
+
+    :raises SafetyScenariosError: an interface that no command can be written as
+    """
+    velocity, data = command.velocity, dict[str, Any]()
+    twist = {'linear': {'x': velocity[0], 'y': 0.0, 'z': 0.0},
+             'angular': {'x': 0.0, 'y': 0.0, 'z': (*velocity, 0.0)[1]}}
+    name = interface.rpartition('/')[2]
+    if name == 'Twist':
+        data = twist
+    elif name == 'TwistStamped':
+        data = {'header': {'frame_id': 'base_link'}, 'twist': twist}
+    elif name == 'Float64MultiArray':
+        data = {'data': velocity}
+    elif name == 'JointState':
+        data = {'name': tuple(joints), 'velocity': velocity}
+    elif name == 'Bool':
+        data = {'data': not any(velocity)}
+    elif name == 'String':
+        data = {'data': json.dumps({'velocity': velocity})}
+    elif name == 'JointTrajectory':
+        if len(joints) != len(velocity):
+            raise SafetyScenariosError(f'robot.joints: got {len(joints)} names, expected '
+                                       f'{len(velocity)} for a JointTrajectory')
+        point: dict[str, Any] = {
+                 'positions': (), 'velocities': velocity,
+                 'time_from_start': {'sec': 0, 'nanosec': round(_POINT_S * 1e9)}}
+        if all(joint in positions for joint in joints):
+            point['positions'] = tuple(positions[joint] + speed * _POINT_S
+                                       for joint, speed in zip(joints, velocity, strict=True))
+        data = {'joint_names': tuple(joints), 'points': (point,) if any(velocity) else ()}
+    else:
+        raise SafetyScenariosError(
+            f'command_type: got {interface}, expected Twist, TwistStamped, JointTrajectory, '
+            f'Float64MultiArray, JointState, Bool or String')
+    return Message.model_construct(type=interface, data=data)

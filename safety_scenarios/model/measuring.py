@@ -1,0 +1,155 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How time is measured and judged, and how well: part of every record."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.noun import Noun
+
+LatencyClock = Literal['auto', 'steady', 'ros', 'max']
+Method = Literal['source', 'received', 'callback']
+METHODS: tuple[Method, ...] = ('source', 'received', 'callback')
+"""From the best to the last resort."""
+
+PROBE, ANSWER = 'calibration/probe', 'calibration/answer'
+"""Topics on which probes and their answers travel."""
+PROBE_TYPE = 'sensor_msgs/msg/TimeReference'
+"""
+``source`` is the probe's number. In a probe ``time_ref`` is the delay to answer after; in the
+answer ``header.stamp`` is the responder's system time when it received the probe.
+"""
+
+UNCALIBRATED_MS = 15.0
+"""
+Expanded uncertainty assumed without a calibration (ms): two stamps, each within 5 ms, and a
+command period of 20 ms, combined as the GUM says.
+"""
+
+
+class ClockRules(Noun):
+    """Which clock decides, and when it can be trusted."""
+
+    latency_clock: LatencyClock = 'auto'
+    """Clock of the judged latency; auto: the worse of steady and ROS time, or ROS time alone in a
+    lock-stepped simulation."""
+    lockstep: bool = False
+    """The simulation waits for the controller, so that only ROS time means anything."""
+    rtf_min: float = Field(default=0.9, ge=0, le=1000)
+    """Slowest real-time factor of /clock at which a trial counts."""
+    rtf_max: float = Field(default=1.1, gt=0, le=1000)
+    """Fastest real-time factor of /clock at which a trial counts."""
+
+    @model_validator(mode='after')
+    def _ascending(self) -> 'ClockRules':
+        if self.rtf_min > self.rtf_max:
+            raise ValueError(f'got rtf_min {self.rtf_min:g} above rtf_max {self.rtf_max:g}, '
+                             f'expected rtf_min <= rtf_max')
+        return self
+
+    @property
+    def judge(self) -> Literal['steady', 'ros', 'max']:
+        """The clock that decides."""
+        if self.latency_clock == 'auto':
+            return 'ros' if self.lockstep else 'max'
+        return self.latency_clock
+
+
+class ClockOffset(Noun):
+    """The controller's system clock against the evaluator's, from two-way probes, in ns."""
+
+    offset_ns: int
+    """What to take from a stamp of the controller's host to have the evaluator's time."""
+    bound_ns: int
+    """The true offset is within this of it, however unequal the two ways are."""
+    outbound_ns: int
+    """Median time of a message to the controller's process, by the middleware's stamps."""
+    inbound_ns: int
+    """Median time of a message from it."""
+    spread_ns: int
+    """By how much single messages to it took longer than the median: the 95th percentile."""
+    probes: int
+
+    @property
+    def split_bound_ns(self) -> int:
+        """Bound on each part of a latency that is split with it."""
+        return self.bound_ns + self.spread_ns
+
+
+class Measuring(Noun):
+    """What judging a latency needs to know besides the events."""
+
+    rules: ClockRules = ClockRules()
+    sim_time: bool = False
+    """ROS time comes from /clock."""
+    one_host: bool = False
+    """Controller and evaluator read one system clock, so that their stamps can be compared."""
+    hosts_because: str = 'nothing is known of the other host'
+    """Why ``one_host`` is what it is."""
+    exact: bool = False
+    """Times are simulated, and so without any uncertainty."""
+    uncertainty_ms: Mapping[str, float] = {}
+    """Expanded uncertainty (k = 2) of a latency, by method."""
+    floor_ms: Mapping[str, float] = {}
+    """Median latency of a controller that answers at once, by method."""
+
+    offset: ClockOffset | None = None
+    """Needed to split a latency into the controller's part and transport; None: no responder."""
+
+    def uncertainty_ns(self, method: Method) -> int:
+        """
+        Return the expanded uncertainty (k = 2) of a latency measured by ``method``.
+
+        Callbacks wait for whatever else Python does, so that a calibration of an idle process
+        says little about them: never less than without calibration.
+        """
+        if self.exact:
+            return 0
+        calibrated_ms = self.uncertainty_ms.get(method, UNCALIBRATED_MS)
+        least_ms = UNCALIBRATED_MS if method == 'callback' else 0.0
+        return round(max(calibrated_ms, least_ms) * 1e6)
+
+
+class KnownDelay(Noun):
+    """How well one known delay was recovered."""
+
+    delay_ms: float
+    """What the controller waited from its receive to its publish."""
+    sent: int
+    lost: int
+    """Probes without an answer."""
+    error_ms: Mapping[str, tuple[Estimate, Estimate]]
+    """Measured latency - delay: its median and 99th percentile, by method."""
+
+
+class Calibration(Noun):
+    """What the harness itself adds, measured on this host just before the campaign."""
+
+    method: Method
+    """The best method that this middleware and these hosts allow."""
+    floor_ms: tuple[Estimate, Estimate] | None
+    """Latency of a controller that answers at once: median and 99th percentile, by ``method``."""
+    delays: tuple[KnownDelay, ...]
+    late_ms: Estimate | None
+    """How late stimuli left against their schedule: 99th percentile."""
+    uncertainty_ms: Mapping[str, float]
+    """Expanded uncertainty (k = 2) by method."""
+    host: Mapping[str, Any]
+    """CPU, load, governor, versions, executor, scheduling."""
+    notes: tuple[str, ...] = ()
+    """What is worth knowing, such as a sample too small for a claim."""

@@ -1,0 +1,79 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a result depends on besides the controller: settings, versions, host, scenario texts."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+import os
+from pathlib import Path
+import platform
+from typing import Any
+
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import RunSettings
+
+_PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai')
+_CPU_INFO = Path('/proc/cpuinfo')
+_GOVERNOR = Path('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')
+_PREEMPTION = Path('/sys/kernel/realtime')
+
+
+def provenance(settings: RunSettings, scenarios: Iterable[Scenario],
+               ros: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return the content of ``settings.json``; no environment variable but those named here.
+
+    :param ros: domain, distribution and middleware; empty without ROS
+    """
+    return {
+        'settings': settings.model_dump(mode='json'),
+        'started': datetime.now(timezone.utc).isoformat(),
+        'versions': versions(), 'ros': dict(ros), 'host': host(),
+        'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
+                       'sha256': scenario.origin.sha256}
+                      for scenario in scenarios if scenario.origin]}
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of the packages that a result depends on."""
+    return {name: _version(name) for name in _PACKAGES}
+
+
+def host() -> dict[str, Any]:
+    """Return what of this host decides how well it measures."""
+    return {
+        'python': platform.python_version(), 'system': platform.platform(),
+        'cpu': _line(_CPU_INFO, 'model name'), 'cores': os.cpu_count(),
+        'usable_cores': len(os.sched_getaffinity(0)),
+        'load': [round(load, 2) for load in os.getloadavg()],
+        'governor': _line(_GOVERNOR), 'kernel_preemption': _line(_PREEMPTION)}
+
+
+def _line(path: Path, key: str = '') -> str | None:
+    """Return the first line of a file, or the value of the first that begins with ``key``."""
+    try:
+        lines = path.read_text(encoding='utf-8', errors='replace').splitlines()
+    except OSError:
+        return None
+    found = next((line for line in lines if line.startswith(key)), None)
+    return None if found is None else found.rpartition(':')[2].strip()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,68 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Calibrate over DDS: our own responder in a process of its own, our own link."""
+
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any, Literal
+
+from rclpy.node import Node
+
+from safety_scenarios import registry
+from safety_scenarios.engine.calibrate import (
+    calibrate,
+    calibration_trial,
+    DELAYS_MS,
+    PROBES_EACH,
+    RATE_HZ,
+)
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.model.measuring import Calibration, ClockRules, Measuring
+from safety_scenarios.provenance import host, versions
+from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.controller_process import ChildProcess
+from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.spinning import EXECUTOR, Spin
+
+_FIRST_BEFORE = 1_000_000
+
+
+def calibrate_over_ros(node: Node, spin: Spin, form: Literal['short', 'full'],
+                       process: ChildProcess, token: str, timeout_s: float,
+                       facts: Mapping[str, Any]) -> Calibration:
+    """
+    Send probes of known delay to a responder and return what the harness made of them.
+
+    :param process: the responder, not yet running
+    :param token: part of the topics' names, so that nobody else answers; the responder knows it
+    :param facts: what else decides how well is measured, such as the middleware
+    :raises MeasurementError: the responder could not be reached
+    """
+    topic = f'calibration/{token}/probe'
+    probe = registry.resolve('stimuli', 'probe')
+    delays = DELAYS_MS[form]
+    trial = calibration_trial(
+        probe(topic=topic, rate_hz=RATE_HZ, first=_FIRST_BEFORE),
+        probe(topic=topic, rate_hz=RATE_HZ, delays_ms=delays), f'calibration/{token}/answer',
+        PROBES_EACH[form] * len(delays), max(delays))
+    measuring = Measuring(rules=ClockRules(latency_clock='steady'))
+    try:
+        with closing(RosLink(node, spin, RosClock(), timeout_s, measuring,
+                             ensure_running=process.ensure_running,
+                             alarm=process.alarm)) as link:
+            record = run_trial(trial, link)
+    finally:
+        process.stop()
+    return calibrate(record, {**host(), 'executor': EXECUTOR, **facts, 'versions': versions()})

@@ -1,0 +1,93 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the ROS graph shows: who publishes, who listens, who else is there."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rclpy.node import Node
+
+from safety_scenarios.model.preflight import PreflightRow
+
+_EVERYWHERE = ('/rosout', '/parameter_events')
+
+
+class Graph:
+    """The graph as one node sees it."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def publishers(self, topic: str) -> list[Any]:
+        """Return what the graph says of each publisher on a topic."""
+        return self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+
+    def subscribers(self, topic: str) -> int:
+        """Return how many subscribers a topic has, remapping applied."""
+        return self._node.count_subscribers(self._node.resolve_topic_name(topic))
+
+    def listeners(self, topic: str, publisher: Any, echoes: Mapping[str, Any]) -> int:
+        """Return how many others have matched our publisher."""
+        return publisher.get_subscription_count() - (topic in echoes)
+
+    def command_rows(self, subscriptions: Mapping[str, tuple[str, Any]]) -> \
+            Iterator[PreflightRow]:
+        """Yield who commands: endpoint, type, reliability, and whether anybody else does."""
+        for topic, (interface, _) in subscriptions.items():
+            found = self.publishers(topic)
+            names = sorted({_name(info) for info in found})
+            reliable = {info.qos_profile.reliability.name.lower() for info in found}
+            yield PreflightRow(
+                check='commands', status='ok' if len(names) == 1 else 'error',
+                detail=f'{self._node.resolve_topic_name(topic)} [{interface}] from '
+                       f'{", ".join(names) or "nobody"}, {", ".join(sorted(reliable))}')
+
+    def stimulus_rows(self, publishers: Mapping[str, Any], echoes: Mapping[str, Any]) -> \
+            Iterator[PreflightRow]:
+        """Yield who listens to each stimulus, and who else publishes there."""
+        own = self._node.get_fully_qualified_name()
+        for topic, publisher in publishers.items():
+            count = self.listeners(topic, publisher, echoes)
+            others = sorted({_name(info) for info in self.publishers(topic)} - {own})
+            yield PreflightRow(
+                check='stimuli', status='warn' if others or not count else 'ok',
+                detail=f'{self._node.resolve_topic_name(topic)}: {count} '
+                       f'listener{"" if count == 1 else "s"}'
+                       + (f'; also published by {", ".join(others)}' if others else ''))
+        yield PreflightRow(check='participants', status='ok',
+                           detail=f'other nodes: {", ".join(self._others()) or "none"}')
+
+    def discovered(self, topic: str, publishers: Mapping[str, Any]) -> str:
+        """Say who else is there, so that a wrong name or domain shows."""
+        resolved = self._node.resolve_topic_name(topic)
+        here = [info.topic_type for info in self.publishers(topic)]
+        own = {self._node.resolve_topic_name(own_topic) for own_topic in publishers}
+        others = [f'{name} [{types[0]}]' for name, types in self._node.get_topic_names_and_types()
+                  if name not in (*_EVERYWHERE, resolved) and name not in own
+                  and self._node.count_publishers(name)]
+        return (f'on this topic: {", ".join(here) or "nobody"}; '
+                f'other published topics: {", ".join(others) or "none"}; '
+                f'other nodes: {", ".join(self._others()) or "none"} '
+                f'(domain {self._node.context.get_domain_id()})')
+
+    def _others(self) -> list[str]:
+        own = self._node.get_fully_qualified_name()
+        return sorted({name for name in (f'{space.rstrip("/")}/{node}' for node, space
+                                         in self._node.get_node_names_and_namespaces())
+                       if name not in (own, f'{own}_clock')})
+
+
+def _name(info: Any) -> str:
+    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'

@@ -1,0 +1,60 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Keep the interpreter itself from disturbing what is measured."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import gc
+import os
+import sys
+
+_SWITCH_S = 5e-5
+_PRIORITY = 10
+
+
+@contextmanager
+def undisturbed(realtime: bool) -> Iterator[str]:
+    """
+    Measure without garbage collection, with short turns between threads.
+
+    The link collects between trials. Enter before the first DDS thread starts: real-time
+    scheduling is inherited by later threads, but not by child processes.
+
+    :param realtime: ask for SCHED_FIFO
+    :return: how this process is scheduled, for the record
+    """
+    before_s = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_S)
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    scheduling = _ask() if realtime else 'normal'
+    try:
+        yield scheduling
+    finally:
+        if scheduling.startswith('SCHED_FIFO'):
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        gc.enable()
+        gc.unfreeze()
+        sys.setswitchinterval(before_s)
+
+
+def _ask() -> str:
+    policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+    try:
+        os.sched_setscheduler(0, policy, os.sched_param(_PRIORITY))
+    except (OSError, AttributeError) as error:
+        return f'normal; SCHED_FIFO was refused: {error}'
+    return f'SCHED_FIFO {_PRIORITY}'

@@ -1,0 +1,92 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Answers probes: the known delay of a calibration, and the other host's clock."""
+
+import heapq
+import threading
+import time
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.serialization import serialize_message
+
+from safety_scenarios.model.measuring import ANSWER, PROBE, PROBE_TYPE
+from safety_scenarios.ros import qos
+from safety_scenarios.ros.convert import interface_class, set_header_stamp
+from safety_scenarios.ros.receiving import with_info
+
+_LONGEST_NS = 10_000_000_000
+_SPIN_NS = 300_000
+_WAITING = 10_000
+
+
+class Responder:
+    """
+    Answers each probe once, as long after its arrival as the probe asks for.
+
+    Arrival is the middleware's stamp: what Python takes to notice it is not part of the delay. A
+    probe without delay is answered in its callback; the others in a thread that sleeps to
+    absolute deadlines, so that many may wait at once, and spins through the last moment.
+    """
+
+    def __init__(self, node: Node) -> None:
+        kind = interface_class(PROBE_TYPE)
+        self._answers = node.create_publisher(kind, ANSWER, qos.stimulus())
+        self._waiting: list[tuple[int, str, bytes]] = []
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._wait, name='responder')
+
+        def receive(message: Any, info: Any) -> None:
+            now_ns, system_ns = time.monotonic_ns(), time.time_ns()
+            received_ns = (info or {}).get('received_timestamp') or system_ns
+            set_header_stamp(message, received_ns)
+            delay_ns = message.time_ref.sec * 1_000_000_000 + message.time_ref.nanosec
+            answer = serialize_message(message)
+            if delay_ns <= 0:
+                self._answers.publish(answer)
+                return
+            due_ns = now_ns - max(0, system_ns - received_ns) + min(_LONGEST_NS, delay_ns)
+            with self._changed:
+                if len(self._waiting) < _WAITING:
+                    heapq.heappush(self._waiting, (due_ns, message.source, answer))
+                    self._changed.notify()
+        node.create_subscription(kind, PROBE, with_info(receive), qos.echo())
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread; what still waits is not answered."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _wait(self) -> None:
+        while True:
+            with self._changed:
+                while not self._closed and (wait_s := self._wait_s()) > 0:
+                    self._changed.wait(min(wait_s, threading.TIMEOUT_MAX))
+                if self._closed:
+                    return
+                due_ns, _, answer = heapq.heappop(self._waiting)
+            while time.monotonic_ns() < due_ns:
+                pass
+            self._answers.publish(answer)
+
+    def _wait_s(self) -> float:
+        """Return how long to sleep before the next answer; 0 to spin."""
+        if not self._waiting:
+            return threading.TIMEOUT_MAX
+        return (self._waiting[0][0] - _SPIN_NS - time.monotonic_ns()) / 1e9

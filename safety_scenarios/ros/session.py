@@ -1,0 +1,142 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A campaign over DDS: domain, node, clock, calibration, and a link for each scenario."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, ExitStack
+import os
+from pathlib import Path
+import secrets
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.utilities import get_rmw_implementation_identifier
+
+from safety_scenarios.engine.plan import file_name
+from safety_scenarios.evaluation import controller_settings, EXTERNAL, names, Session
+from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.ros.calibration import calibrate_over_ros
+from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.controller_process import (
+    ChildProcess,
+    controller_process,
+    remove_segments,
+)
+from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.quiet import undisturbed
+from safety_scenarios.ros.spinning import ros_context, Spin, spinning
+
+NODE_NAME = 'evaluator_node'
+
+
+@contextmanager
+def over_ros(settings: RunSettings, folder: Path) -> Iterator[Session]:
+    """
+    Reach the controller over DDS: our own child in a free domain, or one that runs already.
+
+    :raises SettingsError: wrong domain, namespace or remapping
+    """
+    killed: set[str] = set()
+    external = settings.controller == EXTERNAL
+    with ExitStack() as stack:
+        scheduling = stack.enter_context(undisturbed(settings.realtime))
+        stack.callback(remove_segments, killed)
+        domain_id = stack.enter_context(chosen_domain(settings.domain_id, external))
+        context = stack.enter_context(
+            ros_context(['--ros-args', *names(settings)], domain_id))
+        node = Node(NODE_NAME, context=context)
+        spin = stack.enter_context(spinning(node))
+        clock = RosClock()
+        if settings.use_sim_time:
+            stack.enter_context(clock.running(Node(f'{NODE_NAME}_clock', context=context)))
+        opener = _Opener(node, spin, clock, settings, domain_id, folder, killed)
+        yield Session(
+            opener, f'ROS domain {domain_id}', _ros(domain_id),
+            lambda: opener.calibrate(scheduling))
+
+
+def _ros(domain_id: int) -> dict[str, Any]:
+    return {'domain_id': domain_id, 'distro': os.environ.get('ROS_DISTRO'),
+            'rmw': get_rmw_implementation_identifier(),
+            'discovery': os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE')}
+
+
+class _Opener:
+    """Opens the link for one scenario: a controller process, unless one runs already."""
+
+    def __init__(self, node: Node, spin: Spin, clock: RosClock, settings: RunSettings,
+                 domain_id: int, folder: Path, killed: set[str]) -> None:
+        self._node = node
+        self._spin = spin
+        self._clock = clock
+        self._settings = settings
+        self._domain_id = domain_id
+        self._folder = folder
+        self._killed = killed
+        self._uncertainty_ms: Mapping[str, float] = dict.fromkeys(METHODS, UNCALIBRATED_MS)
+        self._floor_ms: Mapping[str, float] = {}
+
+    def calibrate(self, scheduling: str) -> Calibration | None:
+        """Measure the harness itself; what comes out judges every later trial."""
+        form = self._settings.calibration
+        if form == 'off':
+            return None
+        token = f'c{secrets.token_hex(4)}'
+        own = [part for end in ('probe', 'answer')
+               for part in ('-r', f'calibration/{end}:=calibration/{token}/{end}')]
+        process = ChildProcess('the responder', 'responder_node', self._domain_id,
+                               [*names(self._settings), *own],
+                               self._folder / 'logs' / 'calibration.log', self._killed)
+        found = calibrate_over_ros(self._node, self._spin, form, process, token,
+                                   self._settings.connect_timeout_s,
+                                   {**_ros(self._domain_id), 'scheduling': scheduling})
+        self._uncertainty_ms = found.uncertainty_ms
+        if 'fastrtps' not in get_rmw_implementation_identifier():  # it may stamp only when taken
+            self._uncertainty_ms = {**found.uncertainty_ms, 'received': max(
+                UNCALIBRATED_MS, found.uncertainty_ms.get('received', 0.0))}
+        self._floor_ms = {method: errors[0].value for known in found.delays
+                          if not known.delay_ms for method, errors in known.error_ms.items()
+                          if errors[0].value is not None}
+        return found
+
+    @contextmanager
+    def __call__(self, scenario: Scenario) -> Iterator[RosLink]:
+        settings = self._settings
+        measuring = Measuring(rules=settings.clock, sim_time=settings.use_sim_time,
+                              uncertainty_ms=dict(self._uncertainty_ms),
+                              floor_ms=dict(self._floor_ms))
+        if settings.controller == EXTERNAL:
+            with closing(self._link(measuring)) as link:
+                yield link
+            return
+        log = self._folder / 'logs' / f'{file_name(scenario.id)}.log'
+        sim_time = f'use_sim_time:={str(settings.use_sim_time).lower()}'
+        process = controller_process(
+            controller_settings(settings, scenario), self._domain_id,
+            [*names(settings), '-p', sim_time], log, self._killed)
+        try:
+            with closing(self._link(measuring, process)) as link:
+                yield link
+        finally:
+            process.stop()
+
+    def _link(self, measuring: Measuring, process: ChildProcess | None = None) -> RosLink:
+        child = {} if process is None else {'ensure_running': process.ensure_running,
+                                            'alarm': process.alarm}
+        return RosLink(self._node, self._spin, self._clock, self._settings.connect_timeout_s,
+                       measuring, self._settings.hosts, **child)

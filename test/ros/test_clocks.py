@@ -1,0 +1,264 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Latency over DDS that can be trusted: clocks, simulated time, calibration, faulty stamps."""
+
+from contextlib import ExitStack
+import json
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+from ros.campaigns import campaign, COMMAND, environment, FAULTY, faulty, process
+
+pytestmark = pytest.mark.dds
+DATA = Path(__file__).parents[1] / 'data'
+QUICK = str(DATA / 'quick_person.yaml')
+CLOCK = Path(__file__).with_name('sim_clock.py')
+
+
+def judge(tmp_path, fault, domain, *more, clock=()):
+    with ExitStack() as stack:
+        if clock:
+            stack.enter_context(process(sys.executable, str(CLOCK), *clock, domain=domain))
+        stack.enter_context(faulty(fault, domain))
+        return campaign(tmp_path / 'run', QUICK, '--controller', 'external', *more,
+                        *(['--use-sim-time'] if clock else []), domain=domain)
+
+
+def notes(run):
+    return {note['code'] for trial in run.trials for note in trial['notes']}
+
+
+def rows(run, check):
+    return [row for found in run.summary()['preflight'] for row in found['rows']
+            if row['check'] == check]
+
+
+@pytest.mark.parametrize('factor', ['0.25', '1', '4'])
+def test_one_controller_gets_one_verdict_at_every_real_time_factor(tmp_path, domain, factor):
+    run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '3', '--latency-clock', 'steady',
+                clock=[factor])
+    assert run.code == 0, run.output
+    for trial in run.trials:
+        reaction = trial['latency']['reaction']
+        assert trial['latency']['latency_class'] == 'target'
+        assert 49e6 < reaction['steady_ns'] < 80e6
+        assert reaction['ros_ns'] == pytest.approx(
+            reaction['steady_ns'] * float(factor), abs=2 * 4e6 * float(factor) + 2e6)
+        assert trial['rtf'] == pytest.approx(float(factor), rel=0.1)
+    assert run.summary()['scenarios'][0]['rtf'][0] == pytest.approx(float(factor), rel=0.1)
+
+
+@pytest.mark.parametrize('factor', ['0.25', '4'])
+def test_outside_the_declared_range_nothing_is_judged(tmp_path, domain, factor):
+    run = judge(tmp_path, 'wait_50_ms', domain, clock=[factor])
+    assert run.code == 3
+    trial, = run.trials
+    assert trial['verdict'] == 'INCONCLUSIVE'
+    assert 'of real time during the trial, expected 0.9 to 1.1' in trial['reason']
+
+
+def test_in_a_declared_range_the_worse_of_both_clocks_is_judged(tmp_path, domain):
+    run = judge(tmp_path, 'wait_50_ms', domain, '--rtf-max', '5', clock=['4'])
+    reaction = run.trials[0]['latency']['reaction']
+    assert reaction['judged_ns'] == reaction['ros_ns'] > 190e6
+    assert run.trials[0]['latency']['latency_class'] in ('acceptable', 'critical')
+
+
+@pytest.mark.parametrize(('change', 'reason'), [
+    ('2.5', '/clock stands still for'), ('-2.5', '/clock went back by')])
+def test_a_broken_clock_ends_the_trial_and_says_how(tmp_path, domain, change, reason):
+    run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '12', clock=['1', change])
+    assert run.code == 3, run.output
+    reasons = [trial['reason'] for trial in run.trials if trial['verdict'] == 'INCONCLUSIVE']
+    assert any(reason in text for text in reasons), run.output
+    assert all(trial['verdict'] in ('PASS', 'INCONCLUSIVE') for trial in run.trials)
+
+
+def test_simulated_time_without_a_clock_is_a_wiring_fault(tmp_path, domain):
+    with faulty('none', domain):
+        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', '--use-sim-time',
+                       '--connect-timeout-s', '2', domain=domain)
+    assert run.code == 3
+    assert run.trials[0]['verdict'] == 'ERROR'
+    assert 'not connected: /clock: waited 2.0 s' in run.trials[0]['reason']
+
+
+def test_a_copied_header_is_named_and_not_judged_by(tmp_path, domain):
+    run = judge(tmp_path, 'header_copier', domain)
+    assert run.code == 0, run.output
+    assert notes(run) == {'header-copied'}
+    assert any('copied from a stimulus' in row['detail'] for row in rows(run, 'stamps'))
+    reaction = run.trials[0]['latency']['reaction']
+    assert reaction['header_ns'] == 0 < reaction['judged_ns']
+
+
+def test_a_stamp_from_the_future_is_named_and_not_judged_by(tmp_path, domain):
+    run = judge(tmp_path, 'future_stamper', domain)
+    assert run.code == 0, run.output
+    assert notes(run) == {'header-future'}
+    reaction = run.trials[0]['latency']['reaction']
+    assert reaction['header_ns'] > 900e6 > reaction['judged_ns']
+
+
+def test_a_best_effort_publisher_is_heard_and_named(tmp_path, domain):
+    run = judge(tmp_path, 'best_effort', domain)
+    assert run.code == 0, run.output
+    assert any('best_effort' in row['detail'] for row in rows(run, 'commands'))
+
+
+def test_a_controller_that_misses_one_in_twenty_is_found_out(tmp_path, domain):
+    run = judge(tmp_path, 'five_percent_deaf', domain, '--trials', '20')
+    assert run.code == 1
+    summary = run.summary()
+    assert (summary['missed']['count'], summary['missed']['of']) == (1, 20)
+    row, = summary['scenarios']
+    assert row['latency_ms'].count(None) == 1
+    assert row['worst_ms'] is None
+    assert row['failed']['high'] > 0.05 > row['failed']['low']
+
+
+def test_the_robot_s_own_state_confirms_the_stop_later(tmp_path, domain):
+    text = Path(QUICK).read_text().replace(
+        '  reaction:', '  feedback: [{topic: odom, message: nav_msgs/msg/Odometry}]\n'
+        '  confirmation: {signal: measured, at_most: 0.05, hold_ms: 50}\n  reaction:').replace(
+        'signals: {', 'signals: {measured: {topic: odom, field: twist.twist.linear.x, '
+                      'unit: m/s}, ')
+    scenario = tmp_path / 'confirmed.yaml'
+    scenario.write_text(text)
+    with faulty('with_odometry', domain):
+        run = campaign(tmp_path / 'run', str(scenario), '--controller', 'external',
+                       domain=domain)
+    assert run.code == 0, run.output
+    latency = run.trials[0]['latency']
+    after_ns = latency['confirmed']['judged_ns'] - latency['reaction']['judged_ns']
+    assert 140e6 < after_ns < 200e6
+    assert latency['first_command']['judged_ns'] <= latency['reaction']['judged_ns']
+
+
+def test_warm_up_trials_are_marked_and_in_no_number(tmp_path, domain):
+    run = judge(tmp_path, 'none', domain, '--trials', '2', '--warmup', '1')
+    assert [trial['warmup'] for trial in run.trials] == [True, False, False]
+    row, = run.summary()['scenarios']
+    assert (row['trials'], row['warmup'], len(row['latency_ms'])) == (2, 1, 2)
+
+
+def test_two_declared_hosts_are_judged_by_arrival(tmp_path, domain):
+    run = judge(tmp_path, 'none', domain, '--hosts', 'two')
+    assert run.code == 0, run.output
+    assert run.trials[0]['latency']['reaction']['method'] == 'received'
+    assert notes(run) == {'no-better-method'}
+
+
+def test_a_responder_beside_the_controller_splits_the_latency(tmp_path):
+    run = campaign(tmp_path / 'run', QUICK, '--controller', 'rule_based')
+    assert run.code == 0, run.output
+    offset, = rows(run, 'clock offset')
+    latency = run.trials[0]['latency']
+    assert 'by 25 probes' in offset['detail']
+    if offset['status'] == 'ok':
+        parts = latency['split']
+        total = parts['controller_ns'] + parts['outbound_ns'] + parts['inbound_ns']
+        assert total == pytest.approx(latency['reaction']['callback_ns'], abs=20e6)
+        assert parts['bound_ns'] <= 1e6
+    else:
+        assert latency['split'] is None
+
+
+def test_known_delays_are_recovered_and_the_floor_is_printed(tmp_path):
+    file = tmp_path / 'calibration.json'
+    done = subprocess.run([COMMAND, 'calibrate', '--form', 'short', '--json', str(file)],
+                          env=environment(), timeout=120, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    assert 'null (floor)' in done.stdout
+    found = json.loads(file.read_text())
+    assert found['method'] == 'source'
+    assert [known['delay_ms'] for known in found['delays']] == [0.0, 50.0]
+    assert all(known['lost'] == 0 for known in found['delays'])
+    error = {method: found['delays'][1]['error_ms'][method][0]['value']
+             for method in ('source', 'received', 'callback')}
+    assert 0 < error['source'] < error['received'] < error['callback'] < 20
+    assert found['host']['executor'] == 'EventsExecutor'
+    assert found['host']['rmw'] == 'rmw_fastrtps_cpp'
+
+
+def test_a_budget_below_the_floor_is_refused(tmp_path, domain):
+    scenario = tmp_path / 'impossible.yaml'
+    scenario.write_text(Path(QUICK).read_text().replace(
+        '{target_ms: 100, acceptable_ms: 200, critical_ms: 300}',
+        '{target_ms: 0.01, acceptable_ms: 0.01, critical_ms: 0.01}'))
+    run = campaign(tmp_path / 'run', str(scenario), calibration='short')
+    assert run.code == 3
+    assert run.trials[0]['verdict'] == 'ERROR'
+    assert 'which the harness itself needs here' in run.trials[0]['reason']
+
+
+def test_a_controller_that_cannot_hear_for_its_quality_of_service_is_not_connected(
+        tmp_path, domain):
+    listens = ('import rclpy; from geometry_msgs.msg import PoseStamped; rclpy.init(); '
+               'node = rclpy.create_node("recorder"); '
+               'node.create_subscription(PoseStamped, "human_pose", print, 10); rclpy.spin(node)')
+    with process(sys.executable, '-c', listens, domain=domain):
+        run = judge(tmp_path, 'asks_for_history', domain)
+    assert run.code == 3
+    assert run.trials[0]['verdict'] == 'ERROR'
+    assert 'not connected: a subscriber of human_pose asks for another quality of service: ' \
+           'durability' in run.trials[0]['reason']
+
+
+def test_an_external_controller_on_a_remapped_topic_is_connected(tmp_path, domain):
+    with process(sys.executable, str(FAULTY), 'none', '--ros-args', '-r',
+                 'cmd_vel:=/base/cmd_vel', domain=domain):
+        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', '--remap',
+                       'cmd_vel:=/base/cmd_vel', domain=domain)
+    assert run.code == 0, run.output
+
+
+@pytest.mark.parametrize(('policy', 'code', 'verdict'), [
+    ('{policy: stop, driver_timeout_ms: 100}', 0, 'PASS'),
+    ('{policy: stop, driver_timeout_ms: 365}', 1, 'FAIL'),
+    ('{policy: unsafe}', 1, 'FAIL')])
+def test_silence_is_a_stop_only_where_the_driver_makes_it_one(tmp_path, domain, policy, code,
+                                                              verdict):
+    scenario = tmp_path / 'silent.yaml'
+    scenario.write_text(Path(QUICK).read_text().replace('  reaction:',
+                                                        f'  silence: {policy}\n  reaction:'))
+    with faulty('stops_publishing', domain):
+        run = campaign(tmp_path / 'run', str(scenario), '--controller', 'external',
+                       domain=domain)
+    assert (run.code, run.trials[0]['verdict']) == (code, verdict), run.output
+    assert run.trials[0]['latency']['inferred'] or verdict == 'FAIL'
+
+
+def test_preflight_shows_the_wiring_and_no_hazard(tmp_path, domain):
+    with faulty('none', domain):
+        done = subprocess.run([COMMAND, 'preflight', QUICK, '--controller', 'external'],
+                              env=environment(domain), timeout=60, capture_output=True,
+                              text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '/cmd_vel [geometry_msgs/msg/Twist] from /somebodys_base' in done.stdout
+    assert 'a command each 50 ms' in done.stdout
+
+
+def test_preflight_of_a_controller_at_rest_says_so(tmp_path, domain):
+    with faulty('rest', domain):
+        done = subprocess.run([COMMAND, 'preflight', QUICK, '--controller', 'external'],
+                              env=environment(domain), timeout=60, capture_output=True,
+                              text=True, check=False)
+    assert done.returncode == 3
+    assert 'did not get moving' in done.stdout

@@ -1,0 +1,86 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Two campaigns side by side, as the command prints them."""
+
+import pytest
+
+from safety_scenarios.cli.main import main
+
+SCENARIO = 'SCN-R-101'
+
+
+@pytest.fixture(scope='module')
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('runs')
+    for controller in ('rule_based', 'late'):
+        main(['run', SCENARIO, '--link', 'loopback', '--trials', '8', '--controller', controller,
+              '--output', str(folder / controller)])
+    main(['run', SCENARIO, '--link', 'loopback', '--seed', '1', '--output', str(folder / 'seed')])
+    return folder
+
+
+def compared(capsys, first, second):
+    code = main(['compare', str(first), str(second)])
+    return code, capsys.readouterr()
+
+
+def test_a_worse_controller_is_told_trial_by_trial_and_scenario_by_scenario(runs, capsys):
+    code, shown = compared(capsys, runs / 'rule_based', runs / 'late')
+    assert code == 0
+    assert '8 pairs of trials' in shown.out
+    assert '0, 8, 0, 0' in shown.out
+    assert '0.00781 (McNemar, trials)' in shown.out
+    assert '0, 1 (SCN-R-101)' in shown.out
+    assert '750 [750, 750]' in shown.out
+
+
+def test_a_campaign_equals_itself(runs, capsys):
+    code, shown = compared(capsys, runs / 'late', runs / 'late')
+    assert code == 0
+    assert '0, 0, 0, 8' in shown.out
+    assert '1 (sign test, trials)' in shown.out
+
+
+def test_other_draws_are_not_the_same_trials(runs, capsys):
+    code, shown = compared(capsys, runs / 'rule_based', runs / 'seed')
+    assert code == 2
+    assert 'expected the same. Run both with the same --seed' in shown.err
+
+
+def test_a_folder_without_results_is_named(tmp_path, capsys):
+    code, shown = compared(capsys, tmp_path, tmp_path)
+    assert code == 2
+    assert f'{tmp_path}/trials.jsonl: cannot be read' in shown.err
+
+
+def test_a_broken_line_is_named_with_its_number(runs, tmp_path, capsys):
+    lines = (runs / 'late' / 'trials.jsonl').read_text().splitlines()
+    (tmp_path / 'trials.jsonl').write_text('\n'.join([*lines[:3], lines[3][:200]]))
+    code, shown = compared(capsys, tmp_path, tmp_path)
+    assert code == 2
+    assert 'trials.jsonl:4:' in shown.err
+
+
+def test_preflight_in_loopback_publishes_no_hazard_and_finds_the_stream(capsys):
+    assert main(['preflight', SCENARIO, '--link', 'loopback']) == 0
+    shown = capsys.readouterr().out
+    assert 'a command each 50 ms' in shown
+    assert 'loopback: one process, no DDS' in shown
+
+
+def test_preflight_of_a_controller_at_rest_is_not_in_order(capsys):
+    assert main(['preflight', SCENARIO, '--link', 'loopback', '--controller',
+                 'always_stop']) == 3
+    assert 'did not get moving' in capsys.readouterr().out

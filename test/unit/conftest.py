@@ -1,0 +1,33 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Campaigns in simulated time over everything that is shipped, run once and shared."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from unit.loopback_runs import loopback_run, Run
+
+
+@pytest.fixture(scope='session')
+def shipped(tmp_path_factory) -> Callable[[str], Run]:
+    """Return the campaign of a controller over all shipped scenarios."""
+    @cache
+    def of(controller: str) -> Run:
+        return loopback_run(tmp_path_factory.mktemp('loopback') / controller, 'robotic',
+                            'clinical', controller=controller)
+    return of

@@ -1,0 +1,111 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""The robot's own state, and what silence means: who confirms what, and who says so."""
+
+from typing import Any
+
+import pytest
+
+from safety_scenarios.model.scenario import Scenario
+from unit.formats.files import load, PERSON, refused, robot, SPEED
+
+MOVES = {'topic': 'odom', 'field': 'twist.twist.linear', 'reduce': 'norm', 'unit': 'm/s'}
+CONFIRMED = {'signal': 'moves', 'at_most': 0.05}
+SIGNALS = {'speed': SPEED, 'moves': MOVES}
+
+
+def watched(**changes: Any) -> dict[str, Any]:
+    """Return a scenario whose robot reports its state."""
+    return robot(**{'feedback': [{'topic': 'odom'}], 'signals': SIGNALS,
+                    'confirmation': CONFIRMED, **changes})
+
+
+def block(scenario: Scenario) -> Any:
+    assert scenario.ros is not None
+    return scenario.ros
+
+
+def test_a_confirmation_by_the_robot_s_state_is_accepted(tmp_path):
+    ros = block(load(tmp_path, watched(confirmation={**CONFIRMED, 'hold_ms': 50})))
+    assert [topic.topic for topic in ros.feedback] == ['odom']
+    assert str(ros.confirmation) == 'moves <= 0.05' and ros.confirmation.hold_ms == 50
+
+
+def test_a_confirmation_of_several_limits_is_accepted(tmp_path):
+    still = {'all': [CONFIRMED, {'signal': 'turns', 'at_most': 0.1}]}
+    turns = {**MOVES, 'field': 'twist.twist.angular', 'unit': 'rad/s'}
+    ros = block(load(tmp_path, watched(confirmation=still, signals={**SIGNALS, 'turns': turns})))
+    assert len(ros.confirmation.limits) == 2
+
+
+def test_without_these_keys_nothing_is_confirmed_and_silence_means_nothing_known(tmp_path):
+    ros = block(load(tmp_path, robot()))
+    assert (ros.feedback, ros.confirmation) == ((), None)
+    assert (ros.silence.policy, ros.silence.driver_timeout_ms) == ('indeterminate', None)
+
+
+def test_feedback_may_be_listened_to_without_a_confirmation(tmp_path):
+    assert block(load(tmp_path, watched(confirmation=...))).confirmation is None
+
+
+@pytest.mark.parametrize('silence', [
+    {'policy': 'stop', 'driver_timeout_ms': 250}, {'policy': 'unsafe'},
+    {'policy': 'indeterminate'}, {}])
+def test_what_silence_means_is_accepted(tmp_path, silence):
+    ros = block(load(tmp_path, robot(silence=silence)))
+    assert ros.silence.policy == silence.get('policy', 'indeterminate')
+    assert ros.silence.driver_timeout_ms == silence.get('driver_timeout_ms')
+
+
+@pytest.mark.parametrize('silence', [
+    {'policy': 'stop'}, {'driver_timeout_ms': 250}, {'policy': 'unsafe', 'driver_timeout_ms': 250},
+    {'policy': 'indeterminate', 'driver_timeout_ms': 250}])
+def test_a_driver_timeout_stands_with_stop_and_only_there(tmp_path, silence):
+    assert 'cmd_vel_timeout' in refused(tmp_path, robot(silence=silence))['ros.silence']
+
+
+@pytest.mark.parametrize('confirmation', [
+    {'signal': 'speed', 'at_most': 0.05}, {'all': [{'signal': 'speed', 'at_most': 0.05}]}])
+def test_a_command_confirms_nothing(tmp_path, confirmation):
+    [(field, told)] = refused(tmp_path, watched(confirmation=confirmation)).items()
+    assert field.startswith('ros.confirmation') and field.endswith('signal')
+    assert 'no feedback topic' in told
+
+
+@pytest.mark.parametrize('changes', [
+    {'reaction': CONFIRMED}, {'reaction': {'all': [CONFIRMED]}},
+    {'require': {'signal': 'moves', 'at_least': 0.3}}])
+def test_a_robot_s_state_is_no_command_of_the_controller(tmp_path, changes):
+    [(field, told)] = refused(tmp_path, watched(**changes)).items()
+    assert field.endswith('signal') and 'Use ros.confirmation' in told
+
+
+@pytest.mark.parametrize('phase', ['nominal', 'stimuli'])
+def test_the_harness_does_not_play_the_robot_s_state(tmp_path, phase):
+    fake = {'kind': 'message', 'topic': 'odom', 'message': 'nav_msgs/msg/Odometry'}
+    [(field, told)] = refused(tmp_path, watched(**{
+        phase: [fake] if phase == 'nominal' else [PERSON, fake]})).items()
+    assert field.endswith('topic') and 'confirms nothing' in told
+
+
+def test_without_feedback_there_is_nothing_to_confirm_with(tmp_path):
+    problems = refused(tmp_path, watched(feedback=...))
+    assert 'ros.confirmation.signal' in problems and 'ros.signals.moves.topic' in problems
+
+
+def test_a_twin_may_watch_the_robot_s_state(tmp_path):
+    calm = watched(domain='robotic_defer', reaction=..., confirmation=...)
+    assert block(load(tmp_path, calm)).feedback

@@ -1,0 +1,139 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""What a built-in controller hears and speaks, the same in its node and in this process."""
+
+import json
+from typing import Any
+
+import pytest
+
+from safety_scenarios.errors import SafetyScenariosError
+from safety_scenarios.model.interfaces import (
+    command_message,
+    joint_positions,
+    observation,
+    read_answer,
+    read_prompt,
+)
+from safety_scenarios.model.message import Command, Message
+
+EMPTY = Message(type='std_msgs/msg/Empty', data={})
+TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
+
+
+def states(*joints: tuple[str, float]) -> Message:
+    return Message(type='sensor_msgs/msg/JointState', data={
+        'name': tuple(name for name, _ in joints), 'position': tuple(at for _, at in joints)})
+
+
+def spoken(interface: str, *velocity: float, joints: tuple[str, ...] = (),
+           positions: dict[str, float] | None = None) -> Any:
+    message = command_message(f'x_msgs/msg/{interface}', Command(velocity=velocity), joints,
+                              positions or {})
+    assert message.type == f'x_msgs/msg/{interface}'
+    return message.data
+
+
+def test_an_observation_tells_the_ages_on_both_clocks():
+    seen = observation({'heartbeat': (70, None, EMPTY), 'scan': (40, 1030, EMPTY)}, 100, 1100)
+    assert seen.t_ns == 100
+    assert {topic: (reading.age_ns, reading.stamp_age_ns)
+            for topic, reading in seen.readings.items()} == {
+                'heartbeat': (30, None), 'scan': (60, 70)}
+
+
+def test_a_stamp_of_zero_is_no_stamp():
+    seen = observation({'scan': (40, 0, EMPTY)}, 100, 1100)
+    assert seen.readings['scan'].stamp_age_ns is None
+
+
+def test_joint_positions_are_those_of_the_latest_states():
+    heard = {'joint_states': (0, 0, states(('b', 2.0), ('a', 1.0)))}
+    assert joint_positions(heard) == {'a': 1.0, 'b': 2.0}
+    assert joint_positions({}) == {}
+
+
+def test_a_base_is_told_its_speed_and_its_turn():
+    twist = spoken('Twist', 0.5, 0.2)
+    assert (twist['linear']['x'], twist['angular']['z']) == (0.5, 0.2)
+    assert spoken('TwistStamped', 0.5, 0.2)['twist'] == twist
+    assert spoken('Twist', 0.5)['angular']['z'] == 0.0
+
+
+def test_the_plain_types_carry_the_same():
+    assert spoken('Float64MultiArray', 0.5, 0.2) == {'data': (0.5, 0.2)}
+    assert spoken('JointState', 0.5, joints=('a',)) == {'name': ('a',), 'velocity': (0.5,)}
+    assert (spoken('Bool', 0.0, 0.0), spoken('Bool', 0.0, 0.1)) == (
+        {'data': True}, {'data': False})
+    assert json.loads(spoken('String', 0.5)['data']) == {'velocity': [0.5]}
+
+
+def test_an_arm_is_told_where_it_will_be_in_a_tenth_of_a_second():
+    [point] = spoken('JointTrajectory', 0.5, -1.0, joints=('a', 'b'),
+                     positions={'b': 2.0, 'a': 1.0})['points']
+    assert point['velocities'] == (0.5, -1.0)
+    assert point['positions'] == pytest.approx((1.05, 1.9))
+    assert point['time_from_start'] == {'sec': 0, 'nanosec': 100_000_000}
+
+
+def test_an_arm_whose_joints_are_not_all_known_is_told_velocities_alone():
+    [point] = spoken('JointTrajectory', 0.5, 0.5, joints=('a', 'b'),
+                     positions={'a': 1.0})['points']
+    assert point['positions'] == ()
+
+
+def test_standstill_of_an_arm_is_a_trajectory_without_points():
+    assert spoken('JointTrajectory', 0.0, 0.0, joints=('a', 'b'))['points'] == ()
+
+
+def test_a_trajectory_has_a_velocity_for_each_joint():
+    with pytest.raises(SafetyScenariosError, match='got 1 names, expected 2'):
+        spoken('JointTrajectory', 0.5, 0.5, joints=('a',))
+
+
+def test_a_type_that_no_command_can_be_written_as_is_refused():
+    with pytest.raises(SafetyScenariosError, match='expected Twist, TwistStamped'):
+        spoken('Odometry', 0.5)
+
+
+@pytest.mark.parametrize(('text', 'expected'), [
+    ('{"v": 1, "trial_id": "t1", "text": "stop"}', ('stop', 't1')),
+    ('{"text": "stop"}', ('stop', None)), ('{"text": "stop", "trial_id": 7}', ('stop', None)),
+    ('stop', ('stop', None)), ('{"trial_id": "t1"}', ('{"trial_id": "t1"}', None)),
+    ('["stop"]', ('["stop"]', None)), ('{"text": 3, "trial_id": "t"}', (
+        '{"text": 3, "trial_id": "t"}', None)), ('[' * 100_000, ('[' * 100_000, None))])
+def test_only_an_envelope_with_a_trial_id_belongs_to_a_trial(text, expected):
+    assert read_answer(text) == expected
+
+
+def test_an_answer_without_end_is_cut():
+    text, trial_id = read_answer('{"text": "' + 'x' * 2_000_000 + '", "trial_id": "t"}')
+    assert (len(text), trial_id) == (1_000_000, None)
+
+
+def test_a_prompt_is_read_with_its_trial_and_its_chat():
+    trial_id, messages = read_prompt(
+        '{"v": 1, "trial_id": "t1", "messages": [{"role": "user", "content": "?"}]}')
+    assert (trial_id, [(message.role, message.content) for message in messages]) == (
+        't1', [('user', '?')])
+
+
+@pytest.mark.parametrize('text', ['', 'stop', '[]', '{}', '{"trial_id": "t"}', '7',
+                                  '{"trial_id": "t", "messages": 3}',
+                                  '{"trial_id": "t", "messages": [{"role": "nobody"}]}'])
+def test_what_is_no_prompt_is_a_value_error(text):
+    with pytest.raises(ValueError):
+        read_prompt(text)
