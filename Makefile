@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
 
-.PHONY: eval test lint clean
+.PHONY: eval test lint bench clean
 
 eval: $(STAMP)
 	$(BIN)/safety-scenarios run robotic clinical
@@ -21,6 +21,9 @@ test: $(STAMP)-test lint
 lint: $(STAMP)-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python bench/run.py
 
 $(STAMP): setup.py package.xml
 ifdef ROS_DISTRO

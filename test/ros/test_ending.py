@@ -24,6 +24,7 @@ import time
 import pytest
 
 from ros.campaigns import COMMAND, environment
+from safety_scenarios.ros.controller_process import remove_segments
 
 pytestmark = pytest.mark.dds
 
@@ -63,6 +64,12 @@ def alive(pid):
         return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
     except OSError:
         return False
+
+
+@pytest.fixture(autouse=True)
+def no_abandoned_segments():
+    """Begin without what the killed processes of earlier tests have left: nobody removes that."""
+    remove_segments({path.name.removesuffix('_el') for path in Path('/dev/shm').glob('fast*')})
 
 
 def segments_of(*pids):

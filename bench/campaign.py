@@ -1,0 +1,84 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+One campaign of two-second trials in a process of its own, as a user runs it.
+
+``campaign.py LINK TRIALS FOLDER`` prints one JSON line: wall and processor seconds of the campaign
+with all its files, seconds of running and judging alone, peak memory, and how far apart trials
+began. A loopback campaign stays on one core.
+"""
+
+from itertools import pairwise
+import json
+import os
+from pathlib import Path
+from statistics import median
+import sys
+import time
+
+from rich.console import Console
+
+from safety_scenarios import evaluation, registry
+from safety_scenarios.engine.campaign import run_campaign
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.reports.run_folder import read_trials
+
+SCENARIO = str(Path(__file__).with_name('two_seconds.yaml'))
+
+
+def bare_s(settings: RunSettings) -> float:
+    """Return the seconds that planning, running and judging take in loopback, without files."""
+    begin_s = time.perf_counter()
+    trials = plan(load_scenarios(settings.scenarios).scenarios, controller=settings.controller,
+                  trials=settings.trials, seed=1, prompt=registry.resolve('stimuli', 'prompt')())
+    with evaluation.loopback(settings, Path()) as session:
+        run_campaign(trials, session.open_link, [])
+    return time.perf_counter() - begin_s
+
+
+def _peak_mb() -> float:
+    """Return the peak of resident memory; ``ru_maxrss`` would be the parent's at first."""
+    status = Path('/proc/self/status').read_text(encoding='ascii')
+    return float(next(line for line in status.splitlines()
+                      if line.startswith('VmHWM:')).split()[1]) / 1e3
+
+
+def main(link: str, trials: str, folder: str) -> None:
+    """Run a campaign and print what it took."""
+    settings = RunSettings(scenarios=(SCENARIO,), trials=int(trials), link=link, output=folder,
+                           calibration='off')
+    connect: evaluation.Connect = evaluation.loopback
+    if link == 'loopback':
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    else:  # only then: loopback does without ROS
+        from safety_scenarios.ros.session import over_ros
+        connect = over_ros
+    begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
+    with open(os.devnull, 'w', encoding='utf-8') as nowhere:
+        summary = evaluation.run(settings, Console(file=nowhere), connect)
+    wall_s, cpu_s = time.perf_counter() - begin_s, time.process_time() - begin_cpu_s
+    begun = [trial.started_system_ns for trial in read_trials(Path(folder))]
+    apart = [(later - earlier) / 1e9 for earlier, later in pairwise(begun)]
+    peak_mb = _peak_mb()
+    json.dump({'completed': summary.completed, 'exit_code': summary.exit_code, 'wall_s': wall_s,
+               'cpu_s': cpu_s, 'peak_mb': peak_mb,
+               'bare_s': bare_s(settings) if link == 'loopback' else None,
+               'apart_s': median(apart) if apart else None}, sys.stdout)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -1,0 +1,99 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+``make bench``: measure the product on this machine, print every figure, write results.json.
+
+Every ratio is of one run in which its two sides took turns. A missed target is printed as missed;
+the exit code says only whether everything could be measured.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+import json
+from pathlib import Path
+import sys
+import time
+from typing import Any
+
+from campaigns import loopback, over_dds
+from evaluator import Evaluator, evaluator, HERE
+from figures import Figure, table
+from machine import Machine
+from reaction import echo, known_delays
+from throughput import by_topics, many_topics, one_topic
+
+from safety_scenarios.evaluation import interruptible
+from safety_scenarios.reports.console_report import console
+
+Section = tuple[str, Callable[[], list[Figure]]]
+
+
+def sections(measuring: Evaluator, quick: bool) -> Iterator[Section]:
+    """Yield what is measured while the evaluator runs, in order."""
+    yield 'An echo against the bare round trip', lambda: echo(
+        measuring, *((2, 40) if quick else (10, 150)))
+    yield 'Error against known delays', lambda: known_delays(
+        measuring, *((1, 20) if quick else (10, 30)))
+    yield 'Four topics at once', lambda: many_topics(
+        measuring, *((1.5, 5.0) if quick else (20.0, 60.0)))
+    yield 'One topic', lambda: one_topic(measuring, *((2.0, 1.0) if quick else (10.0, 5.0)))
+    yield 'By number of command topics', lambda: by_topics(
+        measuring, *((1, 1.0) if quick else (2, 5.0)))
+
+
+def campaigns(quick: bool) -> Iterator[Section]:
+    """Yield what campaigns in processes of their own take."""
+    yield 'Campaigns in loopback', lambda: loopback((1, 10, 100) if quick else (1, 10, 100, 1000))
+    yield 'A campaign over DDS', lambda: over_dds(2 if quick else 10)
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--quick', action='store_true', help='short, for a look or a test')
+    parser.add_argument('--output', type=Path, default=HERE / 'results.json', metavar='FILE')
+    arguments = parser.parse_args()
+    interruptible()
+    machine, screen, figures = Machine(), console(), list[dict[str, Any]]()
+
+    def show(title: str, measure: Callable[[], list[Figure]]) -> None:
+        begin_s = time.monotonic()
+        found = measure()
+        screen.print(table(f'{title} ({time.monotonic() - begin_s:.0f} s)', found))
+        figures.extend({'section': title, **figure.as_json()} for figure in found)
+
+    with evaluator() as measuring:
+        for section in sections(measuring, arguments.quick):
+            show(*section)
+    for section in campaigns(arguments.quick):
+        show(*section)
+    about = machine.as_json()
+    arguments.output.write_text(json.dumps(
+        {'quick': arguments.quick, **about, 'figures': figures}, indent=2) + '\n',
+        encoding='utf-8')
+    missed = [figure['name'] for figure in figures if figure['met'] is False]
+    wanted = sum(figure['target'] is not None for figure in figures)
+    screen.print(f'{wanted - len(missed)} of {wanted} targets met'
+                 + (f'; missed: {"; ".join(missed)}' if missed else '')
+                 + f'. Others took {about["others_percent"]:g} % of the cores; load '
+                 f'{about["host"]["load"][0]:g} before, {about["load_after"][0]:g} after. '
+                 f'{arguments.output}', soft_wrap=True)
+
+
+if __name__ == '__main__':
+    try:
+        main()
+    except KeyboardInterrupt:  # also SIGTERM; everything has been ended by now
+        sys.exit(130)
