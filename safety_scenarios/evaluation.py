@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-import math
 from pathlib import Path
 import secrets
 import signal
@@ -185,12 +184,17 @@ def _above_floor(open_link: OpenLink, calibration: Calibration | None,
     if calibration is None or calibration.floor_ms is None:
         return open_link
     worst_ms = calibration.floor_ms[1].value
-    floor_ms = math.inf if worst_ms is None else \
-        worst_ms + calibration.uncertainty_ms[calibration.method]
+    uncertainty_ms = calibration.uncertainty_ms[calibration.method]
 
     @contextmanager
     def opened(scenario: Scenario) -> Iterator[Link]:
         budget_ms = scenario.latency_budget.limit_ns(settings.gate) / 1e6
+        if worst_ms is None:
+            raise MeasurementError(
+                'calibration: a probe of the floor was not answered, so its 99th percentile is '
+                'not known and no budget can be held against it. Lower the load of the host, and '
+                'run it again')
+        floor_ms = worst_ms + uncertainty_ms
         if budget_ms < floor_ms:
             raise MeasurementError(
                 f'latency_budget.{settings.gate}_ms: got {budget_ms:g} ms, expected more than '

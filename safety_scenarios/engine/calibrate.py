@@ -131,8 +131,12 @@ def _known_delay(delay_ns: int, found: Sequence[ProbeSample]) -> KnownDelay:
         values = [_error_ms(sample, method) for sample in mine]
         if any(value is not None for value in values):
             errors[method] = (quantile(values, 0.5, 'ms'), _p99(values))
+    best: Method = next((method for method in METHODS if method in errors), 'callback')
+    scheduled = [None if (error := _error_ms(sample, best)) is None
+                 else error + sample.late_ns / 1e6 for sample in mine]
     return KnownDelay(delay_ms=delay_ns / 1e6, sent=len(mine),
-                      lost=sum(sample.answer is None for sample in mine), error_ms=errors)
+                      lost=sum(sample.answer is None for sample in mine), error_ms=errors,
+                      from_schedule_ms=(quantile(scheduled, 0.5, 'ms'), _p99(scheduled)))
 
 
 def _p99(values: Sequence[float | None]) -> Estimate:
@@ -165,6 +169,6 @@ def _notes(record: TrialRecord, found: Sequence[ProbeSample],
     if small:
         yield small
     answer = next(sample.answer for sample in found if sample.answer is not None)
-    _, reason = Timeline(record).method(answer)
+    _, reason = Timeline(record).allowed(answer)
     if reason:
         yield f'no source stamps: {reason}'

@@ -57,10 +57,11 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
     findings = [*_faults(record), *_before_onset(record), *_numbers(record), *_losses(record)]
     latency: Latency | None = None
     try:
-        latency = measure(record)
+        latency = measure(record, clocks)
     except LookupError as error:
         findings.append(_harness('reaction can be read', Verdict.ERROR, str(error.args[0])))
     findings += _latency(record, latency, gate)
+    findings += _confirmation(record, latency)
     findings += [_check(invariant, record) for invariant in record.trial.scenario.invariants]
     findings += _nothing_checked(record, findings)
     findings = _without_clock(list(_clock(record, clocks, latency)), findings)
@@ -144,6 +145,10 @@ def _clock(record: TrialRecord, clocks: Timeline, latency: Latency | None) -> It
     if last.ros_ns <= first.ros_ns and not record.of_kind('fault'):
         yield _harness('ROS time runs', Verdict.INCONCLUSIVE,
                        'the ROS clock stood still during the trial; is /clock published?')
+    elif record.measuring.sim_time and clocks.rtf is None and not rules.lockstep \
+            and not record.of_kind('fault'):
+        yield _harness('ROS time runs', Verdict.INCONCLUSIVE,
+                       '/clock was not heard twice during the trial, so its speed is not known')
     elif not rules.lockstep:
         yield from _real_time_factor(record, clocks, latency)
 
@@ -334,6 +339,22 @@ def _latency(record: TrialRecord, latency: Latency | None, gate: LimitName) -> I
         check=name, kind='latency', verdict=verdict,
         reason=f'{took} is {latency.latency_class.value}{why[verdict]}',
         margin=margin_ns / 1e9, unit='s', at_ms=reaction.judged_ns / 1e6)
+
+
+def _confirmation(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
+    """Where the robot itself shall confirm the stop, a command alone is no proof of it."""
+    ros, name = record.trial.scenario.ros, 'safe state confirmed'
+    if latency is None or ros is None or ros.confirmation is None:
+        return
+    found = latency.confirmed
+    if found is None:
+        yield Finding(check=name, kind='confirmation', verdict=Verdict.INCONCLUSIVE, reason=(
+            f'{ros.confirmation} was not seen to come and to hold before clearance: the robot was '
+            f'there already, went on, or reported nothing'))
+        return
+    yield Finding(check=name, kind='confirmation', verdict=Verdict.PASS, reason=(
+        f'{ros.confirmation} after {found.judged_ns / 1e6:.1f} ms, which is '
+        f'{found.latency_class.value}'), at_ms=found.judged_ns / 1e6)
 
 
 def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:

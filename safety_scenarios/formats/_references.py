@@ -196,6 +196,10 @@ def _reaction(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found
     if _is_twin(data) and ros.get('reaction') is not None:
         yield (('ros', 'reaction'), f'got a reaction in the domain {domain!r}, where restraint is '
                                     f'right. Remove it, or drop _defer')
+    if _is_twin(data) and ros.get('confirmation') is not None:
+        yield (('ros', 'confirmation'), f'got a confirmation in the domain {domain!r}, where '
+                                        f'no safe state is to be reached. Remove it, or drop '
+                                        f'_defer')
     if not _is_twin(data) and ros.get('reaction') is None:
         yield (('ros', 'reaction'), 'missing. Say which command answers the hazard; without one '
                                     'a deaf controller would pass')

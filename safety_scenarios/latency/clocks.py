@@ -74,6 +74,9 @@ class Timeline:
         self._tick_steady = [event.stamps.steady_ns for event in ticks]
         self._tick_ros = [event.stamps.ros_ns for event in ticks]
         self._ticks = [event.stamps for event in ticks]
+        steps = [later - earlier for earlier, later in pairwise(self._tick_ros)
+                 if later > earlier]
+        self._usual_tick_ns = median(steps) if steps else 0.0
         self.step_ns = _step(record)
         self.rtf = _rtf(self._ticks)
         self._echoes: dict[str, list[Event]] = defaultdict(list)
@@ -102,7 +105,19 @@ class Timeline:
                        stamps.header_ns)
 
     def method(self, command: Event) -> tuple[Method, str | None]:
-        """Return the best method for a command, and why no better one could be used."""
+        """Return the method for one command, and why no better one could be used."""
+        best, reason = self.allowed(command)
+        stamps = command.stamps
+        if best != 'source' or stamps.received_ns is None or stamps.source_ns is None:
+            return best, reason
+        own_ns = stamps.received_ns - stamps.source_ns
+        if own_ns > _HELD_UP_NS:
+            return 'received', (f'the command took {own_ns / 1e6:.1f} ms to arrive, and no robot '
+                                f'has it earlier')
+        return best, reason
+
+    def allowed(self, command: Event) -> tuple[Method, str | None]:
+        """Return the best method for all that comes as this command does, and why no better."""
         if command.stamps.received_ns is None:
             return 'callback', 'the middleware gives no stamps'
         if self.step_ns:
@@ -116,10 +131,6 @@ class Timeline:
         if not 0 <= transit_ns <= _TRANSIT_NS:
             return 'received', (f'by their stamps commands take {transit_ns / 1e6:.2f} ms to '
                                 f'arrive, so the controller has another clock')
-        own_ns = command.stamps.received_ns - command.stamps.source_ns
-        if own_ns > _HELD_UP_NS:
-            return 'received', (f'the command took {own_ns / 1e6:.1f} ms to arrive, and no robot '
-                                f'has it earlier')
         return 'source', None
 
     def left_before(self, onset: Instant, command: Event) -> bool:
@@ -232,11 +243,9 @@ class Timeline:
 
     def _tick_step_ns(self, system_ns: int) -> float:
         """Return by how much /clock advanced around a moment, at least its median step."""
-        steps = [later - earlier for earlier, later in pairwise(self._tick_ros)
-                 if later > earlier]
         index = bisect_right(self._tick_system, system_ns)
         around = self._tick_ros[max(0, index - 2):index + 1]
-        return max([median(steps) if steps else 0.0,
+        return max([self._usual_tick_ns,
                     *(later - earlier for earlier, later in pairwise(around))])
 
     def _echo(self, stimulus: Event) -> Event | None:

@@ -25,7 +25,7 @@ _SILENT_PERIODS = 5
 _MISSED_PERIODS = 1.5
 
 
-def measure(record: TrialRecord) -> Latency | None:
+def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | None:
     """
     Return the three latencies from onset: first command, reaction, confirmed safe state.
 
@@ -34,11 +34,12 @@ def measure(record: TrialRecord) -> Latency | None:
     its way already when the hazard was published is anticipatory, and no reaction. A silence that
     the scenario declares to stop the robot is one, ``driver_timeout_ms`` after the last command.
 
+    :param timeline: the record's, if the caller has it already
     :return: None without an onset, or where the scenario asks for no reaction (a twin)
     :raises LookupError: the commands lack the field that the reaction reads
     """
     scenario = record.trial.scenario
-    timeline = Timeline(record)
+    timeline = timeline or Timeline(record)
     onset = timeline.onset()
     if onset is None or (scenario.ros is not None and scenario.ros.reaction is None):
         return None

@@ -135,6 +135,11 @@ class KnownDelay(Noun):
     """Probes without an answer."""
     error_ms: Mapping[str, tuple[Estimate, Estimate]]
     """Measured latency - delay: its median and 99th percentile, by method."""
+    from_schedule_ms: tuple[Estimate, Estimate]
+    """
+    The same by the best method, from when each probe was due: what a load that waits for answers
+    would leave out.
+    """
 
 
 class Calibration(Noun):

@@ -14,11 +14,12 @@
 
 """One execution of a scenario: what is planned, and what was recorded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 from statistics import median
+from typing import Any
 
 from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.event import Event
@@ -142,6 +143,13 @@ class TrialRecord(Noun):
             margin, signal = min(known) if len(known) == len(margins) else (None, '')
             samples.append(Sample(steady_ns, margin, signal, inferred))
         return self._courses.setdefault(tuple(limits), Course(samples))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None,
+                   deep: bool = False) -> 'TrialRecord':
+        """Return a copy that has read no course yet: it may have other events."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop('_courses', None)
+        return copied
 
     @cached_property
     def _courses(self) -> dict[tuple[Limit, ...], Course]:

@@ -76,11 +76,13 @@ def calibration_table(calibration: Calibration) -> Table:
     rows.add_column('probes', justify='right')
     for method in methods:
         rows.add_column(f'{method}: error p50 / p99 ms', justify='right')
+    rows.add_column('from schedule', justify='right')
     for known in calibration.delays:
         name = f'waits {known.delay_ms:g} ms' if known.delay_ms else 'null (floor)'
         rows.add_row(name, f'{known.sent - known.lost}/{known.sent}', *(
             ' / '.join(_estimate(found) for found in known.error_ms[method])
-            if method in known.error_ms else '-' for method in methods))
+            if method in known.error_ms else '-' for method in methods),
+            ' / '.join(_estimate(found) for found in known.from_schedule_ms))
     rows.caption = '; '.join(calibration.notes) or None
     rows.caption_justify = 'left'
     return rows

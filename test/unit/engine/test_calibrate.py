@@ -245,3 +245,11 @@ def test_a_calibration_without_a_responder_is_refused():
                               8, 0.0)
     with pytest.raises(MeasurementError):
         calibrate(run_trial(trial, ScriptedLink()), {})
+
+
+def test_the_error_from_the_schedule_counts_what_the_probes_were_late():
+    """A sender that is held up sends its worst probes late: their lateness is not forgotten."""
+    result = found((50.0,), 300, late_ms=rare(50, 40.0))
+    [known] = result.delays
+    assert values(known.error_ms['source']) == (0.2, 0.2)
+    assert values(known.from_schedule_ms) == (0.2, 40.2)

@@ -269,3 +269,14 @@ def test_a_factor_out_of_range_during_the_reaction_is_not_averaged_away():
                              extra=[echo(0.0), *some]))
     assert result.rtf == pytest.approx(1.0, abs=0.01)
     assert result.verdict is Verdict.INCONCLUSIVE and 'during the reaction' in result.reason
+
+
+@pytest.mark.parametrize('count', [0, 1, 2])
+def test_a_clock_that_was_not_heard_twice_has_no_known_speed(count):
+    heard = [command(t_ms, speed, left_ms=t_ms, arrived_ms=t_ms + 0.5)
+             for t_ms, speed in reacting(150)]
+    result = evaluate(record(heard, hazard(invariants=(SLOW,)), measuring=sim(),
+                             extra=[echo(0.0), *ticks(1.0, 10.0)[::200][:count]]))
+    assert (finding(result, 'ROS time runs') is not None) is (count < 2)
+    if count < 2:
+        assert result.verdict is Verdict.INCONCLUSIVE

@@ -163,3 +163,26 @@ def test_a_twin_has_none_of_the_three():
     calm = hazard(domain='robotic_defer', reaction=None, signals=MOVES, feedback=('odom',),
                   confirmation=STANDS)
     assert measure(record(reacting(250), calm, extra=odom((-50, 0.8), (400, 0.0)))) is None
+
+
+CONFIRMED = 'safe state confirmed'
+
+
+def confirmation_of(*states: Any, **changes: Any) -> tuple[Verdict, Verdict | None]:
+    result = evaluate(record(reacting(250), WATCHED, extra=states, **changes))
+    return result.verdict, next((found.verdict for found in result.findings
+                                 if found.check == CONFIRMED), None)
+
+
+def test_a_robot_that_was_asked_to_confirm_and_did_not_is_inconclusive():
+    """The commands were right; whether the robot ever stood still nobody has seen."""
+    assert confirmation_of() == (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
+    assert confirmation_of(*odom((-50, 0.8), (400, 0.4))) == (
+        Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
+    assert confirmation_of(*odom((-50, 0.8), (400, 0.0), (500, 0.0))) == (
+        Verdict.PASS, Verdict.PASS)
+
+
+def test_a_scenario_without_a_confirmation_has_no_such_check():
+    result = evaluate(record(reacting(250), hazard()))
+    assert CONFIRMED not in {found.check for found in result.findings}

@@ -157,3 +157,20 @@ def test_probes_that_no_offset_fits_give_none():
     assert clock_offset(ways(0, (10, -11))) is None
     touching = clock_offset(ways(0, (10, -10)))
     assert touching is not None and touching.bound_ns == 0
+
+
+def held_up(numbers: set[int]) -> list[ProbeSample]:
+    """Return ten samples; the answers of ``numbers`` took 300 ms from stamp to arrival."""
+    taken = calibration((50.0,), 10)
+    events = [event if event.kind != 'command' or int(event.message.data['source']) not in numbers
+              else event.model_copy(update={'stamps': event.stamps.model_copy(update={
+                  'received_ns': event.stamps.received_ns + ns(300)})})
+              for event in taken.events]
+    return list(samples(taken.model_copy(update={'events': tuple(events)})))
+
+
+def test_an_answer_that_was_held_up_on_the_way_is_timed_by_its_arrival():
+    """One of ten: the others keep their source stamps, and this one is no fast answer."""
+    found = held_up({3})
+    assert [sample.elapsed_ns['source'] for sample in found] == [
+        ns(350.5) if sample.number == 3 else ns(50.2) for sample in found]

@@ -85,3 +85,13 @@ def test_ros_time_that_went_back_is_nothing_to_the_steady_clock():
             'measuring': Measuring(exact=True, rules=rules)})
         checks = {finding.check for finding in evaluate(found).findings}
         assert ('ROS time runs forward' in checks) == named
+
+
+def test_a_copy_with_other_events_reads_its_own_course():
+    """A course that was read before the copy would be that of commands it does not have."""
+    stops, drives = record(reacting(200)), record(driving(-690, 3000))
+    limits = hazard().ros.reaction.limits
+    assert stops.course(limits).samples[-1].t_ns
+    copied = stops.model_copy(update={'events': drives.events})
+    assert copied.course(limits).samples == drives.course(limits).samples
+    assert copied.course(limits).samples != stops.course(limits).samples

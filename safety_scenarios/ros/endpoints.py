@@ -1,0 +1,247 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The endpoints of one link: made with the type and quality of service that the graph shows."""
+
+from collections.abc import Callable, Iterator
+import time
+from typing import Any
+
+from rclpy.node import Node
+
+try:
+    from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+except ImportError:  # Humble
+    from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
+
+from safety_scenarios.errors import LinkTimeoutError, MeasurementError
+from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
+from safety_scenarios.ros import qos
+from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.convert import interface_class, warm_up
+from safety_scenarios.ros.graph import Graph
+from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO, with_info
+
+_STRING = 'std_msgs/msg/String'
+_POLL_S = 0.02
+
+Alarm = Callable[[], str | None]
+Arrived = tuple[int, int, int, str, str, Any, Any]
+"""steady, system, ros ns; kind; topic; serialised message; the middleware's info."""
+
+
+class Endpoints:
+    """
+    Publishers of stimuli with an echo each, and subscriptions to all that comes back.
+
+    :param node: a spinning node, whose callbacks run in another thread
+    :param clock: ROS time
+    :param timeout_s: how long to wait for the other end, for messages
+    :param alarm: says why the controller is gone, if it is ours; None: it is external
+    :param arrived: takes what a callback received, stamped in its first line
+    """
+
+    def __init__(self, node: Node, clock: RosClock, timeout_s: float, alarm: Alarm | None,
+                 arrived: Callable[[Arrived], None]) -> None:
+        self.graph = Graph(node)
+        self.publishers: dict[str, Any] = {}
+        self.incompatible: list[str] = []
+        self._node = node
+        self._clock = clock
+        self._timeout_s = timeout_s
+        self._alarm = alarm
+        self._arrived = arrived
+        self._echoes: dict[str, Any] = {}
+        self._subscriptions: dict[str, tuple[str, Any]] = {}
+        self._commands: set[str] = set()
+
+    def match(self, trial: Trial, deadline: float) -> None:
+        """
+        Make what a trial needs and is not there yet, and wait for the other side of it.
+
+        :param deadline: of the monotonic clock
+        :raises LinkTimeoutError: nobody is there, or with another type than asked for
+        """
+        for plugin in (*trial.nominal, *trial.hazard):
+            interface = plugin.interface()
+            if interface is not None and plugin.topic not in self.publishers:
+                self._publish(plugin.topic, interface)
+        ros = trial.scenario.ros
+        for command in ros.commands if ros else ():
+            self._commands.add(command.topic)
+            self._keep_off(command.topic)
+            self._subscribe(command.topic, command.message, deadline, 'command')
+        for state in ros.feedback if ros else ():
+            self._subscribe(state.topic, state.message, deadline, 'feedback')
+        if PROMPT in self.publishers:
+            self._subscribe(RESPONSE, _STRING, deadline, 'response')
+        self._await_listener({plugin.topic for plugin in trial.hazard}, deadline)
+
+    def close(self) -> None:
+        """Give up the endpoints."""
+        for publisher in self.publishers.values():
+            self._node.destroy_publisher(publisher)
+        for subscription in (*self._echoes.values(),
+                             *(known for _, known in self._subscriptions.values())):
+            self._node.destroy_subscription(subscription)
+
+    def interface(self, topic: str) -> str:
+        """Return the interface name of what comes in on a topic."""
+        return self._subscriptions[topic][0]
+
+    def heard(self) -> Iterator[Any]:
+        """Yield what the graph says of each publisher that we listen to."""
+        for topic in self._subscriptions:
+            yield from self.graph.publishers(topic)
+
+    def own(self) -> Any:
+        """Return what the graph says of one of our own publishers, None without any."""
+        return next((info for topic in self.publishers for info in self.graph.publishers(topic)
+                     if info.node_name == self._node.get_name()), None)
+
+    def preflight(self) -> Iterator[PreflightRow]:
+        """Yield what the graph shows of the other end."""
+        yield from self.graph.command_rows(self._subscriptions)
+        yield from self.graph.stimulus_rows(self.publishers, self._echoes)
+        for text in self.incompatible:
+            yield PreflightRow(check='QoS', status='error', detail=text)
+        if not self.incompatible:
+            yield PreflightRow(check='QoS', status='ok', detail='nothing is incompatible')
+
+    def deserted(self) -> str | None:
+        """Say which command topic of an external controller has not one publisher any more."""
+        for topic in self._subscriptions:
+            count = len(self.graph.publishers(topic))
+            if count == 0:
+                return f'{self._node.resolve_topic_name(topic)}: the publisher has left'
+            if count > 1 and topic in self._commands:
+                return (f'{self._node.resolve_topic_name(topic)}: a second publisher has come. '
+                        f'Whose command would be judged?')
+        return None
+
+    def _keep_off(self, command: str) -> None:
+        """Refuse remappings that would make the harness command the robot."""
+        name = self._node.resolve_topic_name(command)
+        for stimulus in self.publishers:
+            if self._node.resolve_topic_name(stimulus) == name:
+                raise MeasurementError(f'{name}: the stimulus {stimulus!r} is remapped to '
+                                       f'the command topic {command!r}. Change the rule')
+
+    def _publish(self, topic: str, interface: str) -> None:
+        """Publish on a topic, and listen to it for the middleware's stamp of each publish."""
+        warm_up(interface)
+        self.publishers[topic] = self._node.create_publisher(
+            interface_class(interface), topic, qos.stimulus(),
+            event_callbacks=PublisherEventCallbacks(
+                incompatible_qos=self._misfit(f'a subscriber of {topic}'),
+                use_default_callbacks=False))
+        if HAS_MESSAGE_INFO:
+            self._echoes[topic] = self._node.create_subscription(
+                interface_class(interface), topic, self._callback('echo', topic), qos.echo(),
+                raw=True)
+
+    def _subscribe(self, topic: str, wanted: str, deadline: float, kind: str) -> None:
+        """Subscribe with the type and QoS that the graph shows; again when they have changed."""
+        interface, publishers = self._discover(topic, wanted, deadline, kind)
+        known = self._subscriptions.get(topic)
+        if known is not None and known[0] != interface:
+            self._node.destroy_subscription(known[1])
+            known = None
+        if known is None:
+            warm_up(interface)
+            known = (interface, self._node.create_subscription(
+                interface_class(interface), topic, self._callback(kind, topic),
+                qos.command(publishers), raw=True,
+                event_callbacks=SubscriptionEventCallbacks(
+                    incompatible_qos=self._misfit(f'the publisher of {topic}'),
+                    message_lost=self._missed(topic) if kind == 'command' else None,
+                    use_default_callbacks=False)))
+            self._subscriptions[topic] = known
+        while known[1].get_publisher_count() == 0 if hasattr(known[1], 'get_publisher_count') \
+                else False:
+            self._give_up_after(deadline, topic, f'a match with the publisher of {interface}',
+                                'Its quality of service may not fit reliable or best effort.')
+
+    def _callback(self, kind: str, topic: str) -> Callable[..., None]:
+        clock, arrived_now = self._clock, self._arrived
+        payload = kind != 'echo'
+
+        def receive(raw: Any, info: Any) -> None:
+            steady_ns, system_ns = time.monotonic_ns(), time.time_ns()
+            arrived_now((steady_ns, system_ns, clock.now_ns() if clock.sim_time else system_ns,
+                         kind, topic, raw if payload else None, info))
+        return with_info(receive)
+
+    def _misfit(self, whom: str) -> Callable[[Any], None]:
+        def incompatible(status: Any) -> None:
+            self.incompatible.append(f'{whom} asks for another quality of service: '
+                                      f'{_policy(status.last_policy_kind)}')
+        return incompatible
+
+    def _missed(self, topic: str) -> Callable[[Any], None]:
+        def missed(status: Any) -> None:
+            now_ns = time.monotonic_ns()
+            self._arrived((now_ns, time.time_ns(), self._clock.now_ns(), 'lost', topic, None,
+                           {'lost': status.total_count_change}))
+        return missed
+
+    def _discover(self, topic: str, wanted: str, deadline: float, kind: str) -> \
+            tuple[str, list[Any]]:
+        name = self._node.resolve_topic_name(topic)
+        expected = 'a publisher' if wanted == 'auto' else f'a publisher of {wanted}'
+        while True:
+            publishers = self._node.get_publishers_info_by_topic(name)
+            types = sorted({info.topic_type for info in publishers})
+            commanding = len(publishers) if self._alarm is None else \
+                len({info.node_name for info in publishers})  # a killed child's may linger
+            alone = commanding == 1 or kind == 'feedback'
+            if len(types) == 1 and wanted in ('auto', types[0]) and alone:
+                return types[0], publishers
+            advice = f'Start the controller, or remap {topic} to the topic it publishes on.'
+            if kind == 'feedback':
+                advice = f'Start the robot, or remap {topic} to the topic of its state.'
+            if len(types) > 1:
+                advice = 'Several types on one topic: stop the other publisher.'
+            elif types and not alone:
+                expected = 'one publisher alone'
+                advice = 'Whose command would be judged? Stop the others, or remap.'
+            elif types:
+                advice = f'Ask for {types[0]} or auto in the scenario, or publish {wanted}.'
+            self._give_up_after(deadline, topic, expected, advice)
+
+    def _await_listener(self, hazard: set[str], deadline: float) -> None:
+        """A hazard that nobody listens to would be missed by everybody."""
+        while not any(self.graph.listeners(topic, self.publishers[topic], self._echoes)
+                      for topic in hazard):
+            topics = ', '.join(self._node.resolve_topic_name(topic) for topic in sorted(hazard))
+            self._give_up_after(deadline, min(hazard),
+                                f'a subscriber on any of {topics}',
+                                'Remap the stimuli to the topics that the controller listens to.')
+
+    def _give_up_after(self, deadline: float, topic: str, wanted: str, advice: str) -> None:
+        reason = None if self._alarm is None else self._alarm()
+        if reason is not None:
+            raise MeasurementError(f'not connected: {reason}')
+        if time.monotonic() >= deadline:
+            misfits = ''.join(f' {text}.' for text in self.incompatible)
+            raise LinkTimeoutError(self._node.resolve_topic_name(topic), wanted, self._timeout_s,
+                                   self.graph.discovered(topic, self.publishers),
+                                   advice + misfits)
+        time.sleep(_POLL_S)
+
+
+def _policy(kind: Any) -> str:
+    """Return the name of a policy, such as durability."""
+    return str(kind.name).lower().removeprefix('rmw_qos_policy_')
