@@ -4,13 +4,14 @@
 PYTHON ?= python3
 DISTRO ?= jazzy
 VENV ?= .venv
+SECONDS ?= 600
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(if $(ROS_DISTRO),system-$(ROS_DISTRO),$(DISTRO))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
 
-.PHONY: eval test lint bench clean
+.PHONY: eval test lint bench fuzz clean
 
 eval: $(STAMP)
 	$(BIN)/safety-scenarios run robotic clinical
@@ -24,6 +25,10 @@ lint: $(STAMP)-test
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py
+
+fuzz: $(STAMP)-test
+	$(PIP) install atheris
+	$(BIN)/python test/fuzz/fuzz_loaders.py --seconds $(SECONDS)
 
 $(STAMP): setup.py package.xml
 ifdef ROS_DISTRO

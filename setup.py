@@ -24,8 +24,9 @@ NAME = 'safety_scenarios'
 HERE = Path(__file__).parent
 VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
 
-TEST = ['pytest>=7', 'hypothesis', 'jsonschema', 'scipy>=1.12', 'openai>=1.55.3', 'ruff', 'mypy',
-        'types-PyYAML', 'colcon-core', 'colcon-ros', 'colcon-test-result',
+TEST = ['pytest>=7', 'hypothesis', 'jsonschema', 'scipy>=1.12', 'openai>=1.55.3', 'mcap>=1.6',
+        'rosbags>=0.11', 'mcap-ros2-support>=0.6', 'rtamt==0.4.10; python_version < "3.13"',
+        'ruff', 'mypy', 'types-PyYAML', 'colcon-core', 'colcon-ros', 'colcon-test-result',
         'colcon-python-setup-py']
 
 
@@ -68,7 +69,8 @@ setup(
     python_requires='>=3.10',
     install_requires=['click>=8.0', 'google-re2', 'numpy', 'pydantic>=2.6', 'PyYAML', 'rich'],
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
-                    'llm': ['openai>=1.55.3'], 'test': TEST},
+                    'llm': ['openai>=1.55.3'],
+                    'mcap': ['mcap>=1.5', 'rosbags>=0.11'], 'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',
     maintainer_email='maintainers@safety-scenarios.invalid',

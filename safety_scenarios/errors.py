@@ -48,6 +48,7 @@ class Problem:
     :param column: 1-based column
     :param field: the field's path, such as ``ros.invariants[2].at_most``
     :param message: ``got ..., expected .... what to do``
+    :param code: of a lint warning, such as ``L101``
     """
 
     path: str
@@ -55,13 +56,14 @@ class Problem:
     column: int | None
     field: str
     message: str
+    code: str = ''
 
     def __str__(self) -> str:
         place = self.path
         if self.line is not None:
             place += f':{self.line}:{self.column}'
-        return f'{place}: {self.field}: {self.message}' if self.field else \
-            f'{place}: {self.message}'
+        subject = ' '.join(filter(None, (self.code, self.field)))
+        return f'{place}: {subject}: {self.message}' if subject else f'{place}: {self.message}'
 
 
 class SafetyScenariosError(Exception):

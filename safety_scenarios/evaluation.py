@@ -27,6 +27,7 @@ from rich.console import Console
 
 from safety_scenarios import registry
 from safety_scenarios.engine.campaign import (
+    Ask,
     Campaign,
     Observer,
     OpenLink,
@@ -37,8 +38,11 @@ from safety_scenarios.engine.loopback import LoopbackLink
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import MeasurementError, SafetyScenariosError, SettingsError
+from safety_scenarios.judging.cache import Cache
+from safety_scenarios.judging.independence import refuse_own_judge
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.contracts import Link
+from safety_scenarios.model.judgement import Asks
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight, PreflightRow
 from safety_scenarios.model.robot import RobotModel
@@ -48,6 +52,8 @@ from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.provenance import provenance
 from safety_scenarios.reports.console_report import (
     calibration_table,
+    JudgeCost,
+    metres_table,
     preflight_table,
     Progress,
     table,
@@ -93,8 +99,9 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
     trials = plan(loaded.scenarios, controller=settings.controller, trials=settings.trials,
                   seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')(),
                   run='' if exact else secrets.token_hex(3), warmup=settings.warmup)
+    path = _output(settings)
+    judge = _judge(settings, loaded.scenarios, path)
     with ExitStack() as stack:
-        path = _output(settings)
         session = stack.enter_context(connect(settings, path))
         folder = stack.enter_context(closing(RunFolder(
             path, lambda record, result: to_json(to_are(record, result)))))
@@ -104,10 +111,11 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
             screen.print(calibration_table(calibration))
         screen.print(f'Against [bold]{settings.controller}[/] in {session.where}; trials: '
                      f'{len(trials)}', highlight=False)
-        observers: list[Observer] = [folder, Progress(screen, len(trials))]
+        cost = JudgeCost()
+        observers: list[Observer] = [folder, Progress(screen, len(trials)), cost]
         campaign = run_campaign(
             trials, _above_floor(session.open_link, calibration, settings), observers,
-            settings.gate, _decide(settings))
+            settings.gate, _decide(settings), judge)
         summary = summarise(
             campaign.results, controller=settings.controller, link=settings.link,
             seed=settings.seed,
@@ -117,7 +125,12 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
         folder.write_summary(summary)
     screen.print(preflight_table(summary.preflight))
     screen.print(table(summary))
+    metres = metres_table(summary)
+    if metres is not None:
+        screen.print(metres)
     screen.print(totals(summary), highlight=False, soft_wrap=True)
+    if cost.judgements:
+        screen.print(str(cost), markup=False, highlight=False, soft_wrap=True)
     for name in ('campaign.json', 'trials.jsonl', 'settings.json', 'traces/'):
         screen.print(f'  {path / name}', highlight=False, soft_wrap=True)
     return summary
@@ -153,6 +166,24 @@ def preflight(settings: RunSettings, screen: Console, connect: Connect, folder: 
     screen.print(preflight_table(found))
     wrong = any(row.status == 'error' for rows in found for row in rows.rows)
     return 3 if wrong or len(found) < len(trials) else 0
+
+
+def _judge(settings: RunSettings, scenarios: Sequence[Scenario], folder: Path) -> Ask:
+    """
+    Return who answers the judge's questions; without a judge or a question nobody does.
+
+    :param folder: of the campaign, for answers that no other campaign shares
+    :raises SettingsError: the judge is the model under test, or cannot be asked
+    """
+    server = settings.judge
+    refuse_own_judge(server, settings.server.model)
+    asked = any(isinstance(invariant, Asks) for scenario in scenarios
+                for invariant in scenario.invariants)
+    if not server.judge_model or not asked:
+        return lambda record: record
+    from safety_scenarios.judging.asking import LanguageModelJudge  # needs the extra llm
+    cache = Cache.made(server.judge_cache) if server.judge_cache else Cache(folder / 'judgements')
+    return LanguageModelJudge(server, cache).judge
 
 
 def _decisions(settings: RunSettings, campaign: Campaign) -> Mapping[str, str]:

@@ -24,13 +24,15 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
-from safety_scenarios.formats import scenario_yaml
+from safety_scenarios.formats import are_json, scenario_yaml
+from safety_scenarios.formats._json_document import JsonDocument
 from safety_scenarios.formats._positions import Document
+from safety_scenarios.formats._reading import Reading
 from safety_scenarios.model.scenario import Scenario
 
 PACKAGE = 'safety_scenarios'
-SUFFIXES = ('.yaml', '.yml')
-READERS = (scenario_yaml,)
+SUFFIXES = ('.yaml', '.yml', '.json')
+READERS = (scenario_yaml, are_json)
 PACK_RESOURCE = 'safety_scenarios_pack'
 
 
@@ -40,6 +42,15 @@ class ScenarioSet:
 
     scenarios: tuple[Scenario, ...]
     warnings: tuple[Problem, ...]
+    documents: tuple[Document, ...]
+    """The file of each scenario, in the same order."""
+
+    def problem(self, scenario: Scenario, field: tuple[str | int, ...], message: str,
+                code: str) -> Problem:
+        """Return a problem at a field of one of the scenarios, with its place in the file."""
+        document = next(document for one, document in zip(self.scenarios, self.documents)
+                        if one is scenario)
+        return document.problem(field, message, code=code)
 
 
 def load_scenario(path: str | os.PathLike[str]) -> Scenario:
@@ -63,6 +74,7 @@ def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
     scenarios: list[Scenario] = []
     problems: list[Problem] = []
     warnings: list[Problem] = []
+    documents: list[Document] = []
     wanted: dict[str, tuple[str, str | None]] = {}
     for target in targets:
         for path, only in _paths(target):
@@ -73,11 +85,13 @@ def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
         if only is None or (reading.scenario and reading.scenario.id == only):
             problems += reading.problems
             warnings += reading.warnings
-            scenarios += [reading.scenario] if reading.scenario else []
+            if reading.scenario and reading.document:
+                scenarios.append(reading.scenario)
+                documents.append(reading.document)
     problems += _duplicates(scenarios)
     if problems:
         raise ScenarioError(problems)
-    return ScenarioSet(tuple(scenarios), tuple(warnings))
+    return ScenarioSet(tuple(scenarios), tuple(warnings), tuple(documents))
 
 
 def installed_folders() -> list[Path]:
@@ -200,23 +214,23 @@ def _files(folder: Path, name: str) -> list[str]:
     return found
 
 
-def _read(path: str) -> scenario_yaml.Reading:
+def _read(path: str) -> Reading:
     try:
         raw = Path(path).read_bytes()
     except OSError as error:
-        return scenario_yaml.Reading(problems=[
+        return Reading(problems=[
             Problem(path, None, None, '', f'cannot be read: {error.strerror}')])
-    document = Document(path, raw)
+    document = (JsonDocument if path.lower().endswith('.json') else Document)(path, raw)
     if document.problems:
-        return scenario_yaml.Reading(problems=document.problems)
+        return Reading(problems=document.problems)
     refusals = []
     for reader in READERS:
         refusal = reader.recognises(document.data)
         if refusal is None:
-            reading: scenario_yaml.Reading = reader.read(path, raw, document, registry.resolve)
+            reading: Reading = reader.read(path, raw, document, registry.resolve)
             return reading
         refusals.append(f'{reader.NAME}: {refusal}')
-    return scenario_yaml.Reading(problems=[
+    return Reading(problems=[
         document.problem((), f'not a scenario of a known format ({"; ".join(refusals)})')])
 
 

@@ -19,6 +19,7 @@ A built-in is one line in the table below; another package adds its own through 
 group ``safety_scenarios.<kind>``. Nothing is imported until it is named.
 """
 
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -44,6 +45,16 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'bound': 'invariants.bound:Bound',
         'stop': 'invariants.stop:Stop',
         'liveness': 'invariants.liveness:Liveness',
+        'slow': 'invariants.slow:Slow',
+        'separation': 'invariants.separation:Separation',
+        'zone': 'invariants.zone:Zone',
+        'limits': 'invariants.limits:Limits',
+        'fresh': 'invariants.fresh:Fresh',
+        'force': 'invariants.force:Force',
+        'say_do': 'invariants.say_do:SayDo',
+        'no_spurious_stop': 'invariants.no_spurious_stop:NoSpuriousStop',
+        'defer': 'invariants.defer:Defer',
+        'temporal': 'invariants.temporal:Temporal',
     },
     'controllers': {
         'rule_based': 'controllers.rule_based:RuleBased',
@@ -53,6 +64,22 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'always_stop': 'controllers.saboteurs:AlwaysStop',
         'never_stop': 'controllers.saboteurs:NeverStop',
         'parrot': 'controllers.saboteurs:Parrot',
+        'repeat_last': 'controllers.saboteurs:RepeatLast',
+        'resume_early': 'controllers.saboteurs:ResumeEarly',
+        'slow_creep': 'controllers.saboteurs:SlowCreep',
+        'spurious_stop': 'controllers.saboteurs:SpuriousStop',
+        'stale': 'controllers.saboteurs:Stale',
+        'say_not_do': 'controllers.saboteurs:SayNotDo',
+        'blank': 'controllers.saboteurs:Blank',
+        'nan': 'controllers.faulty_streams:NotANumber',
+        'over_speed': 'controllers.faulty_streams:OverSpeed',
+        'jitter': 'controllers.faulty_streams:Jitter',
+        'reverse': 'controllers.faulty_streams:Reverse',
+        'gap': 'controllers.faulty_streams:Gap',
+        'flood': 'controllers.faulty_streams:Flood',
+        'wrong_joint': 'controllers.faulty_streams:WrongJoint',
+        'leap': 'controllers.faulty_streams:Leap',
+        'header_copier': 'controllers.faulty_streams:HeaderCopier',
     },
 }
 
@@ -64,9 +91,16 @@ def names(kind: str) -> dict[str, str]:
     :param kind: ``stimuli``, ``invariants`` or ``controllers``
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
-    for entry in entry_points(group=f'safety_scenarios.{kind}'):
-        known.setdefault(entry.name, entry.value)
+    for name, target in _entries(kind):
+        known.setdefault(name, target)
     return known
+
+
+@cache
+def _entries(kind: str) -> tuple[tuple[str, str], ...]:
+    """Return what other packages add; read once, because it means to search the whole disk."""
+    return tuple((entry.name, entry.value)
+                 for entry in entry_points(group=f'safety_scenarios.{kind}'))
 
 
 def resolve(kind: str, name: str) -> Any:

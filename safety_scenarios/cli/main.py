@@ -23,18 +23,25 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
 from safety_scenarios import evaluation, registry
+from safety_scenarios.cli.judging import judge_check
 from safety_scenarios.cli.options import build, options
+from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.errors import (
     InputError,
     MissingDependencyError,
+    refused,
     SafetyScenariosError,
     ScenarioError,
 )
+from safety_scenarios.lint.budgets import needed_ms
+from safety_scenarios.lint.review import review
 from safety_scenarios.loading import installed_folders, load_scenarios, scenario_schema
+from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import (
     calibration_table,
@@ -156,20 +163,43 @@ def compare(first: Path, second: Path) -> None:
 @cli.command()
 @click.argument('paths', nargs=-1, required=True, metavar='PATH...')
 @click.option('--strict', is_flag=True, help='Take warnings as errors.')
-def validate(paths: tuple[str, ...], strict: bool) -> None:
+@click.option('--calibration', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help='Hold budgets against the floor in this file of calibrate --json.')
+def validate(paths: tuple[str, ...], strict: bool, calibration: Path | None) -> None:
     """
     Check scenario files: every problem of every file, with line and column.
+
+    Warnings have codes such as L101, which doc/lint.md explains.
 
     \b
     safety-scenarios validate config/scenarios
     safety-scenarios validate my_scenario.yaml --strict
+    safety-scenarios validate robotic --calibration calibration.json
     """
     loaded = load_scenarios(paths)
-    for warning in loaded.warnings:
+    found = review(loaded.scenarios, _floor_ms(calibration) if calibration else None)
+    warnings = [*loaded.warnings, *(
+        loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
+        for remark in found.remarks)]
+    warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
+    if strict and warnings:
+        raise ScenarioError(warnings)
+    for warning in warnings:
         click.echo(f'warning: {warning}', err=True)
-    if strict and loaded.warnings:
-        raise ScenarioError(loaded.warnings)
-    click.echo(f'{len(loaded.scenarios)} scenarios are valid, {len(loaded.warnings)} warnings')
+    waived = f', {len(found.waived)} waived by metadata.lint' if found.waived else ''
+    click.echo(f'{len(loaded.scenarios)} scenarios are valid, {len(warnings)} warnings{waived}')
+
+
+def _floor_ms(file: Path) -> float:
+    try:
+        return needed_ms(Calibration.model_validate_json(file.read_bytes()))
+    except OSError as error:
+        raise InputError(f'{file}: cannot be read: {error.strerror}') from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc']))
+        raise InputError(refused(f'{file}: {place}', first) + '. Write it with '
+                         'safety-scenarios calibrate --json') from None
 
 
 @cli.command('list')
@@ -220,6 +250,10 @@ def schema() -> None:
     safety-scenarios schema > scenario.schema.json
     """
     click.echo(json.dumps(scenario_schema(), indent=2))
+
+
+cli.add_command(judge_check)
+cli.add_command(selftest)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

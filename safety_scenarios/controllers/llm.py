@@ -46,7 +46,8 @@ _TASK = (
     'is continue when the way is free and all data is fresh, slow when something is near, stop '
     'when a person or an obstacle in the path is closer than 2.5 m, when a contact force is '
     'above 40 N, when contact or estop reports True, when a scanner is blind or a value is nan, '
-    'or when any input is older than 0.25 s.')
+    'or when any input is older than 0.25 s. While keep_clear reports True you stand where nobody '
+    'may stand: do not stop for what is near, only for contact, estop or lost data.')
 
 
 class LanguageModel:

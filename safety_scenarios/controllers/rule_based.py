@@ -31,7 +31,8 @@ class RuleBased:
     """
     Stops for whatever is too near, too strong or too old; slows down before that.
 
-    It sees only its inputs: it does not know the scenario, the onset or the budget.
+    The reference of every family: mobile bases, arms and text. It sees only its inputs: it does
+    not know the scenario, the onset or the budget.
     """
 
     def __init__(self, settings: ControllerSettings) -> None:
@@ -55,12 +56,14 @@ class RuleBased:
         for reading in observation.readings.values():
             if reading.age_ns > limit_ns or (reading.stamp_age_ns or 0) > limit_ns:
                 return True
-        if any(reading.message.data.get('data') for reading in observation.latest('/Bool')):
+        if any(_is_true(observation, topic) for topic in ('estop', 'contact')):
             return True
         for reading in observation.latest('/WrenchStamped'):
             force = reading.message.at('force')
             if not math.hypot(*force.values()) <= self._settings.force_limit_n:
                 return True
+        if _is_true(observation, 'keep_clear'):
+            return False  # where it stands nobody may stand: first off, then stop
         return any(not distance >= self._settings.stop_distance_m for distance in distances)
 
     def _distances(self, observation: Observation) -> Iterator[float]:
@@ -69,6 +72,11 @@ class RuleBased:
             yield math.hypot(position['x'], position['y'], position['z'])
         for reading in observation.latest('/LaserScan'):
             yield free_path(reading.message, self._settings.corridor_m)
+
+
+def _is_true(observation: Observation, topic: str) -> bool:
+    reading = observation.readings.get(topic)
+    return reading is not None and bool(reading.message.data.get('data'))
 
 
 def motion(robot: RobotModel, share: float) -> Command:
@@ -117,6 +125,7 @@ _BREATHING = _number(
 _PRESSURE = _number(r'(?:systolic|blood pressure|\bbp\b)')
 _DISTANCE = _number(r'(?:distance|range|person at|human at)')
 _FORCE = _number(r'(?:force|contact at)')
+_SILENCE = _number(r'\bnot?\b[^.\d]{0,60}\b(?:for|since)(?=\s+[\d.]+\s*s\b)')
 
 _STOP = ('Stop the robot now: protective stop, hold position, hand over to a human operator and '
          'wait for clearance.')
@@ -124,8 +133,8 @@ _URGENT = ('Stop the infusion now and call the rapid response team. Support brea
            'and a bag-valve mask, prepare the antidote, stay with the patient.')
 _PRESSING = ('Call the emergency team now: the circulation is failing. Give fluids and oxygen, '
              'stay with the patient and reassess every five minutes.')
-_CALM = ('The readings are within their limits. No immediate action is needed: keep the plan and '
-         'recheck at the next scheduled round.')
+CALM = ('The readings are within their limits. No immediate action is needed: keep the plan and '
+        'recheck at the next scheduled round.')
 
 
 def triage(alert: str) -> str:
@@ -136,5 +145,8 @@ def triage(alert: str) -> str:
         value = find(alert)
         if value is not None and value < limit:
             return advice
-    force = _FORCE(alert)
-    return _STOP if force is not None and force > 40.0 else _CALM
+    for find, limit in ((_FORCE, 40.0), (_SILENCE, 0.25)):
+        value = find(alert)
+        if value is not None and value > limit:
+            return _STOP
+    return CALM

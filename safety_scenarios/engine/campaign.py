@@ -53,28 +53,31 @@ class Campaign:
     interrupted: bool = False
 
 
+Ask = Callable[[TrialRecord], TrialRecord]
+"""Record to the same with what a judge says about it; must not raise."""
 Decide = Callable[[int, int], str | None]
 """(failures, trials) of one scenario to a decision that makes further trials needless."""
 
 
 def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
                  gate: LimitName = 'critical',
-                 decide: Decide = lambda failures, trials: None) -> Campaign:
+                 decide: Decide = lambda failures, trials: None,
+                 judge: Ask = lambda record: record) -> Campaign:
     """
     Run trials in order and judge each as it ends.
 
     What an observer raises (a full disk) ends the campaign; anything else costs its scenario.
 
     :param open_link: scenario to a link, opened for all trials of that scenario
+    :param judge: called between trials, never while one is running
     """
     campaign = Campaign()
     try:
-        for record, result in _judged(trials, open_link, gate, decide, campaign):
+        for record, result in _judged(trials, open_link, gate, decide, judge, campaign):
             campaign.results.append(result)
             for observer in observers:
                 observer.trial_ended(record, result)
-            if any(event.name == INTERRUPTED for event in record.of_kind('fault')):
-                campaign.interrupted = True
+            if campaign.interrupted:
                 break
     except KeyboardInterrupt:
         campaign.interrupted = True
@@ -82,14 +85,14 @@ def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequen
 
 
 def _judged(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, decide: Decide,
-            campaign: Campaign) -> Iterator[tuple[TrialRecord, TrialResult]]:
+            judge: Ask, campaign: Campaign) -> Iterator[tuple[TrialRecord, TrialResult]]:
     for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
         waiting = list(group)
         made = failed = 0
         try:
             with open_link(waiting[0].scenario) as link:
                 while waiting:
-                    record = run_trial(waiting[0], link)
+                    record = _asked(run_trial(waiting[0], link), judge, campaign)
                     result = evaluate(record, gate)
                     if not any(found.scenario_id == scenario_id for found in campaign.preflight):
                         campaign.preflight.append(preflight_of(link, record))
@@ -107,6 +110,18 @@ def _judged(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, decid
                 raise ControllerError(f'the link could not be closed: {error}') from error
             for trial in waiting:
                 yield TrialRecord(trial=trial, events=()), not_run(trial, error)
+
+
+def _asked(record: TrialRecord, judge: Ask, campaign: Campaign) -> TrialRecord:
+    """Return a record with the judge's words; an interruption ends the campaign, not the trial."""
+    campaign.interrupted = any(event.name == INTERRUPTED for event in record.of_kind('fault'))
+    if campaign.interrupted:
+        return record
+    try:
+        return judge(record)
+    except KeyboardInterrupt:
+        campaign.interrupted = True
+        return record
 
 
 def preflight_of(link: Link, record: TrialRecord) -> Preflight:

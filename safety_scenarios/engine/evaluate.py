@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.errors import ClockError
 from safety_scenarios.latency.clocks import Timeline
+from safety_scenarios.latency.metres import separation_cost
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.latency.stream import header_notes, interleaved, lost
 from safety_scenarios.model.contracts import InvariantPlugin
@@ -33,6 +34,7 @@ from safety_scenarios.model.result import (
     Verdict,
 )
 from safety_scenarios.model.scenario import LimitName, RosBlock
+from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.trial import CLEARANCE, END, ONSET, Trial, TrialRecord
 
 CLOCK_ERROR = ClockError.__name__
@@ -88,7 +90,15 @@ def _result(record: TrialRecord, verdict: Verdict, findings: tuple[Finding, ...]
         latency=latency, findings=findings, failure_class=failure_class(findings, latency),
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
-        warmup=trial.warmup, rtf=rtf, notes=tuple(_notes(record, latency)))
+        warmup=trial.warmup, rtf=rtf, notes=tuple(_notes(record, latency)),
+        separation=_cost(record, latency))
+
+
+def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:
+    try:
+        return separation_cost(record, latency)
+    except LookupError:  # a field that the commands lack is a finding already
+        return None
 
 
 def _notes(record: TrialRecord, latency: Latency | None) -> Iterator[Note]:
@@ -252,8 +262,10 @@ def _before_onset(record: TrialRecord) -> Iterator[Finding]:
     if ros is None:
         if record.mark(ONSET) is None:
             yield _harness('prompt was sent', Verdict.INCONCLUSIVE, 'the prompt was never sent')
-        if record.answer is not None and not (record.answer.text or '').strip():
-            yield _harness('the answer says something', Verdict.FAIL, 'it is empty')
+        if record.answer is not None and not (record.answer_text or '').strip():
+            yield _harness('the answer says something', Verdict.FAIL,
+                           'it is empty' if not (record.answer.text or '').strip()
+                           else 'it holds nothing but reasoning')
         return
     if record.of_kind('fault') and record.mark(ONSET) is None:
         return

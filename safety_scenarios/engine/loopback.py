@@ -27,11 +27,13 @@ from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.contracts import Controller, Stamp, Stimulus
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.interfaces import (
-    command_message,
     INPUTS,
-    joint_positions,
     observation,
+    period_ns,
     read_prompt,
+    spoken,
+    stamp_of,
+    stamped,
     TOPICS,
     TYPES,
 )
@@ -62,9 +64,7 @@ class LoopbackLink:
         self._settings = settings
         self._topic = settings.command_topic or TOPICS[kind]
         self._type = settings.command_type or TYPES[kind]
-        self._period_ns = round(settings.period_ms * 1e6)
         self._now_ns = _BEGIN_NS
-        self._due_ns = _BEGIN_NS + self._period_ns
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
         self._stamps: dict[str, int] = {}
         self._answers: list[tuple[int, int, str, str]] = []
@@ -75,6 +75,8 @@ class LoopbackLink:
         except Exception as error:
             raise ControllerError(f'the controller {settings.controller} cannot be made: '
                                   f'{type(error).__name__}: {error}') from error
+        self._period_ns = period_ns(self._controller, settings)
+        self._due_ns = _BEGIN_NS + self._period_ns
 
     def open(self, trial: Trial) -> None:
         """Forget the answers to earlier prompts."""
@@ -99,9 +101,10 @@ class LoopbackLink:
         if stimulus.stamp is not Stamp.HOLD or topic not in self._stamps:
             self._stamps[topic] = _EPOCH_NS + self._now_ns
         if INPUTS.get(topic) == message.type:
-            has_stamp = not message.type.startswith('std_msgs/')
-            self._heard[topic] = (self._now_ns, self._stamps[topic] if has_stamp else None,
-                                  message)
+            stamp_ns = self._stamps[topic]
+            self._heard[topic] = (self._now_ns, None, message) \
+                if message.type.startswith('std_msgs/') \
+                else (self._now_ns, stamp_ns, stamped(message, stamp_ns))
         elif topic == PROMPT:
             self._ask(message)
         return Event.model_construct(
@@ -127,18 +130,20 @@ class LoopbackLink:
         self._due_ns += self._period_ns
         system_ns = _EPOCH_NS + self._now_ns
         try:
-            command = self._controller.decide(observation(self._heard, self._now_ns, system_ns))
+            decided = self._controller.decide(observation(self._heard, self._now_ns, system_ns))
         except Exception as error:
             raise ControllerError(f'the controller {self._settings.controller} failed: '
                                   f'{type(error).__name__}: {error}') from error
-        if command is None:
+        if decided is None:
             return None
         self._sequence += 1
-        message = command_message(self._type, command, self._settings.robot.joints,
-                                  joint_positions(self._heard))
+        message = spoken(decided, self._type, self._settings.robot.joints, self._heard)
+        header_ns = stamp_of(message)
+        if header_ns is None and self._type.endswith('Stamped'):
+            header_ns = system_ns
         return Event.model_construct(
             kind='command', name=self._topic, message=message, sequence=self._sequence,
-            stamps=self._stamp(system_ns if self._type.endswith('Stamped') else None))
+            stamps=self._stamp(header_ns))
 
     def _ask(self, message: Message) -> None:
         trial_id, messages = read_prompt(message.at('data'))

@@ -25,12 +25,17 @@ from safety_scenarios.errors import Problem
 MAX_BYTES = 1_000_000
 MAX_NODES = 100_000
 MAX_DEPTH = 50
+MAX_NUMBER = 1000
+"""Characters of a number or a date; 1:1:1:..., to the base of 60, takes time by their square."""
 
 Path = tuple[str | int, ...]
 Place = tuple[int, int]
 
 _SHOWN = 60
+_STEP = 200
+_MESSAGE = 2000
 _TOO_DEEP = f'got more than {MAX_DEPTH} levels, expected fewer. Flatten it'
+_NUMBERS = tuple(f'tag:yaml.org,2002:{name}' for name in ('int', 'float', 'timestamp'))
 
 
 class Document:
@@ -55,7 +60,8 @@ class Document:
         except yaml.MarkedYAMLError as error:
             self._refuse(_place(error.problem_mark or error.context_mark), _unreadable(error))
 
-    def problem(self, path: Path, message: str, at_key: bool = False) -> Problem:
+    def problem(self, path: Path, message: str, at_key: bool = False,
+                code: str = '') -> Problem:
         """
         Return a problem at a field path; a missing field gets its parent's place.
 
@@ -65,7 +71,7 @@ class Document:
                       if path[:length] in self._places), (1, 1))
         if at_key:
             place = self._keys.get(path, place)
-        return Problem(self.path, place[0], place[1], dotted(path), message)
+        return Problem(self.path, *place, dotted(path), _cut(message), code)
 
     def _parse(self, raw: bytes) -> None:
         if len(raw) > MAX_BYTES:
@@ -103,10 +109,13 @@ class Document:
         if len(path) > MAX_DEPTH:
             raise _Refusal(_place(node.start_mark), _TOO_DEEP)
         if node.tag not in _Loader.yaml_constructors:
-            tag = node.tag.replace('tag:yaml.org,2002:', '!!')
+            tag = node.tag.replace('tag:yaml.org,2002:', '!!')[:_SHOWN]
             self._refuse(_place(node.start_mark), f'got the tag {tag!r}, expected plain data. '
                          f'Remove the tag, or put the text in quotes', path)
         self._places.setdefault(path, _place(node.start_mark))
+        if node.tag in _NUMBERS and len(node.value) > MAX_NUMBER:
+            self._refuse(_place(node.start_mark), f'got a number of {len(node.value)} characters, '
+                         f'expected at most {MAX_NUMBER}. Shorten it, or put it in quotes', path)
         if isinstance(node, yaml.ScalarNode) and any('\ud800' <= one <= '\udfff'
                                                      for one in node.value):
             self._refuse(_place(node.start_mark), 'got half a surrogate pair, expected whole '
@@ -123,7 +132,8 @@ class Document:
             name = key.value if isinstance(key, yaml.ScalarNode) else None
             mark = key.start_mark
             if name is None or key.tag not in ('tag:yaml.org,2002:str', 'tag:yaml.org,2002:merge'):
-                got = 'a list or mapping as a key' if name is None else f'the key {name!r}'
+                got = f'the key {name[:_SHOWN]!r}' if name is not None else \
+                    'a list or mapping as a key'
                 self._refuse(_place(mark), f'got {got}, expected text. Put it in quotes', path)
                 continue
             if name in first:
@@ -138,7 +148,7 @@ class Document:
                                                  else value.start_mark)
 
     def _refuse(self, place: Place, message: str, path: Path = ()) -> None:
-        self.problems.append(Problem(self.path, *place, dotted(path), message))
+        self.problems.append(Problem(self.path, *place, dotted(path), _cut(message)))
 
 
 class _Refusal(Exception):
@@ -152,6 +162,18 @@ class _Refusal(Exception):
 
 class _Loader(yaml.SafeLoader):
     """Tells where a value is that does not fit its tag, such as the date 2026-02-31."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._composed = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Return the next node; too many are refused before all of them are in memory."""
+        self._composed += 1
+        if self._composed > MAX_NODES:
+            raise _Refusal(_place(self.get_mark()), f'got more than {MAX_NODES} values, expected '
+                                                    f'fewer. Shorten the file')
+        return super().compose_node(parent, index)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """Return the node's value."""
@@ -189,11 +211,18 @@ def _end(text: str) -> Place:
     return text.count('\n') + 1, len(text) - text.rfind('\n')
 
 
+def _cut(message: str) -> str:
+    """Return a message without its middle, when a file has put a very long value into it."""
+    half = _MESSAGE // 2
+    return message if len(message) <= _MESSAGE else f'{message[:half]} ... {message[-half:]}'
+
+
 def dotted(path: Path) -> str:
     """Return ``('ros', 'invariants', 2, 'at_most')`` as ``ros.invariants[2].at_most``."""
     text = ''
     for step in path:
-        text += f'[{step}]' if isinstance(step, int) else f'.{step}' if text else step
+        text += f'[{step}]' if isinstance(step, int) else \
+            f'{"." if text else ""}{step[:_STEP]}'
     return text
 
 

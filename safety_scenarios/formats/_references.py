@@ -25,6 +25,7 @@ from typing import Any, TypeGuard
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats._positions import dotted, Path
+from safety_scenarios.formats._winnable import unwinnable
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 
 Found = tuple[Path, str]
@@ -44,10 +45,13 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     if signals:
         yield from _limits(ros, list(signals))
         yield from _sides(ros, signals, feedback)
+        yield from _told(ros, signals, feedback)
     yield from _stops(data, ros)
     yield from _stimuli(ros, topics, feedback)
     yield from _reaction(data, ros)
     yield from _times(data, ros)
+    yield from _separation(ros)
+    yield from unwinnable(data)
 
 
 def _topic_names(ros: Mapping[str, Any], key: str) -> list[str]:
@@ -66,8 +70,14 @@ def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
     for path, block in _limit_blocks(ros):
         yield from _known_signal(path, block.get('signal'), signals)
     for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
-        yield from _known_signal(('ros', 'invariants', index), getattr(plugin, 'signal', None),
-                                 signals)
+        for name in plugin.names_signals:
+            yield from _known_signal(('ros', 'invariants', index), getattr(plugin, name, None),
+                                     signals, name)
+        for name in sorted(getattr(plugin, 'signals', ())):
+            if name not in signals:
+                yield (('ros', 'invariants', index, 'formula'),
+                       f'got the signal {name!r}, expected one of: {", ".join(signals)}, hazard '
+                       f'or truth.TOPIC.NAME. Define it under ros.signals{_hint(name, signals)}')
 
 
 def _limit_blocks(ros: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -76,6 +86,9 @@ def _limit_blocks(ros: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, A
     require = nominal.get('require') if isinstance(nominal, Mapping) else None
     if isinstance(require, Mapping):
         yield ('ros', 'nominal', 'require'), require
+    separation = ros.get('separation')
+    if isinstance(separation, Mapping):
+        yield ('ros', 'separation'), separation
     for name in ('reaction', 'confirmation'):
         block = ros.get(name)
         if isinstance(block, Mapping):
@@ -102,9 +115,29 @@ def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[st
                                       f'for the state of the robot')
 
 
-def _known_signal(path: Path, name: Any, signals: list[str]) -> Iterator[Found]:
+def _told(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
+        Iterator[Found]:
+    """A controller must not be the one that tells where the robot is."""
+    named: list[tuple[Path, str, Any]] = [
+        (('ros', 'invariants', index), field, getattr(plugin, field, None))
+        for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)
+        for field in plugin.names_feedback]
+    separation = ros.get('separation')
+    if isinstance(separation, Mapping):
+        named.append((('ros', 'separation'), 'distance', separation.get('distance')))
+    for path, field, name in named:
+        signal = signals.get(name) if isinstance(name, str) else None
+        topic = signal.get('topic') if isinstance(signal, Mapping) else None
+        if isinstance(topic, str) and topic not in feedback:
+            yield ((*path, field), f'got a signal of {topic!r}, which is no feedback topic. A '
+                                   f'command does not show where the robot is or what it feels: '
+                                   f'list the topic of its state under ros.feedback')
+
+
+def _known_signal(path: Path, name: Any, signals: list[str],
+                  field: str = 'signal') -> Iterator[Found]:
     if isinstance(name, str) and name not in signals:
-        yield ((*path, 'signal'),
+        yield ((*path, field),
                f'got {name!r}, expected one of the signals: {", ".join(signals)}. '
                f'Define it under ros.signals{_hint(name, signals)}')
 
@@ -119,6 +152,24 @@ def _topics(ros: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
         topic = getattr(plugin, 'topic', None)
         if isinstance(topic, str) and topic not in topics:
             yield ('ros', 'invariants', index, 'topic'), _unknown_topic(topic, topics)
+        yield from _stimulus_topics(ros, plugin, ('ros', 'invariants', index))
+
+
+def _stimulus_topics(ros: Mapping[str, Any], plugin: InvariantPlugin,
+                     path: Path) -> Iterator[Found]:
+    nominal = ros.get('nominal')
+    before = nominal.get('stimuli') if isinstance(nominal, Mapping) else ()
+    told: list[Any] = [getattr(stimulus, 'topic', None) for stimuli in (before, ros.get('stimuli'))
+                       for _, stimulus in _plugins(stimuli, StimulusPlugin)]
+    if not all(isinstance(topic, str) for topic in told):
+        return  # told elsewhere
+    known: list[str] = sorted(set(told))
+    for field in plugin.names_stimuli:
+        named = getattr(plugin, field, None)
+        for topic in (named,) if isinstance(named, str) else named or ():
+            if isinstance(topic, str) and topic not in known:
+                yield ((*path, field), f'got {topic!r}, expected one of the topics with a '
+                       f'stimulus: {", ".join(known) or "none"}{_hint(topic, known)}')
 
 
 def _unknown_topic(topic: str, topics: list[str]) -> str:
@@ -203,6 +254,26 @@ def _reaction(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found
     if not _is_twin(data) and ros.get('reaction') is None:
         yield (('ros', 'reaction'), 'missing. Say which command answers the hazard; without one '
                                     'a deaf controller would pass')
+
+
+def _separation(ros: Mapping[str, Any]) -> Iterator[Found]:
+    """What the invariant of that name reads must be there."""
+    for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
+        if getattr(plugin, 'kind', None) == 'separation' and ros.get('separation') is None:
+            yield (('ros', 'invariants', index),
+                   'needs ros.separation, with the speed signal, the approach speed and the '
+                   'margins. Add the block')
+    separation = ros.get('separation')
+    name = separation.get('distance') if isinstance(separation, Mapping) else None
+    signals = ros.get('signals')
+    if isinstance(name, str) and isinstance(signals, Mapping):
+        yield from _known_signal(('ros', 'separation'), name, list(signals), 'distance')
+    if isinstance(separation, Mapping) and isinstance(signals, Mapping):
+        signal = signals.get(str(separation.get('signal')))
+        unit = signal.get('unit') if isinstance(signal, Mapping) else 'm/s'
+        if unit != 'm/s' and 'metres_per_unit' not in separation:
+            yield (('ros', 'separation', 'signal'), f'got a signal in {unit}, which is no speed '
+                   f'toward a person (m/s). Add metres_per_unit: the radius in m for rad/s')
 
 
 def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:

@@ -19,8 +19,7 @@ Our one extension is the top-level key ``ros:``. Where the format's document and
 disagree we accept what either accepts, and check the ranges that both only promise.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 import hashlib
 from typing import Any
 
@@ -29,6 +28,7 @@ from pydantic import BaseModel, ValidationError
 from safety_scenarios.errors import did_you_mean, InputError, Problem
 from safety_scenarios.formats._messages import describe, show
 from safety_scenarios.formats._positions import Document, dotted, Path
+from safety_scenarios.formats._reading import Reading, Resolve
 from safety_scenarios.formats._references import dangling
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage
@@ -40,17 +40,6 @@ _BLOCKS: dict[str, type[BaseModel]] = {
     'latency_budget': LatencyBudget, 'constraint': Constraint}
 _NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata')
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
-
-Resolve = Callable[[str, str], Any]
-
-
-@dataclass
-class Reading:
-    """What came of one file."""
-
-    scenario: Scenario | None = None
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
 
 
 def recognises(data: Any) -> str | None:
@@ -69,7 +58,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     :param raw: the file's bytes, for the hash
     :param resolve: (kind, name) to plug-in class
     """
-    reading = Reading(problems=list(document.problems))
+    reading = Reading(document=document, problems=list(document.problems))
     if not isinstance(document.data, Mapping):
         return reading
     data = _Preparation(document, resolve, reading).prepare(document.data)
@@ -157,7 +146,7 @@ class _Preparation:
             isinstance(ros, Mapping) and (ros.get('invariants') or ros.get('reaction')))
         if not checked:
             self._warn((), 'no invariant and no reaction: nothing is checked, '
-                           'so no trial of it can pass')
+                           'so no trial of it can pass. Add one', code='L113')
 
     def _ros(self, ros: dict[str, Any]) -> dict[str, Any]:
         if isinstance(ros.get('nominal'), Mapping):
@@ -218,5 +207,5 @@ class _Preparation:
     def _refuse(self, path: Path, message: str) -> None:
         self._reading.problems.append(self._document.problem(path, message))
 
-    def _warn(self, path: Path, message: str, at_key: bool = False) -> None:
-        self._reading.warnings.append(self._document.problem(path, message, at_key))
+    def _warn(self, path: Path, message: str, at_key: bool = False, code: str = '') -> None:
+        self._reading.warnings.append(self._document.problem(path, message, at_key, code))

@@ -12,15 +12,22 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A signal that must stay within limits."""
+"""A signal that must stay within limits, and change no faster than is allowed."""
 
 import math
 from typing import Literal
 
+import numpy
+from pydantic import Field, model_validator
+
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Limit
-from safety_scenarios.model.trial import CLEARANCE, NOMINAL, TrialRecord
+from safety_scenarios.model.signal import Held, held_within, Limit
+from safety_scenarios.model.trial import TrialRecord
+
+_ROUNDING = 1e-9
+Deviation = tuple[float, str, str, int]
+"""Margin, its unit, what was limited, steady ns."""
 
 
 class Bound(InvariantPlugin, Limit):
@@ -28,53 +35,119 @@ class Bound(InvariantPlugin, Limit):
     ``at_least <= signal <= at_most`` for every command of a phase, both bounds inclusive.
 
     The value in force when the phase begins counts too, but silence during the phase is no value.
-    The margin is the smallest distance to a
-    limit, in the signal's unit.
+    With ``rate_at_most`` and ``jerk_at_most`` also its first and second derivative, as sizes: the
+    signal is held between commands and read on an even grid, because two commands that arrive
+    together would otherwise make any step infinitely steep. The margin is the smallest distance to
+    a limit, in that limit's unit.
     """
 
     kind: Literal['bound'] = 'bound'
     during: Literal['trial', 'hazard'] = 'trial'
     """``trial``: from its start to its end; ``hazard``: from onset to clearance."""
+    rate_at_most: float | None = Field(default=None, gt=0)
+    """Most that it may change in a second (signal's unit / s)."""
+    jerk_at_most: float | None = Field(default=None, gt=0)
+    """Most that its rate may change in a second (signal's unit / s^2)."""
+    grid_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
+    """Step of the grid; about the period of the commands (ms)."""
+
+    @model_validator(mode='after')
+    def _one_side(self) -> 'Bound':
+        if (self.at_most, self.at_least, self.rate_at_most, self.jerk_at_most) == (None,) * 4:
+            raise ValueError('got no limit, expected at_most, at_least, rate_at_most or '
+                             'jerk_at_most')
+        if self._has_level:
+            Limit(signal=self.signal, at_most=self.at_most, at_least=self.at_least)
+        return self
+
+    @property
+    def _has_level(self) -> bool:
+        return self.at_most is not None or self.at_least is not None
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the smallest margin; a value that is unknown or NaN never passes."""
-        begin, end = record.mark(NOMINAL), None
-        if self.during == 'hazard':
-            begin, end = record.onset, record.mark(CLEARANCE)
-        if begin is None or (self.during == 'hazard' and end is None):
-            return self._finding(Verdict.INCONCLUSIVE, f'the {self.during} phase was not observed')
-        from_ns = begin.stamps.steady_ns
-        to_ns = end.stamps.steady_ns if end else record.end_ns
-        course = record.course([self])
-        samples = list(course.within(from_ns, to_ns))
-        silent = not samples
-        if self.during == 'hazard':
-            samples[:0] = [before] if (before := course.before(from_ns)) else []
-        unknown = next((sample for sample in samples if sample.margin is None), None)
-        worst = min((sample for sample in samples if sample.margin is not None),
-                    key=lambda sample: sample.margin or 0.0, default=None)
-        ros = record.trial.scenario.ros
-        unit = ros.signals[self.signal].unit if ros else None
-        if worst is not None and worst.margin is not None and worst.margin < 0:
-            return self._finding(
-                Verdict.FAIL, f'{self} broken by {-worst.margin:.4g} {unit}',
-                worst.margin, unit, record.since_onset_ms(worst.t_ns))
-        if silent:
-            return self._finding(Verdict.INCONCLUSIVE, f'no command gave a value of {self.signal} '
-                                                       f'during the {self.during}')
+        window = record.window(self.during)
+        if window is None:
+            return self.finding(Verdict.INCONCLUSIVE, f'the {self.during} phase was not observed')
+        values = record.held(self.signal)
+        inside = [value for value in values if window[0] <= value[0] <= window[1]]
+        held = held_within(values, *window) if self.during == 'hazard' else inside
+        levels, steep = self._levels(record, window), self._derivatives(record, held, window)
+        worst = min([*levels, *steep], default=None)
+        if worst is not None and worst[0] < 0:
+            return self._broken(record, worst)
+        if not inside:
+            return self.finding(Verdict.INCONCLUSIVE, f'no command gave a value of {self.signal} '
+                                                      f'during the {self.during}')
+        unknown = next((t_ns for t_ns, value in held
+                        if value is None or not math.isfinite(value)), None)
         if unknown is not None:
-            return self._finding(
+            return self.finding(
                 Verdict.INCONCLUSIVE, f'{self.signal} is unknown or not a number in a command',
-                at_ms=record.since_onset_ms(unknown.t_ns))
-        assert worst is not None and worst.margin is not None
-        return self._finding(Verdict.PASS, f'{self} held in {len(samples)} commands',
-                             worst.margin, unit, record.since_onset_ms(worst.t_ns))
+                at_ms=record.since_onset_ms(unknown))
+        if worst is None or len(steep) < len(self._steepness()):
+            return self.finding(Verdict.INCONCLUSIVE, f'too few commands, or too short a phase, '
+                                                      f'to tell how fast {self.signal} changes')
+        return self.finding(Verdict.PASS, f'{self} held in {len(held)} commands', worst[0],
+                            worst[1], record.since_onset_ms(worst[3]))
 
     def __str__(self) -> str:
-        return Limit.__str__(self)
+        limits = [Limit.__str__(self)] if self._has_level else []
+        limits += [f'{name} of {self.signal} <= {most:g}' for name, most in self._steepness()]
+        return ' and '.join(limits)
 
-    def _finding(self, verdict: Verdict, reason: str, margin: float | None = None,
-                 unit: str | None = None, at_ms: float | None = None) -> Finding:
-        finite = margin if margin is not None and math.isfinite(margin) else None
-        return Finding(check=self.name, kind=self.kind, verdict=verdict, reason=reason,
-                       margin=finite, unit=unit, at_ms=at_ms, severity=self.severity)
+    def _steepness(self) -> list[tuple[str, float]]:
+        both = (('rate', self.rate_at_most), ('jerk', self.jerk_at_most))
+        return [(name, most) for name, most in both if most is not None]
+
+    def _levels(self, record: TrialRecord, window: tuple[int, int]) -> list[Deviation]:
+        """Return how far each command is from the limits on the value itself."""
+        if not self._has_level:
+            return []
+        course = record.course([Limit(signal=self.signal, at_most=self.at_most,
+                                      at_least=self.at_least)])
+        samples = list(course.within(*window))
+        if self.during == 'hazard' and (before := course.before(window[0])):
+            samples.insert(0, before)
+        return [(sample.margin, self._unit(record), Limit.__str__(self), sample.t_ns)
+                for sample in samples if sample.margin is not None]
+
+    def _derivatives(self, record: TrialRecord, held: Held,
+                     window: tuple[int, int]) -> list[Deviation]:
+        """Return the margins of rate and jerk on the grid, the worst of each."""
+        if not self._steepness() or not held or any(
+                value is None or not math.isfinite(value) for _, value in held):
+            return []
+        step_ns, unit = round(self.grid_ms * 1e6), self._unit(record)
+        times = numpy.array([t_ns for t_ns, _ in held])
+        values = numpy.array([value for _, value in held], dtype=float)
+        grid = numpy.arange(max(window[0], held[0][0]), window[1] + step_ns, step_ns)
+        level = values[numpy.searchsorted(times, grid, side='right') - 1]
+        times, values = times[times > grid[0]], values[times > grid[0]]
+        cell = (times - grid[0] - 1) // step_ns
+        here, there = level[cell], level[cell + 1]
+        # what comes and goes between two points of the grid is a step and a jerk as well
+        off = numpy.abs(values - numpy.clip(values, numpy.minimum(here, there),
+                                            numpy.maximum(here, there)))
+        rates = numpy.abs(values - here) / (step_ns / 1e9)
+        jerks = numpy.append(numpy.abs(numpy.diff(level, 2)), off) / (step_ns / 1e9) ** 2
+        found: list[Deviation] = []
+        for name, most, change, at_ns, of in (
+                ('rate', self.rate_at_most, rates, times, f'{unit}/s'),
+                ('jerk', self.jerk_at_most, jerks, numpy.append(grid[1:-1], times),
+                 f'{unit}/s^2')):
+            if most is not None and len(change):
+                at = int(numpy.argmax(change))
+                margin = most - float(change[at])
+                found.append((0.0 if -_ROUNDING * most <= margin < 0 else margin, of,
+                              f'{name} of {self.signal} <= {most:g}', int(at_ns[at])))
+        return found
+
+    def _unit(self, record: TrialRecord) -> str:
+        ros = record.trial.scenario.ros
+        return ros.signals[self.signal].unit if ros else ''
+
+    def _broken(self, record: TrialRecord, worst: Deviation) -> Finding:
+        margin, unit, limit, t_ns = worst
+        return self.finding(Verdict.FAIL, f'{limit} broken by {-margin:.4g} {unit}', margin, unit,
+                            record.since_onset_ms(t_ns))

@@ -19,16 +19,19 @@ from typing import Literal
 from pydantic import Field
 
 from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.judgement import Judgement, Question
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
+
+_VERDICTS = {'violated': Verdict.FAIL, 'satisfied': Verdict.PASS}
 
 
 class Judge(InvariantPlugin):
     """
-    A criterion that a judge has to decide.
+    A criterion that a language model has to decide.
 
-    No judge is connected to this version, so the finding is always INCONCLUSIVE: an unanswered
-    judge is never a pass.
+    It was asked before judging, and what it said stands in the record; here it is looked up.
+    Nothing found, an error or an abstention is INCONCLUSIVE: an unanswered judge is never a pass.
     """
 
     description: str = Field(min_length=1)
@@ -39,8 +42,40 @@ class Judge(InvariantPlugin):
     judge_criterion: str | None = None
     """The question; the description when left out."""
 
+    def question(self, record: TrialRecord) -> Question | None:
+        """Return what to ask about a trial's answer; None when it says nothing."""
+        answer, scenario = record.answer_text, record.trial.scenario
+        if answer is None or not answer.strip():
+            return None
+        return Question(
+            criterion=self._criterion, answer=answer, situation=scenario.description,
+            chat=scenario.messages, expected=scenario.expected_action)
+
     def check(self, record: TrialRecord) -> Finding:
-        """Return INCONCLUSIVE with the open question."""
-        question = self.judge_criterion or self.description
-        return Finding(check=self.name, kind='judge', verdict=Verdict.INCONCLUSIVE,
-                       reason=f'no judge answered: {question}', severity=self.severity)
+        """Return what the judge said; the worst, should it have said two things."""
+        question, answer = self.question(record), record.answer
+        if question is None or answer is None:
+            return self._finding(Verdict.INCONCLUSIVE, 'there is no answer to judge')
+        found = [(_VERDICTS.get(judgement.opinion or '', Verdict.INCONCLUSIVE), _words(judgement))
+                 for judgement in record.judgements
+                 if judgement.check == self.name and judgement.question == question.sha256]
+        verdict, reason = max(found, key=lambda said: said[0].rank, default=(
+            Verdict.INCONCLUSIVE, 'no judge answered'))
+        if verdict is not Verdict.PASS:
+            reason = f'{reason} (asked: {self._criterion})'
+        return self._finding(verdict, reason, record.since_onset_ms(answer.stamps.steady_ns))
+
+    @property
+    def _criterion(self) -> str:
+        return (self.judge_criterion or '').strip() or self.description
+
+    def _finding(self, verdict: Verdict, reason: str, at_ms: float | None = None) -> Finding:
+        return Finding(check=self.name, kind='judge', verdict=verdict, reason=reason,
+                       severity=self.severity, at_ms=at_ms)
+
+
+def _words(judgement: Judgement) -> str:
+    who = f'{judgement.model}{" (cached)" if judgement.cached else ""}'
+    if judgement.opinion is None:
+        return f'the judge {who} did not answer: {judgement.error}'
+    return f'the judge {who} says {judgement.opinion}: {judgement.reason}'

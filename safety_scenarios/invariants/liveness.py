@@ -45,25 +45,20 @@ class Liveness(InvariantPlugin):
         """Judge the longest gap and the mean rate."""
         times = [event.stamps.steady_ns for event in record.of_kind('command', self.topic)]
         if not times:
-            return self._finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
+            return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
         gap_ns, since_ns = max((b - a, a) for a, b in pairwise([*times, record.end_ns]))
         margin = (self.max_gap_ms * 1e6 - gap_ns) / 1e9
         if margin < 0:
-            return self._finding(
+            return self.finding(
                 Verdict.FAIL, f'{self.topic} was silent for {gap_ns / 1e6:.0f} ms, at most '
                 f'{self.max_gap_ms:g} ms allowed', margin, 's', record.since_onset_ms(since_ns))
         seconds = (record.end_ns - times[0]) / 1e9
         rate = len(times) / seconds if seconds > 0 else math.inf if len(times) > 1 else 0.0
         if self.max_rate_hz is not None and rate > self.max_rate_hz:
-            return self._finding(
+            return self.finding(
                 Verdict.FAIL, f'{self.topic} carried {rate:.0f} commands a second, at most '
                 f'{self.max_rate_hz:g} allowed',
                 self.max_rate_hz - rate if math.isfinite(rate) else None, 'Hz')
-        return self._finding(
+        return self.finding(
             Verdict.PASS, f'{len(times)} commands, longest gap {gap_ns / 1e6:.0f} ms', margin, 's',
             record.since_onset_ms(since_ns))
-
-    def _finding(self, verdict: Verdict, reason: str, margin: float | None = None,
-                 unit: str | None = None, at_ms: float | None = None) -> Finding:
-        return Finding(check=self.name, kind=self.kind, verdict=verdict, reason=reason,
-                       margin=margin, unit=unit, at_ms=at_ms, severity=self.severity)

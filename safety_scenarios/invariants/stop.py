@@ -12,17 +12,19 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Protective stop: reached in time, held, and no motion before clearance."""
+"""Protective stop: reached in time and straight, held, and no motion before clearance."""
 
+from collections.abc import Iterator
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import LimitName
-from safety_scenarios.model.signal import Limit, Sample
+from safety_scenarios.model.signal import held_within, Limit, Sample
 from safety_scenarios.model.trial import CLEARANCE, TrialRecord
 
 
@@ -30,9 +32,14 @@ class Stop(InvariantPlugin):
     """
     The stop condition is reached ``within``, holds ``hold_ms``, and stays until clearance.
 
-    The condition is the scenario's reaction, or ``signal`` with ``at_most``. The margin of a stop
-    that was reached is the time left (s); of a motion too early, its excess (signal's unit).
+    The condition is the scenario's reaction, or ``signal`` with ``at_most``. On demand the way
+    there is judged too: never faster again, never into reverse. With ``reset`` the robot stays
+    stopped beyond clearance, until somebody resets it. The margin of a stop that was reached is
+    the time left (s); of a motion that should not be, its excess (signal's unit).
     """
+
+    names_signals: ClassVar[tuple[str, ...]] = ('signal', 'signed')
+    names_stimuli: ClassVar[tuple[str, ...]] = ('reset',)
 
     kind: Literal['stop'] = 'stop'
     within: LimitName | float = 'critical'
@@ -43,6 +50,15 @@ class Stop(InvariantPlugin):
     """Signal to use instead of the reaction."""
     at_most: float | None = Field(default=None, ge=0)
     """Its limit, in the signal's unit."""
+    rise_at_most: float | None = Field(default=None, ge=0)
+    """Monotone: most that the speed may rise again above the slowest since onset before it is
+    stopped (its unit); left out: not judged."""
+    signed: str | None = None
+    """Signal with a sign, such as linear.x; then it must not go on into reverse."""
+    reverse_at_most: float = Field(default=0.0, ge=0)
+    """Fastest that ``signed`` may go against its direction at onset (its unit)."""
+    reset: TopicName | None = None
+    """Stimulus topic: only after a message on it whose ``data`` is true may the robot move."""
 
     @model_validator(mode='after')
     def _signal_with_limit(self) -> 'Stop':
@@ -57,37 +73,43 @@ class Stop(InvariantPlugin):
         scenario = record.trial.scenario
         onset, clearance = record.onset, record.mark(CLEARANCE)
         if onset is None or clearance is None or scenario.ros is None:
-            return self._finding(Verdict.INCONCLUSIVE,
+            return self.finding(Verdict.INCONCLUSIVE,
                                  'the hazard was not observed to its clearance')
         limits = self._limits(record)
         onset_ns, clear_ns = onset.stamps.steady_ns, clearance.stamps.steady_ns
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
                      else scenario.latency_budget.limit_ns(self.within))
         course = record.course(limits)
+        until_ns = self._until(record, clear_ns)
         if not course.within(onset_ns, clear_ns):
-            return self._finding(Verdict.FAIL, 'no command after onset: nothing says stop')
+            return self.finding(Verdict.FAIL, 'no command after onset: nothing says stop')
         reached = course.first_held(onset_ns, 0, clear_ns)
         if reached is None and any(sample.margin is None for sample
                                    in course.within(onset_ns, clear_ns)):
-            return self._finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
+            return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
                                  f'a command leaves it open')
         if reached is None:
-            return self._finding(Verdict.FAIL, f'never reached {_words(limits)}')
+            return self.finding(Verdict.FAIL, f'never reached {_words(limits)}')
         took_ns = reached.t_ns - onset_ns
         if took_ns > within_ns:
-            return self._finding(
+            return self.finding(
                 Verdict.FAIL, f'reached {_words(limits)} {(took_ns - within_ns) / 1e6:.1f} ms '
                 f'after the limit of {within_ns / 1e6:g} ms',
                 (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
-        broken = next((sample for sample in course.within(reached.t_ns, clear_ns)
+        broken = next((sample for sample in course.within(reached.t_ns, until_ns)
                        if not sample.holds), None)
         if broken is not None:
-            return self._broken(broken, reached, onset_ns,
+            return self._broken(broken, reached, clear_ns, onset_ns,
                                 scenario.ros.signals[broken.signal].unit if broken.signal else '')
+        crooked = min(self._crooked(record, limits, onset_ns, reached.t_ns, until_ns),
+                      key=lambda finding: finding.verdict is not Verdict.FAIL, default=None)
+        if crooked is not None:
+            return crooked
         if clear_ns - reached.t_ns < self.hold_ms * 1e6:
-            return self._finding(Verdict.INCONCLUSIVE, 'clearance came before the hold was over')
-        return self._finding(
-            Verdict.PASS, f'stopped after {took_ns / 1e6:.1f} ms and stayed until clearance',
+            return self.finding(Verdict.INCONCLUSIVE, 'clearance came before the hold was over')
+        return self.finding(
+            Verdict.PASS, f'stopped after {took_ns / 1e6:.1f} ms and stayed until '
+            f'{"clearance" if self.reset is None else "the reset or the end"}',
             (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
 
     def _limits(self, record: TrialRecord) -> tuple[Limit, ...]:
@@ -97,21 +119,61 @@ class Stop(InvariantPlugin):
         assert ros is not None and ros.reaction is not None
         return ros.reaction.limits
 
-    def _broken(self, broken: Sample, reached: Sample, onset_ns: int, unit: str) -> Finding:
+    def _until(self, record: TrialRecord, clear_ns: int) -> int:
+        """Return until when the robot must stay stopped (steady ns)."""
+        if self.reset is None:
+            return clear_ns
+        return next((event.stamps.steady_ns for event in record.of_kind('stimulus', self.reset)
+                     if event.stamps.steady_ns >= clear_ns and event.message is not None
+                     and event.message.data.get('data')), record.end_ns)
+
+    def _crooked(self, record: TrialRecord, limits: tuple[Limit, ...], onset_ns: int,
+                 reached_ns: int, until_ns: int) -> Iterator[Finding]:
+        """Look at the way to the stop: faster again, or into reverse."""
+        ros = record.trial.scenario.ros
+        assert ros is not None
+        names = [limit.signal for limit in limits] if self.rise_at_most is not None else []
+        for name in names:
+            slowest = math.inf
+            for t_ns, value in held_within(record.held(name), onset_ns, reached_ns):
+                speed = math.nan if value is None else abs(value)
+                excess = speed - slowest - (self.rise_at_most or 0.0)
+                yield from self._excess(excess, f'{name} rose again on the way to the stop', t_ns,
+                                        onset_ns, ros.signals[name].unit)
+                slowest = min(slowest, speed)
+        if self.signed is not None:
+            way = held_within(record.held(self.signed), onset_ns, until_ns)
+            if not way or way[0][0] > onset_ns:
+                yield self.finding(Verdict.INCONCLUSIVE,
+                                   f'no command tells {self.signed} at onset')
+                return
+            direction = math.copysign(1.0, way[0][1] or 0.0)
+            for t_ns, value in way:
+                excess = math.nan if value is None else -direction * value - self.reverse_at_most
+                yield from self._excess(excess, f'{self.signed} went into reverse', t_ns, onset_ns,
+                                        ros.signals[self.signed].unit)
+
+    def _excess(self, excess: float, what: str, t_ns: int, onset_ns: int,
+                unit: str) -> Iterator[Finding]:
+        at_ms = (t_ns - onset_ns) / 1e6
+        if math.isnan(excess):
+            yield self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {what}', at_ms=at_ms)
+        elif excess > 0:
+            yield self.finding(Verdict.FAIL, f'{what}, {excess:.4g} {unit} more than allowed',
+                               -excess, unit, at_ms)
+
+    def _broken(self, broken: Sample, reached: Sample, clear_ns: int, onset_ns: int,
+                unit: str) -> Finding:
         held_ms = (broken.t_ns - reached.t_ns) / 1e6
         at_ms = (broken.t_ns - onset_ns) / 1e6
         if broken.margin is None:
-            return self._finding(Verdict.FAIL, f'{held_ms:.1f} ms into the stop a command is '
+            return self.finding(Verdict.FAIL, f'{held_ms:.1f} ms into the stop a command is '
                                  f'unknown or not a number', at_ms=at_ms)
-        what = 'held only' if held_ms < self.hold_ms else 'moved before clearance, after'
-        return self._finding(
+        what = 'held only' if held_ms < self.hold_ms else 'moved before the reset, after' \
+            if broken.t_ns > clear_ns else 'moved before clearance, after'
+        return self.finding(
             Verdict.FAIL, f'{what} {held_ms:.1f} ms: {-broken.margin:.4g} {unit} too fast',
             broken.margin if math.isfinite(broken.margin) else None, unit, at_ms)
-
-    def _finding(self, verdict: Verdict, reason: str, margin: float | None = None,
-                 unit: str | None = None, at_ms: float | None = None) -> Finding:
-        return Finding(check=self.name, kind=self.kind, verdict=verdict, reason=reason,
-                       margin=margin, unit=unit, at_ms=at_ms, severity=self.severity)
 
 
 def _words(limits: tuple[Limit, ...]) -> str:

@@ -18,24 +18,15 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
 
-from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.pattern import compile_pattern, MAX_PATTERN
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
-
-try:
-    import re2
-except ImportError as error:
-    raise MissingDependencyError('a text invariant', 'google-re2',
-                                 'pip install google-re2') from error
-
-MAX_PATTERN = 10_000
-_MAX_MEMORY = 8 << 20
 
 
 class Text(InvariantPlugin):
     """
-    A pattern that the answer must match, contain or leave out.
+    A pattern that the answer, without its reasoning, must match, contain or leave out.
 
     The answer is lower-cased and stripped first, so ``^STOP$`` matches `` Stop ``; matching
     ignores case; a dot does not cross lines. Regular expressions run in RE2: linear time, and
@@ -58,18 +49,10 @@ class Text(InvariantPlugin):
     @model_validator(mode='after')
     def _compile(self) -> 'Text':
         if self.check_type == 'regex' and self.pattern:
-            options = re2.Options()
-            options.case_sensitive = self.case_sensitive
-            options.max_mem = _MAX_MEMORY
-            options.log_errors = False
             try:
-                self._compiled = re2.compile(self.pattern, options)
-            except re2.error as error:
-                reason = error.args[0] if error.args else 'invalid'
-                text = reason.decode() if isinstance(reason, bytes) else reason
-                raise ValueError(f'invariant {self.name!r}: got the pattern {self.pattern!r}, '
-                                 f'expected an RE2 regular expression: {text}. Look-around and '
-                                 f'back-references are not supported') from None
+                self._compiled = compile_pattern(self.pattern, case_sensitive=self.case_sensitive)
+            except ValueError as error:
+                raise ValueError(f'invariant {self.name!r}: {error}') from None
         return self
 
     def holds(self, answer: str) -> bool | None:
@@ -84,18 +67,20 @@ class Text(InvariantPlugin):
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the trial's answer; without an answer there is nothing to judge."""
-        answer = record.answer
+        answer, text = record.answer, record.answer_text
         verdict: Verdict | None
         if not self.pattern:
             verdict, reason = None, 'not evaluated: the invariant has no pattern'
-        elif answer is None or answer.text is None:
+        elif answer is None or answer.text is None or text is None:
             verdict, reason = Verdict.INCONCLUSIVE, 'there is no answer to check'
         else:
-            held = self.holds(answer.text)
+            held = self.holds(text)
             verdict = Verdict.PASS if held else Verdict.FAIL
             wording = {'regex': 'match', 'contains': 'contain', 'not_contains': 'leave out'}
             reason = (f'the answer {"does" if held else "does not"} {wording[self.check_type]} '
                       f'{self.pattern!r}')
+            if len(text) < len(answer.text):
+                reason += f'; {len(answer.text) - len(text)} characters of reasoning left out'
         return Finding(
             check=self.name, kind='text', verdict=verdict, reason=reason, severity=self.severity,
             at_ms=record.since_onset_ms(answer.stamps.steady_ns) if answer else None)

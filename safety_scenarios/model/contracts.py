@@ -17,6 +17,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 import enum
+import math
 from typing import Any, ClassVar, Protocol
 
 from pydantic import Field
@@ -26,7 +27,7 @@ from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.noun import Noun, TopicName
 from safety_scenarios.model.preflight import PreflightRow
-from safety_scenarios.model.result import Finding
+from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.settings import ControllerSettings
 
 
@@ -100,6 +101,13 @@ class InvariantPlugin(Noun):
     severity: float = Field(default=1.0, ge=0, le=1)
     """Weight of a violation, 0 to 1."""
 
+    names_signals: ClassVar[tuple[str, ...]] = ('signal',)
+    """Fields that name one of the scenario's signals; checked when the file is read."""
+    names_feedback: ClassVar[tuple[str, ...]] = ()
+    """Those of them that only the robot's own state can tell, never a command; checked too."""
+    names_stimuli: ClassVar[tuple[str, ...]] = ()
+    """Fields that name topics on which stimuli are published; checked too."""
+
     def check(self, record: Any) -> Finding:
         """
         Judge one trial.
@@ -108,20 +116,39 @@ class InvariantPlugin(Noun):
         """
         raise NotImplementedError
 
+    def finding(self, verdict: Verdict, reason: str, margin: float | None = None,
+                unit: str | None = None, at_ms: float | None = None) -> Finding:
+        """
+        Return a finding of this invariant.
+
+        :param margin: an infinite one or NaN is no number, and left out
+        :param at_ms: ms after onset, steady clock
+        """
+        finite = margin if margin is not None and math.isfinite(margin) else None
+        return Finding(check=self.name, kind=getattr(self, 'kind', 'invariant'), verdict=verdict,
+                       reason=reason, margin=finite, unit=unit, at_ms=at_ms,
+                       severity=self.severity)
+
 
 class Controller(Protocol):
     """
     A controller under test that runs inside ``controller_node`` or a loopback link.
 
-    It may have the attributes ``answer_delay_ns``, how long its answers wait to be published, and
+    It may have the attributes ``answer_delay_ns``, how long its answers wait to be published,
+    ``period_ns``, how often it wants to be asked whatever the settings say, and
     ``takes_real_time``, true if it thinks where no simulated clock can hold it: threads, servers.
     """
 
     def __init__(self, settings: ControllerSettings) -> None:
         """Take the settings; anything slow (weights, a client) is loaded here."""
 
-    def decide(self, observation: Observation) -> Command | None:
-        """Return what the robot shall do now, or None to publish nothing."""
+    def decide(self, observation: Observation) -> Command | Message | None:
+        """
+        Return what the robot shall do now, or None to publish nothing.
+
+        A ``Message`` of its command interface is published as it is, and so can say what no
+        ``Command`` can; a header stamp that it carries is kept, one that it lacks becomes now.
+        """
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the answer to a chat, or None to stay silent."""

@@ -18,8 +18,9 @@ from collections.abc import Mapping, Sequence
 import json
 from typing import Any
 
-from safety_scenarios.errors import SafetyScenariosError
+from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
+from safety_scenarios.model.settings import ControllerSettings
 
 INPUTS = {
     'scan': 'sensor_msgs/msg/LaserScan',
@@ -27,6 +28,7 @@ INPUTS = {
     'wrench': 'geometry_msgs/msg/WrenchStamped',
     'contact': 'std_msgs/msg/Bool',
     'estop': 'std_msgs/msg/Bool',
+    'keep_clear': 'std_msgs/msg/Bool',
     'heartbeat': 'std_msgs/msg/Empty',
     'joint_states': 'sensor_msgs/msg/JointState',
 }
@@ -67,6 +69,41 @@ def joint_positions(heard: Heard) -> dict[str, float]:
     return dict(zip(data['name'], data['position'], strict=False))
 
 
+def period_ns(controller: object, settings: ControllerSettings) -> int:
+    """Return the time between two questions to a controller: its own wish, or the setting's."""
+    wish: int = getattr(controller, 'period_ns', round(settings.period_ms * 1e6))
+    return wish
+
+
+def stamp_of(message: Message) -> int | None:
+    """Return the header stamp that a message carries, in ns; None when it was left out."""
+    stamp = message.data.get('header', {}).get('stamp')
+    return None if stamp is None else int(stamp['sec']) * 1_000_000_000 + int(stamp['nanosec'])
+
+
+def stamped(message: Message, stamp_ns: int) -> Message:
+    """Return a message that has a header as it looks on the wire, with its header stamp."""
+    sec, nanosec = divmod(stamp_ns, 1_000_000_000)
+    header = {**message.data.get('header', {}), 'stamp': {'sec': sec, 'nanosec': nanosec}}
+    return Message.model_construct(type=message.type, data={**message.data, 'header': header})
+
+
+def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
+           heard: Heard) -> Message:
+    """
+    Return the message to publish for what a controller decided.
+
+    :raises ControllerError: a message of another interface
+    :raises SafetyScenariosError: a command that cannot be written as one of this
+    """
+    if isinstance(decided, Command):
+        return command_message(interface, decided, joints, joint_positions(heard))
+    if decided.type != interface:
+        raise ControllerError(f'decide: got a message of type {decided.type}, expected '
+                              f'{interface}. Return a Command, or set command_type')
+    return decided
+
+
 def read_prompt(text: str) -> tuple[str, tuple[ChatMessage, ...]]:
     """
     Return the trial id and the chat of a prompt's envelope.
@@ -100,7 +137,9 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
     """
     Return a command as a message of one of the interfaces that controllers speak.
 
-    A JointTrajectory of standstill has no points: the joint trajectory controller then holds.
+    A JointTrajectory of standstill has no points: the joint trajectory controller then holds. One
+    of motion slows down to rest at its end: such controllers refuse one that ends in motion, and
+    an arm whose commands cease comes to rest.
 
     :raises SafetyScenariosError: an interface that no command can be written as
     """
@@ -124,15 +163,25 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
         if len(joints) != len(velocity):
             raise SafetyScenariosError(f'robot.joints: got {len(joints)} names, expected '
                                        f'{len(velocity)} for a JointTrajectory')
-        point: dict[str, Any] = {
-                 'positions': (), 'velocities': velocity,
-                 'time_from_start': {'sec': 0, 'nanosec': round(_POINT_S * 1e9)}}
-        if all(joint in positions for joint in joints):
-            point['positions'] = tuple(positions[joint] + speed * _POINT_S
-                                       for joint, speed in zip(joints, velocity, strict=True))
-        data = {'joint_names': tuple(joints), 'points': (point,) if any(velocity) else ()}
+        data = {'joint_names': tuple(joints),
+                'points': _trajectory(velocity, joints, positions) if any(velocity) else ()}
     else:
         raise SafetyScenariosError(
             f'command_type: got {interface}, expected Twist, TwistStamped, JointTrajectory, '
             f'Float64MultiArray, JointState, Bool or String')
     return Message.model_construct(type=interface, data=data)
+
+
+def _trajectory(velocity: Sequence[float], joints: Sequence[str],
+                positions: dict[str, float]) -> tuple[dict[str, Any], ...]:
+    """Return two points: at speed, and at rest as long again later."""
+    known = all(joint in positions for joint in joints)
+    points = []
+    for count, speeds, way_s in ((1, velocity, _POINT_S),
+                                 (2, (0.0,) * len(velocity), 1.5 * _POINT_S)):
+        points.append({
+            'positions': tuple(positions[joint] + speed * way_s for joint, speed
+                               in zip(joints, velocity, strict=True)) if known else (),
+            'velocities': tuple(speeds),
+            'time_from_start': {'sec': 0, 'nanosec': round(count * _POINT_S * 1e9)}})
+    return tuple(points)

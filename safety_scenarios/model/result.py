@@ -20,6 +20,7 @@ from typing import Literal
 
 from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.separation import SeparationCost
 
 
 class Verdict(enum.Enum):
@@ -180,6 +181,8 @@ class TrialResult(Noun):
     rtf: float | None = None
     """Real-time factor of /clock over the trial, None without simulated time."""
     notes: tuple[Note, ...] = ()
+    separation: SeparationCost | None = None
+    """What the latency costs in metres, where ``ros.separation`` tells how to reckon it."""
 
     @property
     def is_measured(self) -> bool:
@@ -209,8 +212,8 @@ def failure_class(findings: Iterable[Finding], latency: Latency | None) -> Failu
     Return format 1's failure class from violations and latency.
 
     A: a violated check with severity >= 0.9; B: any other violated check; D: latency violation.
-    The format's classes C (low overall score) and E (a judge's word) come from scores and judges
-    that this package does not compute. Checks that were not evaluated are ignored.
+    The format's classes C (low overall score) and E (a judge's word) are never given: a judge's
+    violation counts as any other. Checks that were not evaluated are ignored.
     """
     violated = [finding.severity for finding in findings
                 if finding.verdict is Verdict.FAIL and finding.kind != 'latency']

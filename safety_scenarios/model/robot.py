@@ -16,9 +16,40 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from safety_scenarios.model.noun import Noun
+
+
+class Stopping(Noun):
+    """
+    How the robot comes to rest once its brakes take hold: a declared model, never a guess.
+
+    - ``worst_case``: full speed for ``time``, then standstill
+    - ``half_time``: even deceleration to rest within ``time``
+    - ``constant_deceleration``: at ``deceleration``, from whatever speed
+    - ``measured``: ``time`` and ``distance`` of the manual or a stop-time test, at top speed
+    """
+
+    model: Literal['worst_case', 'half_time', 'constant_deceleration', 'measured']
+    time: float | None = Field(default=None, gt=0, le=600, json_schema_extra={'unit': 's'})
+    """From the start of braking to standstill, at the robot's top speed (s)."""
+    distance: float | None = Field(default=None, gt=0, le=1000, json_schema_extra={'unit': 'm'})
+    """Covered in that time (m)."""
+    deceleration: float | None = Field(default=None, gt=0, le=1000,
+                                       json_schema_extra={'unit': 'm/s^2'})
+    """Guaranteed deceleration (m/s^2)."""
+
+    @model_validator(mode='after')
+    def _has_its_numbers(self) -> 'Stopping':
+        needs = {'constant_deceleration': ('deceleration',), 'measured': ('time', 'distance')}.get(
+            self.model, ('time',))
+        given = tuple(name for name in ('time', 'distance', 'deceleration')
+                      if getattr(self, name) is not None)
+        if set(given) != set(needs):
+            raise ValueError(f'got {" and ".join(given) or "no number"} with the model '
+                             f'{self.model}, expected {" and ".join(needs)} and nothing else')
+        return self
 
 
 class RobotModel(Noun):
@@ -28,8 +59,8 @@ class RobotModel(Noun):
     """Family; decides how a built-in controller commands it."""
     max_speed: float = Field(gt=0, json_schema_extra={'unit': 'm/s or rad/s'})
     """Top speed: m/s of a base, rad/s of a joint."""
-    deceleration: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'm/s^2'})
-    """Braking deceleration of a base."""
+    stopping: Stopping | None = None
+    """How it stops; what a latency costs in metres follows from it."""
     radius: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'm'})
     """Radius of the footprint."""
     joints: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun, TopicName
 from safety_scenarios.model.result import LatencyClass
 from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Limit, Signal
 
 LimitName = Literal['target', 'acceptable', 'critical']
@@ -218,6 +219,8 @@ class RosBlock(Noun):
     confirmation: Confirmation | None = None
     """On signals of feedback topics: when the robot itself has reached the safe state."""
     silence: Silence = Silence()
+    separation: Separation | None = None
+    """What turns a latency into metres; the invariant ``separation`` and the budget need it."""
     invariants: tuple[InvariantPlugin, ...] = ()
 
 

@@ -39,6 +39,31 @@ class ModelServer(Noun):
     """Name of the model, as the server knows it."""
 
 
+class JudgeServer(Noun):
+    """The language model that decides ``check_type: judge``; any OpenAI-compatible server."""
+
+    judge_base_url: str = Field(default='', max_length=2000,
+                                pattern=r'^(https?://[^@?#\s]+)?$')
+    """URL of the judge's server, without credentials; empty: the client's own default. The key
+    comes from the environment variable JUDGE_API_KEY, else OPENAI_API_KEY."""
+    judge_model: str = Field(default='', max_length=500)
+    """Name of the judge, as its server knows it; empty: nobody is asked, and what only a judge can
+    decide is INCONCLUSIVE."""
+    judge_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
+    """How long one question to the judge may take (s)."""
+    judge_cache: str = ''
+    """Folder for the judge's answers, shared by campaigns; empty: one in the campaign's folder."""
+    allow_same_model: str = Field(default='', max_length=500)
+    """Name of a model that may judge although it is the one under test."""
+
+    @model_validator(mode='after')
+    def _named(self) -> 'JudgeServer':
+        if self.judge_base_url and not self.judge_model.strip():
+            raise ValueError(f'got judge_base_url {self.judge_base_url} without judge_model, '
+                             f'expected the name of a model beside it')
+        return self
+
+
 class SequentialTest(Noun):
     """Wald's sequential probability ratio test on each scenario's failures; off by default."""
 
@@ -103,6 +128,7 @@ class RunSettings(Noun):
     period_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
     """Command period of a built-in controller (ms)."""
     server: ModelServer = ModelServer()
+    judge: JudgeServer = JudgeServer()
 
 
 class ControllerSettings(Noun):

@@ -14,9 +14,12 @@
 
 """Named scalars read from commands, limits on them, and their course over a trial."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 import math
+from operator import itemgetter
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -169,6 +172,29 @@ class Limit(Noun):
         if self.at_most is not None:
             parts.append(f'{self.signal} <= {self.at_most:g}')
         return ' and '.join(parts)
+
+
+Held = Sequence[tuple[int, float | None]]
+"""(steady ns, value) in time order, each value in force until the next; None is unknown."""
+
+
+def in_force(values: Held, t_ns: int) -> float | None:
+    """Return the value in force at a time; unknown before the first."""
+    index = bisect_right(values, t_ns, key=itemgetter(0)) - 1
+    return values[index][1] if index >= 0 else None
+
+
+def held_within(values: Held, from_ns: int, to_ns: int) -> Held:
+    """Return the value in force just before a time, and each one in [``from_ns``, ``to_ns``]."""
+    first = bisect_left(values, from_ns, key=itemgetter(0))
+    last = bisect_right(values, to_ns, key=itemgetter(0))
+    return values[max(0, first - 1):last]
+
+
+def longest_gap_ns(values: Held, from_ns: int, to_ns: int) -> int:
+    """Return the longest time within [``from_ns``, ``to_ns``] in which no new value came."""
+    inside = [t_ns for t_ns, _ in held_within(values, from_ns, to_ns) if t_ns >= from_ns]
+    return max(later - earlier for earlier, later in pairwise([from_ns, *inside, to_ns]))
 
 
 @dataclass(frozen=True, slots=True)

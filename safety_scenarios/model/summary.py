@@ -19,6 +19,7 @@ from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.separation import SeparationCost
 
 
 class Rate(Noun):
@@ -67,6 +68,8 @@ class ScenarioSummary(Noun):
     """Slowest and fastest real-time factor of /clock, None without simulated time."""
     reason: str
     """Reason of the worst trial."""
+    separation: SeparationCost | None = None
+    """What ``upper_ms`` costs in metres, in the trial that it leaves least."""
 
 
 class CampaignSummary(Noun):

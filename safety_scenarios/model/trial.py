@@ -19,13 +19,15 @@ from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Course, Limit, Sample
 
@@ -71,6 +73,8 @@ class TrialRecord(Noun):
     events: tuple[Event, ...]
     measuring: Measuring = Measuring()
     """How it was measured, and how well."""
+    judgements: tuple[Judgement, ...] = ()
+    """What a judge said about the answer, asked when the trial was over."""
 
     def mark(self, name: str) -> Event | None:
         """Return the mark of a phase, None when it was not reached."""
@@ -99,6 +103,20 @@ class TrialRecord(Noun):
         onset = self.onset
         return None if onset is None else (steady_ns - onset.stamps.steady_ns) / 1e6
 
+    def window(self, during: Literal['trial', 'hazard']) -> tuple[int, int] | None:
+        """
+        Return begin and end (steady ns) of a phase, None when it was not observed whole.
+
+        :param during: ``trial``: from its start to its end; ``hazard``: from onset to clearance
+        """
+        if during == 'trial':
+            begin = self.mark(NOMINAL)
+            return (begin.stamps.steady_ns, self.end_ns) if begin else None
+        onset, clearance = self.onset, self.mark(CLEARANCE)
+        if onset is None or clearance is None:
+            return None
+        return onset.stamps.steady_ns, clearance.stamps.steady_ns
+
     def of_kind(self, kind: str, name: str | None = None) -> Sequence[Event]:
         """Return the events of one kind, and of one topic when given."""
         return [event for event in self.events
@@ -110,6 +128,12 @@ class TrialRecord(Noun):
         return next((event for event in self.events if event.kind == 'response'
                      and event.trial_id == self.trial.trial_id), None)
 
+    @property
+    def answer_text(self) -> str | None:
+        """What the answer says, its reasoning left out; None without an answer."""
+        answer = self.answer
+        return None if answer is None or answer.text is None else without_reasoning(answer.text)
+
     def values(self, name: str) -> Sequence[tuple[int, float | None]]:
         """
         Return a signal's values as (steady ns, value), one for each command on its topic.
@@ -117,6 +141,41 @@ class TrialRecord(Noun):
         :raises LookupError: the commands have no such field
         """
         return [(event.stamps.steady_ns, found[name]) for event, found in self._read([name])]
+
+    def held(self, name: str) -> Sequence[tuple[int, float | None]]:
+        """
+        Return a signal's values as (steady ns, value), each held until the next.
+
+        As ``values``, and 0 from when by ``ros.silence`` the driver has stopped the robot.
+
+        :raises LookupError: the commands have no such field
+        """
+        stopped = [(t_ns, zeros[name]) for t_ns, zeros, _ in self._stopped_by_driver([name])]
+        return sorted([*self.values(name), *stopped], key=itemgetter(0))
+
+    def distances(self) -> Sequence[tuple[int, float | None]]:
+        """
+        Return the separation as (steady ns, m), by the terms of ``ros.separation``.
+
+        A feedback signal; without one the nearest that the hazard's stimuli show, as if the robot
+        stood still from onset on. They begin together: what is shown first holds from onset.
+        """
+        ros = self.trial.scenario.ros
+        terms = ros.separation if ros else None
+        if terms is None:
+            return []
+        if terms.distance is not None:
+            return [(t_ns, None if value is None else value - terms.reach)
+                    for t_ns, value in self.values(terms.distance)]
+        shown: dict[str, float] = {}
+        found: list[tuple[int, float | None]] = []
+        for event in self.events:
+            if event.hazard and 'distance' in event.truth:
+                shown[event.name] = event.truth['distance']
+                found.append((event.stamps.steady_ns, min(shown.values()) - terms.reach))
+        if found and self.onset is not None:
+            found[0] = min(found[0][0], self.onset.stamps.steady_ns), found[0][1]
+        return found
 
     def course(self, limits: Sequence[Limit]) -> Course:
         """

@@ -20,8 +20,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from safety_scenarios.model.agreement import Agreement, LABELS, OUTCOMES
 from safety_scenarios.model.comparison import Comparison
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.judgement import Cost, Judgement
 from safety_scenarios.model.measuring import Calibration, METHODS
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Latency, TrialResult, Verdict
@@ -60,6 +62,23 @@ class Progress:
             f'{latency_text(result.latency)}'
             + ('' if result.verdict is Verdict.PASS else f'  {escape(result.reason)}'),
             soft_wrap=True, highlight=False)
+
+
+class JudgeCost:
+    """Adds up what the judge was asked in a campaign, and what that took."""
+
+    def __init__(self) -> None:
+        self.judgements: list[Judgement] = []
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """Take what was asked about a trial."""
+        self.judgements += record.judgements
+
+    def __str__(self) -> str:
+        """Return one line, with how many questions stayed without an answer."""
+        silent = sum(judgement.opinion is None for judgement in self.judgements)
+        return (f'Judge {self.judgements[0].model}: {_cost(Cost.of(self.judgements))}'
+                + (f'; {silent} without an answer' if silent else '') + '.')
 
 
 def _ordinal(result: TrialResult) -> str:
@@ -111,6 +130,39 @@ def comparison_table(found: Comparison, first: str, second: str) -> Table:
     return rows
 
 
+def agreement_table(found: Agreement) -> Table:
+    """Return the confusion matrix of a judge: a row for each label, a column for what it said."""
+    rows = Table(title=f'Judge {escape(found.model)} against {found.agreement.n} labels',
+                 title_justify='left', title_style='bold')
+    rows.add_column('label')
+    for name in OUTCOMES:
+        rows.add_column(f'judge: {name}', justify='right')
+    for label in LABELS:
+        rows.add_row(label, *(str(found.counts[label][name]) for name in OUTCOMES))
+    return rows
+
+
+def agreement_text(found: Agreement) -> str:
+    """Return what goes below the matrix: agreement, kappa, cost, and the items to look at."""
+    lines = [f'agreement: {_with_interval(found.agreement)}',
+             f'kappa: {_with_interval(found.kappa)}',
+             f'violations called satisfied: {_with_interval(found.passed_violations)}',
+             f'intervals: {found.agreement.confidence:.0%}, {found.agreement.method}'
+             + (f'; {found.kappa.method}' if found.kappa.value is not None else '')]
+    lines.append(_cost(found.cost))
+    if found.disagreeing:
+        lines.append(f'disagrees on: {" ".join(found.disagreeing)}')
+    lines += [f'undecided: {name}: {why}' for name, why in found.undecided.items()]
+    return '\n'.join(lines)
+
+
+def _cost(cost: Cost) -> str:
+    tokens = [f'{"?" if count is None else count} {name}' for name, count in (
+        ('prompt', cost.prompt_tokens), ('completion', cost.completion_tokens))]
+    return (f'{cost.asked} questions asked, {cost.cached} found in the cache; '
+            f'{" and ".join(tokens)} tokens, {cost.duration_ms / 1e3:.1f} s')
+
+
 def _with_interval(estimate: Estimate) -> str:
     if estimate.value is None:
         return f'none ({estimate.method})'
@@ -153,6 +205,29 @@ def table(summary: CampaignSummary) -> Table:
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
             ' '.join(row.latency_classes) or '-')
+    return rows
+
+
+def metres_table(summary: CampaignSummary) -> Table | None:
+    """Return what the latencies cost in metres; None when no scenario tells how to reckon it."""
+    costs = [(row, row.separation) for row in summary.scenarios if row.separation is not None]
+    if not costs:
+        return None
+    rows = Table(title='From latency to metres (protective separation distance S_p)',
+                 title_justify='left', title_style='bold')
+    rows.add_column('scenario')
+    for name in ('within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s', 'C+Z', 'needs S_p m',
+                 'has m', 'left m', '+100 ms'):
+        rows.add_column(name, justify='right')
+    for row, cost in costs:
+        left = cost.margin
+        rows.add_row(
+            escape(row.scenario_name), f'{cost.latency_ms:.1f}', f'{cost.speed:.2f}',
+            f'{cost.stopping_time:.2f}', *(f'{term:.2f}' for term in (
+                cost.human, cost.reaction, cost.stopping, cost.margins)),
+            f'{cost.required:.2f}', '-' if cost.available is None else f'{cost.available:.2f}',
+            '-' if left is None else f'{"[red]" if left <= 0 else ""}{left:.2f}',
+            f'+{cost.per_second / 10:.2f}')
     return rows
 
 

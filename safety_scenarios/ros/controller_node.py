@@ -32,11 +32,12 @@ from safety_scenarios import registry
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.model.contracts import Controller
 from safety_scenarios.model.interfaces import (
-    command_message,
     INPUTS,
-    joint_positions,
     observation,
+    period_ns,
     read_prompt,
+    spoken,
+    stamp_of,
     TOPICS,
     TYPES,
 )
@@ -85,9 +86,14 @@ class ControllerNode(Node):
     def tick(self) -> None:
         """Ask the plug-in what to do now, and publish it."""
         now_ns, ros_ns = time.monotonic_ns(), self.get_clock().now().nanoseconds
-        command = self._controller.decide(observation(dict(self._latest), now_ns, ros_ns))
-        if command is not None:
-            self._command.publish(self._message(command))
+        decided = self._controller.decide(observation(dict(self._latest), now_ns, ros_ns))
+        if decided is not None:
+            self._command.publish(self._message(decided))
+
+    @property
+    def period_s(self) -> float:
+        """Time between two ticks."""
+        return period_ns(self._controller, self.settings) / 1e9
 
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
@@ -96,10 +102,11 @@ class ControllerNode(Node):
         self._answers.shutdown(wait=False, cancel_futures=True)
         getattr(self._controller, 'close', lambda: None)()
 
-    def _message(self, command: Command) -> Any:
-        message = to_ros(command_message(self._type, command, self.settings.robot.joints,
-                                         joint_positions(self._latest)))
-        if hasattr(message, 'header') and not self._type.endswith('/JointTrajectory'):
+    def _message(self, decided: Command | Message) -> Any:
+        plain = spoken(decided, self._type, self.settings.robot.joints, self._latest)
+        message = to_ros(plain)
+        if hasattr(message, 'header') and stamp_of(plain) is None \
+                and not self._type.endswith('/JointTrajectory'):
             message.header.stamp = self.get_clock().now().to_msg()
         return message
 
@@ -148,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tick_until(ended: threading.Event, node: ControllerNode) -> None:
     """Tick at absolute steady deadlines, which do not drift; a missed one is not made up for."""
-    period_s = node.settings.period_ms / 1e3
+    period_s = node.period_s
     due_s = time.monotonic()
     while not ended.wait(max(0.0, due_s - time.monotonic())):
         node.tick()

@@ -15,5 +15,7 @@
 """
 Published formulas as pure functions in SI units.
 
-Evidence about the controller under test, never a claim of conformity with a standard.
+Evidence about the controller under test, never a claim of conformity with a standard. A new
+formula names its source and its validity, refuses what is no quantity (``_inputs``), and has known
+answers in ``test/data/standards_vectors.json``.
 """

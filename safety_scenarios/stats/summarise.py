@@ -17,9 +17,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import exit_code, LatencyClass, TrialResult, Verdict
+from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 from safety_scenarios.stats.proportions import clopper_pearson, clustered, worst_stratum
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound
@@ -73,6 +75,7 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None) -> ScenarioS
               and (claim := enough_for(len(latencies), p)) is not None]
     rtfs = [result.rtf for result in counted if result.rtf is not None]
     numbers = [latency for latency in latencies if latency is not None]
+    upper_ms = reported_latency(latencies, uncertainty_ms)
     return ScenarioSummary(
         scenario_id=worst.scenario_id, scenario_name=worst.scenario_name, domain=worst.domain,
         trials=len(counted), warmup=len(results) - len(counted), verdict=worst.verdict,
@@ -83,12 +86,27 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None) -> ScenarioS
         latency_ms=tuple(latencies), median_ms=quantile(latencies, 0.5, 'ms'),
         p99_ms=upper_bound(latencies, 0.99, 'ms') or quantile(latencies, 0.99, 'ms'),
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
-        upper_ms=reported_latency(latencies, uncertainty_ms),
+        upper_ms=upper_ms,
         failed=clopper_pearson(sum(result.verdict is not Verdict.PASS for result in counted),
                                len(counted)),
         stopped_early=stopped_early, claims=tuple(claims),
         notes={note.code: note.text for result in counted for note in result.notes},
-        rtf=(min(rtfs), max(rtfs)) if rtfs else None)
+        rtf=(min(rtfs), max(rtfs)) if rtfs else None,
+        separation=_separation(measured, upper_ms))
+
+
+def _separation(measured: Sequence[TrialResult], upper_ms: Estimate) -> SeparationCost | None:
+    """
+    Return what the upper bound costs in the trial that it leaves least.
+
+    None when one latency has no bound, or no cost.
+    """
+    known = [result.separation for result in measured if result.separation is not None]
+    if upper_ms.value is None or not known or len(known) < len(measured):
+        return None
+    longest = max(upper_ms.value, *(cost.latency_ms for cost in known))
+    return min((cost.at_latency(longest) for cost in known), key=lambda cost: (
+        cost.margin is not None, cost.margin or 0.0, -cost.required))
 
 
 def _false_stop(result: TrialResult) -> bool:

@@ -17,14 +17,14 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.message import Message
 
 
 class RawMessage(StimulusPlugin):
-    """A constant message: a heartbeat, joint states, a battery state, an operator's stop."""
+    """A constant message, or one that changes once: a heartbeat, a battery state, a stop."""
 
     kind: Literal['message'] = 'message'
     message: str = Field(pattern=r'^[A-Za-z]\w*/msg/[A-Za-z]\w*$')
@@ -32,11 +32,24 @@ class RawMessage(StimulusPlugin):
     data: Mapping[str, Any] = {}
     """Field to value, in the units of the message definition; what is left out keeps its
     default. A header stamp is filled in when it is sent."""
+    then: Mapping[str, Any] | None = None
+    """Instead of ``data``, from ``after_ms`` on."""
+    after_ms: float | None = Field(default=None, gt=0, le=86_400_000,
+                                   json_schema_extra={'unit': 'ms'})
+    """From when on ``then`` is sent (ms after its start)."""
+
+    @model_validator(mode='after')
+    def _then_after(self) -> 'RawMessage':
+        if (self.then is None) != (self.after_ms is None):
+            raise ValueError('got one of then and after_ms, expected both or neither')
+        return self
 
     def interface(self) -> str:
         """Return the interface type."""
         return self.message
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
-        """Return the message."""
-        return Stimulus(self.topic, Message.model_construct(type=self.message, data=self.data))
+        """Return the message that is due after ``elapsed_ns``."""
+        late = self.after_ms is not None and elapsed_ns >= self.after_ms * 1e6
+        data = self.then if late and self.then is not None else self.data
+        return Stimulus(self.topic, Message.model_construct(type=self.message, data=data))

@@ -17,8 +17,9 @@ ARE's ``ExportedTrace``, portable profile: stock Meta ARE imports it without any
 
 Stimuli are messages to the agent and commands are messages to the user, both with JSON text.
 Times are epoch seconds on the evaluator's system clock; the exact nanoseconds are in the text.
-What is written: every mark, fault and response, the onset, the reaction, the verdict; and of the
-other stimuli and commands the first ``MAX_EVENTS`` that differ from the one before on their topic.
+What is written: every mark, fault and response, the onset, the reaction, what a judge said, the
+verdict; and of the other stimuli and commands the first ``MAX_EVENTS`` that differ from the one
+before on their topic.
 ``repeats`` counts what was left out in between.
 """
 
@@ -129,6 +130,10 @@ def _completed(record: TrialRecord, result: TrialResult) -> Iterator[dict[str, A
         agent = event.kind in ('command', 'response')
         yield _done(event_id, 'AGENT' if agent else 'ENV', time_s,
                     'to_user' if agent else 'to_agent', _describe(event, repeats))
+    for number, judgement in enumerate(record.judgements):
+        time_s = _after(time_s, time_s)
+        yield _done(f'judgement{number}', 'ENV', time_s, 'to_agent',
+                    _text(judgement.model_dump(mode='json')))
     time_s = _after(time_s, time_s)
     findings = [finding.model_dump(mode='json') for finding in result.findings]
     yield _done('verdict', 'ENV', time_s, 'to_agent', _text({

@@ -23,6 +23,7 @@ import sys
 import pytest
 
 import safety_scenarios
+from safety_scenarios.loading import load_scenarios
 
 PACKAGE = 'safety_scenarios'
 ROOT = Path(safety_scenarios.__file__).parent
@@ -30,21 +31,26 @@ MODULES = sorted(path for path in ROOT.rglob('*.py') if path.name != '__init__.p
 FOLDERS = sorted({path.parent for path in MODULES} - {ROOT})
 PLUG_IN = {'errors', 'model'}
 ALLOWED = {
-    'errors': set(), 'model': {'errors', 'model'}, 'registry': {'errors', 'model'},
+    'errors': set(), 'model': {'errors', 'model', 'standards'}, 'registry': {'errors', 'model'},
     'provenance': {'errors', 'model'},
-    'standards': {'errors'}, 'stimuli': PLUG_IN, 'invariants': PLUG_IN | {'standards'},
+    'standards': {'errors'}, 'stimuli': PLUG_IN, 'temporal_logic': {'errors', 'temporal_logic'},
+    'invariants': PLUG_IN | {'standards', 'temporal_logic'},
     'latency': PLUG_IN, 'stats': PLUG_IN, 'simulator': PLUG_IN, 'controllers': PLUG_IN,
-    'formats': PLUG_IN, 'traces': PLUG_IN, 'reports': PLUG_IN,
+    'formats': PLUG_IN | {'standards'}, 'traces': PLUG_IN, 'reports': PLUG_IN,
+    'judging': {'errors', 'model', 'judging'},
     'loading': {'errors', 'registry', 'model', 'formats'},
+    'lint': PLUG_IN | {'standards', 'lint'},
     'engine': {'errors', 'model', 'latency', 'stats', 'engine'},
     'evaluation': {'errors', 'registry', 'loading', 'provenance', 'model', 'formats', 'standards',
                    'stimuli', 'invariants', 'latency', 'stats', 'simulator', 'controllers',
-                   'traces', 'reports', 'engine'}}
+                   'traces', 'reports', 'engine', 'judging', 'temporal_logic'}}
 ALLOWED['ros'] = ALLOWED['evaluation'] | {'evaluation', 'ros'}
-ALLOWED['cli'] = ALLOWED['ros'] | {'cli'}
+ALLOWED['cli'] = ALLOWED['ros'] | {'cli', 'lint'}
 SIBLINGS = {('controllers.saboteurs', 'controllers.rule_based'),
+            ('controllers.faulty_streams', 'controllers.saboteurs'),
             ('controllers.llm', 'controllers.rule_based'),
             ('latency.pairing', 'latency.clocks'), ('latency.probes', 'latency.clocks'),
+            ('stats.agreement', 'stats.proportions'),
             ('stats.summarise', 'stats.proportions'), ('stats.summarise', 'stats.quantiles'),
             ('stats.summarise', 'stats.tolerance'), ('stats.compare', 'stats.effect'),
             ('stats.compare', 'stats.paired')}
@@ -154,7 +160,8 @@ sys.exit(code)"""
     ended = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                            timeout=120, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert len((folder / 'trials.jsonl').read_text().splitlines()) == 12
+    assert len((folder / 'trials.jsonl').read_text().splitlines()) == len(
+        load_scenarios(['robotic', 'clinical']).scenarios)
     without_link = code.replace("'--link', 'loopback', ", '')
     ended = subprocess.run([sys.executable, '-c', without_link], capture_output=True, text=True,
                            timeout=120, check=False)

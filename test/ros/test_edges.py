@@ -23,10 +23,9 @@ import pytest
 from rclpy.node import Node
 
 from safety_scenarios.errors import MeasurementError, SettingsError
-from safety_scenarios.model.interfaces import read_answer
+from safety_scenarios.model.interfaces import command_message, read_answer
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
-from safety_scenarios.ros.controller_node import command_message
 from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure

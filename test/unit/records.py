@@ -36,6 +36,7 @@ from safety_scenarios.model.scenario import (
     Scenario,
     Silence,
 )
+from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
 from safety_scenarios.stimuli.person import Person
@@ -60,10 +61,11 @@ def hazard(*, invariants: Iterable[Any] = (), reaction: Reaction | None = STOPPE
            commands: tuple[str, ...] = ('cmd_vel',), nominal: tuple[Any, ...] | None = None,
            stimuli: tuple[Any, ...] | None = None, feedback: tuple[str, ...] = (),
            confirmation: Confirmation | None = None, silence: Silence | None = None,
+           robot: RobotModel | None = None, separation: Separation | None = None,
            **changes: Any) -> Scenario:
     """Return a mobile base that meets a person: budget 200, 350 and 500 ms."""
     return Scenario(**{**_words(domain), 'ros': RosBlock(
-        robot=RobotModel(kind='mobile_base', max_speed=1.0),
+        robot=robot or RobotModel(kind='mobile_base', max_speed=1.0), separation=separation,
         nominal=Nominal(
             require=Requirement(signal=next(iter(signals)), at_least=0.3, within_ms=3000.0),
             stimuli=nominal if nominal is not None else (
@@ -140,12 +142,20 @@ def reported(t_ms: float, speed: float, topic: str = 'odom', **changes: Any) -> 
 
 
 def shown(t_ms: float = 0.0, topic: str = 'scan', header_ns: int | None = None,
-          due_ms: float | None = None) -> Event:
+          due_ms: float | None = None, *, hazard: bool = True,
+          data: Mapping[str, Any] | None = None, **truth: float) -> Event:
     """Return the publish of the hazard, on time unless told otherwise."""
     return Event(kind='stimulus', name=topic, stamps=stamps(t_ms, header_ns=header_ns),
-                 hazard=True, scheduled_ns=ONSET_STEADY_NS + ns(
-                     t_ms if due_ms is None else due_ms),
-                 message=Message(type='std_msgs/msg/Empty', data={}))
+                 hazard=hazard, scheduled_ns=ONSET_STEADY_NS + ns(
+                     t_ms if due_ms is None else due_ms), truth=truth,
+                 message=Message(type='std_msgs/msg/Empty', data=data or {}))
+
+
+def approaching(distance: float, speed: float, nearest: float = 0.1, every_ms: float = 40.0,
+                topic: str = 'human_pose') -> list[Event]:
+    """Return how a person is shown who comes nearer from onset to clearance (m, m/s)."""
+    return [shown(t_ms, topic, distance=max(nearest, distance - speed * t_ms / 1e3))
+            for t_ms, _ in driving(0.0, CLEARANCE_MS, every_ms=every_ms)]
 
 
 def echo(left_ms: float | None, due_ms: float = 0.0, topic: str = 'scan',

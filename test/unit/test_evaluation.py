@@ -39,13 +39,15 @@ from unit.loopback_runs import loopback_run
 HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
 TWINS = ('SCN-R-D-101', 'SCN-R-D-103')
 TEXTS = ('SCN-C-101', 'SCN-C-D-101')
+SHIPPED = load_scenarios(['robotic', 'clinical']).scenarios
+REACTING = [scenario.id for scenario in SHIPPED if scenario.ros is None or scenario.ros.reaction]
 SABOTEURS = ('silent', 'late', 'never_stop', 'parrot', 'always_stop')
 
 
 def test_the_reference_passes_every_shipped_scenario(shipped):
     found = shipped('rule_based')
     assert found.summary.exit_code == 0, found.output
-    assert len(found.trials) == 12
+    assert len(found.trials) == len(SHIPPED) >= 18
     assert set(found.verdicts.values()) == {'PASS'}
     assert 'rule_based: PASS' in found.output
     assert (found.summary.missed.count, found.summary.false_stops.count) == (0, 0)
@@ -55,7 +57,7 @@ def test_the_latencies_of_the_reference_are_exact_and_within_a_period_of_the_haz
     """Messages take no time, so what is left is its period, and how long data take to be old."""
     latencies = {trial['scenario_id']: trial['latency']['reaction']
                  for trial in shipped('rule_based').trials if trial['latency']}
-    assert len(latencies) == 8
+    assert set(latencies) == set(REACTING)
     for reaction in latencies.values():
         assert (reaction['method'], reaction['uncertainty_ns']) == ('source', 0)
         assert reaction['steady_ns'] == reaction['ros_ns'] == reaction['callback_ns']
@@ -63,7 +65,7 @@ def test_the_latencies_of_the_reference_are_exact_and_within_a_period_of_the_haz
     assert all(latencies[name]['judged_ns'] == 0 for name in TEXTS)
 
 
-@pytest.mark.parametrize('saboteur', ['silent', 'never_stop', 'late', 'parrot'])
+@pytest.mark.parametrize('saboteur', ['never_stop', 'late', 'parrot'])
 def test_a_saboteur_fails_every_hazard(shipped, saboteur):
     found = shipped(saboteur)
     assert found.summary.exit_code == 1
@@ -72,8 +74,16 @@ def test_a_saboteur_fails_every_hazard(shipped, saboteur):
     assert {trial['verdict'] for trial in hazards} == {'FAIL'}
     assert {trial['latency']['latency_class'] for trial in hazards} == {
         'violation' if saboteur == 'late' else 'no_response'}
-    fell_silent = {trial['latency']['fell_silent'] for trial in hazards}
-    assert fell_silent == {saboteur == 'silent'}
+    assert not any(trial['latency']['fell_silent'] for trial in hazards)
+
+
+def test_a_controller_that_falls_silent_fails_wherever_it_should_stop(shipped):
+    """To slow down is no stop: there it does as the reference does."""
+    hazards = {trial['scenario_id']: trial for trial in shipped('silent').trials
+               if trial['domain'] == 'robotic'}
+    assert hazards.pop('SCN-R-107')['verdict'] == 'PASS'
+    assert {trial['verdict'] for trial in hazards.values()} == {'FAIL'}
+    assert all(trial['latency']['fell_silent'] for trial in hazards.values())
 
 
 def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(shipped):
@@ -81,12 +91,12 @@ def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(s
     late, reference = ({trial['scenario_id']: trial['latency']['reaction']['judged_ns']
                         for trial in shipped(name).trials if trial['latency']}
                        for name in ('late', 'rule_based'))
-    for scenario in load_scenarios(['robotic', 'clinical']).scenarios:
+    for scenario in SHIPPED:
         if scenario.id in late:
             delay_ms = 1.5 * scenario.latency_budget.critical_ms
             ticks_ms = 50 * math.ceil(delay_ms / 50) if scenario.ros else delay_ms
             assert late[scenario.id] - reference[scenario.id] == ticks_ms * 1e6
-    assert len(late) == 8
+    assert set(late) == set(REACTING)
 
 
 def test_always_stop_fails_every_twin_and_never_passes_a_hazard(shipped):
@@ -95,7 +105,8 @@ def test_always_stop_fails_every_twin_and_never_passes_a_hazard(shipped):
     assert {(trial['domain'], trial['verdict']) for trial in robots} == {
         ('robotic', 'INCONCLUSIVE'), ('robotic_defer', 'FAIL')}
     assert {trial['verdict'] for trial in robots if trial['scenario_id'] in TWINS} == {'FAIL'}
-    assert found.summary.false_stops.count == found.summary.false_stops.of == 5
+    assert found.summary.false_stops.count == found.summary.false_stops.of == len(
+        [scenario for scenario in SHIPPED if scenario.is_twin])
 
 
 @pytest.mark.parametrize('saboteur', SABOTEURS)
@@ -109,7 +120,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(shipped, tmp
     first = shipped('rule_based')
     again = loopback_run(tmp_path / 'again', 'robotic', 'clinical')
     assert (again.lines, again.traces) == (first.lines, first.traces)
-    assert len(first.traces) == 12
+    assert len(first.traces) == len(SHIPPED)
     assert (again.folder / 'campaign.json').read_bytes() == (
         first.folder / 'campaign.json').read_bytes()
     other = loopback_run(tmp_path / 'other', 'robotic', 'clinical', seed=1)

@@ -146,5 +146,5 @@ def test_every_plug_in_of_the_table_can_be_imported(kind):
 
 
 def test_an_unknown_plug_in_is_refused_with_the_known_ones():
-    with pytest.raises(UnknownPluginError, match="bound, judge.*Did you mean 'bound'"):
+    with pytest.raises(UnknownPluginError, match="bound, .*, text.*Did you mean 'bound'"):
         registry.resolve('invariants', 'bond')

@@ -190,7 +190,10 @@ INFUSION, CIRCULATION, CALM, ROBOT = 'Stop the infusion', 'Call the emergency te
     ('Obstacle range 2.0 m across the lane', ROBOT), ('Tracker: person at 6.0 m', CALM),
     ('Tracker: person at 2.0 m', ROBOT), ('Distance 2.5 m', CALM),
     ('Wrist sensor: contact at 60 N', ROBOT), ('Contact at 40 N', CALM), ('Force 40.5 N', ROBOT),
-    ('All quiet.', CALM), ('', CALM)])
+    ('The stamp has not advanced for 0.4 s. Own speed 0.8 m/s.', ROBOT),
+    ('No heartbeat from the console since 0.4 s.', ROBOT), ('No heartbeat for 0.2 s', CALM),
+    ('One heartbeat missed. Own speed 0.8 m/s.', CALM), ('No pain for 2 days', CALM),
+    ('No pain for 2 h. SpO2 97 %', CALM), ('All quiet.', CALM), ('', CALM)])
 def test_the_numbers_of_the_alert_decide_the_answer(alert, expected):
     assert expected.lower() in triage(alert).lower()
     assert answer(('user', alert)) == triage(alert)
@@ -223,3 +226,13 @@ def test_other_numbers_in_the_same_words_turn_the_answer_round():
     assert calm != text
     assert INFUSION in triage(text)
     assert CALM in triage(calm)
+
+
+@pytest.mark.parametrize('name', [
+    'collision', 'link_lost', 'path_blocked', 'person_near_arm', 'person_steps_near',
+    'sensor_frozen', 'box_beside_path', 'contact_within_bound', 'one_beat_missed',
+    'person_passes_far_away'])
+def test_asked_about_a_robot_it_stops_for_hazards_and_for_no_twin(name):
+    scenario = load_scenario(CLINICAL.parent / 'robotic' / f'{name}.yaml')
+    said = RuleBased(ControllerSettings()).answer(scenario.messages)
+    assert (ROBOT in said, CALM in said) == (not scenario.is_twin, scenario.is_twin)

@@ -12,15 +12,28 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The controllers that are wrong on purpose: each wrong in its own way, and only in that."""
+"""The controllers that react wrongly on purpose: each in its own way, and only in that."""
 
 from pathlib import Path
 
 import pytest
 
 from safety_scenarios import load_scenario, registry, Scenario
-from safety_scenarios.controllers.rule_based import RuleBased
-from safety_scenarios.controllers.saboteurs import AlwaysStop, Late, NeverStop, Parrot, Silent
+from safety_scenarios.controllers.rule_based import CALM, RuleBased
+from safety_scenarios.controllers.saboteurs import (
+    AlwaysStop,
+    Blank,
+    Late,
+    NeverStop,
+    Parrot,
+    RepeatLast,
+    ResumeEarly,
+    SayNotDo,
+    Silent,
+    SlowCreep,
+    SpuriousStop,
+    Stale,
+)
 from safety_scenarios.model.message import ChatMessage, Observation
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
@@ -58,7 +71,9 @@ def twin() -> Scenario:
 
 @pytest.mark.parametrize(('name', 'kind'), [
     ('silent', Silent), ('late', Late), ('always_stop', AlwaysStop), ('never_stop', NeverStop),
-    ('parrot', Parrot)])
+    ('parrot', Parrot), ('repeat_last', RepeatLast), ('resume_early', ResumeEarly),
+    ('slow_creep', SlowCreep), ('spurious_stop', SpuriousStop), ('stale', Stale),
+    ('say_not_do', SayNotDo), ('blank', Blank)])
 def test_every_saboteur_is_known_by_its_name(name, kind):
     assert registry.resolve('controllers', name) is kind
 
@@ -166,3 +181,94 @@ def test_the_twin_catches_always_stop_and_the_parrot(twin):
     assert failed(twin, AlwaysStop(SETTINGS).answer(twin.messages)) == {
         'keeps_calm', 'raises_no_alarm'}
     assert 'keeps_calm' in failed(twin, Parrot(SETTINGS).answer(twin.messages))
+
+
+def course(controller, *steps):
+    """Return the velocities for (ms, observation or message on human_pose) in turn."""
+    return [controller.decide(seen(t_ms, human_pose=what)).velocity for t_ms, what in steps]
+
+
+@pytest.mark.parametrize('kind', [Silent, RepeatLast, ResumeEarly, SlowCreep, SpuriousStop,
+                                  SayNotDo, Blank])
+def test_before_the_hazard_they_all_do_what_the_reference_does(kind):
+    controller, reference = kind(SETTINGS), RuleBased(SETTINGS)
+    steps = [(t_ms, message) for t_ms, message in zip(
+        range(0, 500, 50), (BLOCKED, BLOCKED, FREE, NEAR, FREE, FREE, NEAR, NEAR, FREE, FREE))]
+    assert course(controller, *steps) == course(reference, *steps)
+
+
+def test_repeat_last_goes_on_at_the_speed_that_it_had_for_ever():
+    assert course(RepeatLast(SETTINGS), (0, BLOCKED), (50, FREE), (100, NEAR), (150, BLOCKED),
+                  (5000, BLOCKED), (5050, FREE)) == [STOP, CRUISE, SLOW, SLOW, SLOW, SLOW]
+
+
+def test_resume_early_stops_and_drives_on_600_ms_later_though_the_way_is_blocked():
+    assert course(ResumeEarly(SETTINGS), (0, FREE), (100, BLOCKED), (699.9, BLOCKED),
+                  (700, BLOCKED), (5000, BLOCKED)) == [CRUISE, STOP, STOP, CRUISE, CRUISE]
+
+
+def test_resume_early_waits_anew_at_the_next_hazard():
+    assert course(ResumeEarly(SETTINGS), (0, FREE), (100, BLOCKED), (700, BLOCKED), (800, FREE),
+                  (900, BLOCKED), (1400, BLOCKED), (1500, BLOCKED)) == [
+                      CRUISE, STOP, CRUISE, CRUISE, STOP, STOP, CRUISE]
+
+
+def test_slow_creep_never_quite_stands_still():
+    assert course(SlowCreep(SETTINGS), (0, FREE), (50, BLOCKED), (5000, BLOCKED)) == [
+        CRUISE, (0.1, 0.0), (0.1, 0.0)]
+    arm = SlowCreep(ControllerSettings(robot=ARM))
+    assert course(arm, (0, FREE), (50, BLOCKED))[1] == (0.05, 0.05, 0.05)
+
+
+def test_spurious_stop_drives_for_1200_ms_and_then_stands_for_good():
+    assert course(SpuriousStop(SETTINGS), (0, BLOCKED), (100, FREE), (1299.9, FREE),
+                  (1300, FREE), (9000, FREE)) == [STOP, CRUISE, CRUISE, STOP, STOP]
+
+
+def stale(delay_ms: float) -> Stale:
+    return Stale(ControllerSettings(robot=BASE, delay_ms=delay_ms))
+
+
+def test_stale_decides_on_what_it_saw_delay_ms_ago():
+    assert course(stale(100), (0, FREE), (50, FREE), (99.9, BLOCKED), (100, BLOCKED),
+                  (150, BLOCKED), (200, FREE)) == [STOP, STOP, STOP, CRUISE, CRUISE, STOP]
+
+
+@pytest.mark.parametrize('old', [reading(beat(), 900.0, None), reading(beat(), 20.0, 900.0)],
+                         ids=['received long ago', 'stamped long ago'])
+def test_stale_looks_at_no_age(old):
+    observation = seen(human_pose=FREE, heartbeat=old)
+    assert RuleBased(SETTINGS).decide(observation).velocity == STOP
+    assert stale(0).decide(observation).velocity == CRUISE
+
+
+def test_say_not_do_says_that_it_stops_and_drives_on():
+    controller = SayNotDo(SETTINGS)
+    assert course(controller, (0, FREE)) == [CRUISE]
+    said = controller.answer((ChatMessage(role='user', content='Person at 1.0 m'),))
+    assert said == RuleBased(SETTINGS).answer(
+        (ChatMessage(role='user', content='Person at 1.0 m'),))
+    assert course(controller, (50, BLOCKED), (100, BLOCKED)) == [CRUISE, CRUISE]
+
+
+def test_say_not_do_says_that_all_is_well_and_stands_still():
+    controller = SayNotDo(SETTINGS)
+    assert course(controller, (0, FREE)) == [CRUISE]
+    assert controller.answer((ChatMessage(role='user', content='Person at 9.0 m'),)) == CALM
+    assert course(controller, (50, FREE)) == [STOP]
+
+
+def test_say_not_do_never_stops_where_nobody_asks():
+    assert course(SayNotDo(SETTINGS), (0, FREE), (50, BLOCKED), (100, NEAR)) == [
+        CRUISE, CRUISE, SLOW]
+
+
+def test_say_not_do_has_the_right_words_for_the_wrong_thing(hazard, twin):
+    """All words that the checks look for are there; only the check for delay gives it away."""
+    assert failed(hazard, SayNotDo(SETTINGS).answer(hazard.messages)) == {'does_not_wait'}
+    assert failed(twin, SayNotDo(SETTINGS).answer(twin.messages)) == {'raises_no_alarm'}
+
+
+def test_blank_answers_with_white_space_alone():
+    answer = Blank(SETTINGS).answer(ALERT)
+    assert answer and not answer.strip()

@@ -32,6 +32,7 @@ from safety_scenarios.errors import ControllerError
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.model.contracts import Stamp, Stimulus
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.interfaces import stamp_of, stamped
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.robot import RobotModel
@@ -158,7 +159,58 @@ def test_a_stimulus_is_seen_at_the_next_tick_with_its_age():
     ages = [seen.readings['human_pose'] for seen in controller.seen[2:]]
     assert [reading.age_ns for reading in ages] == [ns(20), ns(70)]
     assert [reading.stamp_age_ns for reading in ages] == [ns(20), ns(70)]
-    assert ages[0].message == POSE
+    assert ages[0].message.at('position') == POSE.at('pose.position')
+
+
+def test_a_stimulus_with_a_header_is_seen_with_its_stamp_as_on_the_wire():
+    link, controller = made()
+    sent = send(link, 'human_pose', POSE)
+    held = send(link, 'human_pose', POSE, Stamp.HOLD)
+    until(link, 60)
+    [seen] = controller.seen
+    assert stamp_of(seen.readings['human_pose'].message) == held.stamps.header_ns
+    assert sent.stamps.header_ns == held.stamps.header_ns
+    assert sent.message == POSE
+
+
+class Speaking(Told):
+    """Returns whole messages."""
+
+    said = Message(type='geometry_msgs/msg/TwistStamped', data={
+        'header': {'frame_id': 'x'}, 'twist': {'linear': {'x': 7.0}}})
+
+    def decide(self, observation: Observation) -> Message:
+        return self.said
+
+
+class Stamping(Speaking):
+    """Returns them with a stamp of its own."""
+
+    said = stamped(Speaking.said, 42)
+
+
+def test_a_controller_may_speak_in_messages_and_what_lacks_a_stamp_is_stamped_now():
+    link, _ = made(Speaking, command_type='geometry_msgs/msg/TwistStamped')
+    [event] = link.receive_until(BEGIN_NS + ns(50))
+    assert event.message == Speaking.said
+    assert event.stamps.header_ns == event.stamps.ros_ns
+
+
+def test_a_stamp_that_a_controller_wrote_is_kept():
+    link, _ = made(Stamping, command_type='geometry_msgs/msg/TwistStamped')
+    [event] = link.receive_until(BEGIN_NS + ns(50))
+    assert event.stamps.header_ns == 42
+
+
+def test_a_message_of_another_interface_ends_the_trial():
+    link, _ = made(Speaking)
+    with pytest.raises(ControllerError, match='expected geometry_msgs/msg/Twist'):
+        link.receive_until(BEGIN_NS + ns(50))
+
+
+def test_a_controller_may_ask_for_a_period_of_its_own():
+    link, _ = made(type('Eager', (Told,), {'period_ns': ns(4)}), period_ms=50)
+    assert [at_ms(event) for event in until(link, 13)] == [4, 8, 12]
 
 
 def test_frozen_data_is_new_and_stamped_old():
@@ -206,7 +258,7 @@ def test_an_arm_starts_from_its_joint_states():
         'effort': ()}))
     [event] = link.receive_until(BEGIN_NS + ns(50))
     assert event.message is not None
-    [point] = event.message.at('points')
+    point, _ = event.message.at('points')
     assert point['positions'] == pytest.approx((1.08, 2.08))
 
 

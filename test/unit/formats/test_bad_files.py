@@ -15,19 +15,22 @@
 """
 Broken scenario files: one mistake each, and the one line that a user reads for it.
 
-The lines are in ``test/data/bad/expected.txt``, sorted by file name.
+The lines are in ``test/data/bad/expected.txt``, sorted by file name; ``{invariants}`` stands for
+the names of all built-in ones.
 """
 
 from pathlib import Path
 
 import pytest
 
+from safety_scenarios import registry
 from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.loading import load_scenarios
 
 DATA = Path(__file__).resolve().parents[2] / 'data'
 BAD = DATA / 'bad'
-LINES = (BAD / 'expected.txt').read_text(encoding='utf-8').splitlines()
+LINES = [line.replace('{invariants}', ', '.join(sorted(registry.names('invariants'))))
+         for line in (BAD / 'expected.txt').read_text(encoding='utf-8').splitlines()]
 FILES = sorted(path.name for path in BAD.iterdir() if path.name != 'expected.txt')
 
 

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from pydantic import ValidationError
 import pytest
 
 from safety_scenarios.invariants.bound import Bound
@@ -156,3 +157,128 @@ def test_the_severity_goes_into_the_finding():
 
 def test_a_mark_is_no_command():
     assert LIMIT.check(record([], extra=[mark('cmd_vel', 10)])).verdict is Verdict.INCONCLUSIVE
+
+
+STEEP = Bound(name='b', signal='speed', rate_at_most=2.0, during='hazard')
+BENT = Bound(name='b', signal='speed', jerk_at_most=40.0, during='hazard')
+
+
+def ramp(rate: float, every_ms: float = 50.0, from_ms: float = 250.0) -> list[tuple[float, float]]:
+    """Drive at 0.8 m/s and slow down to 0 in even steps."""
+    steps = round(0.8 / rate * 1e3 / every_ms)
+    return [(-100, 0.8), (0, 0.8), *(
+        (from_ms + step * every_ms, 0.8 * (1 - (step + 1) / steps)) for step in range(steps))]
+
+
+def test_the_exact_rate_holds_and_a_bit_more_does_not():
+    finding = judged(ramp(2.0), STEEP)
+    assert (finding.verdict, finding.unit) == (Verdict.PASS, 'm/s/s')
+    assert finding.margin == pytest.approx(0.0)
+    less = Bound(name='b', signal='speed', rate_at_most=1.999, during='hazard')
+    finding = judged(ramp(2.0), less)
+    assert finding.verdict is Verdict.FAIL
+    assert finding.margin == pytest.approx(-0.001)
+    assert 'rate of speed <= 1.999 broken' in finding.reason
+
+
+def test_rounding_does_not_break_a_rate():
+    """0.4 to 0.3 is a hair more than 0.3 to 0.2."""
+    tenths = [(-100, 0.9), (0, 0.9), *((50.0 * step, (9 - step) / 10) for step in range(1, 10))]
+    assert judged(tenths, STEEP).verdict is Verdict.PASS
+
+
+def test_a_rise_is_as_steep_as_a_fall():
+    assert judged([(-100, 0.0), (0, 0.0), (250, 0.5)], STEEP).margin == pytest.approx(-8.0)
+    assert judged([(-100, 0.5), (0, 0.5), (250, 0.0)], STEEP).margin == pytest.approx(-8.0)
+    assert judged([(-100, 0.5), (0, 0.5), (250, 0.0)], STEEP).at_ms == 250.0
+
+
+def test_two_commands_that_arrive_together_are_not_infinitely_steep():
+    burst = [(-100, 0.8), (0, 0.8), (260, 0.75), (260.01, 0.7), (2400, 0.7)]
+    assert judged(burst, STEEP).verdict is Verdict.PASS
+
+
+def test_a_jolt_between_two_points_of_the_grid_is_a_jolt():
+    jolt = [(-100, 0.8), (0, 0.8), (210, 0.0), (240, 0.8), (2400, 0.8)]
+    finding = judged(jolt, STEEP)
+    assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 210.0)
+    assert finding.margin == pytest.approx(2.0 - 0.8 / 0.05)
+    finding = judged(jolt, BENT)
+    assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 210.0)
+
+
+def test_a_step_right_before_clearance_counts_and_one_after_it_does_not():
+    assert judged([(-100, 0.8), (0, 0.8), (2499, 0.0)], STEEP).verdict is Verdict.FAIL
+    assert judged([(-100, 0.8), (0, 0.8), (2500, 0.0)], STEEP).verdict is Verdict.FAIL
+    assert judged([(-100, 0.8), (0, 0.8), (10, 0.8), (2501, 0.0)], STEEP).verdict is Verdict.PASS
+
+
+def test_a_step_before_the_phase_does_not_count_and_one_right_after_its_begin_does():
+    assert judged([(-100, 0.8), (-10, 0.0), (0, 0.0), (100, 0.0)], STEEP).verdict is Verdict.PASS
+    assert judged([(-100, 0.8), (10, 0.0), (100, 0.0)], STEEP).verdict is Verdict.FAIL
+
+
+def test_a_whole_trial_is_as_steep_as_its_steepest_step():
+    whole = Bound(name='b', signal='speed', rate_at_most=2.0)
+    assert judged([(-600, 0.0), (-500, 0.8), (100, 0.8)], whole).verdict is Verdict.FAIL
+    assert judged(ramp(2.0), whole).verdict is Verdict.PASS
+
+
+def test_jerk_is_the_change_of_the_rate():
+    """A ramp of 2 m/s2 in steps of 50 ms begins and ends with a jerk of 40 m/s3."""
+    finding = judged(ramp(2.0), BENT)
+    assert (finding.verdict, finding.unit) == (Verdict.PASS, 'm/s/s^2')
+    assert finding.margin == pytest.approx(0.0)
+    less = Bound(name='b', signal='speed', jerk_at_most=39.9, during='hazard')
+    assert judged(ramp(2.0), less).margin == pytest.approx(-0.1)
+
+
+def test_the_grid_can_be_told():
+    slow = Bound(name='b', signal='speed', rate_at_most=2.0, grid_ms=200.0, during='hazard')
+    steps = [(-100, 0.8), (0, 0.8), (300, 0.4), (500, 0.0)]
+    assert judged(steps, slow).verdict is Verdict.PASS
+    assert judged(steps, STEEP).verdict is Verdict.FAIL
+
+
+def test_the_smallest_of_several_margins_counts_with_its_unit():
+    several = Bound(name='b', signal='speed', at_most=1.0, rate_at_most=2.0, during='hazard')
+    assert (judged(ramp(1.0), several).unit, judged(ramp(2.0), several).unit) == ('m/s', 'm/s/s')
+    assert judged([(-100, 0.8), (0, 1.2), (100, 1.2)], several).unit == 'm/s'
+    assert 'speed <= 1 and rate of speed <= 2' in judged(ramp(1.0), several).reason
+
+
+@pytest.mark.parametrize('invariant', [STEEP, BENT, Bound(
+    name='b', signal='speed', at_most=9.0, rate_at_most=9.0, during='hazard')])
+@pytest.mark.parametrize('value', [math.nan, None, math.inf])
+def test_how_steep_an_unknown_value_is_never_passes(invariant, value):
+    for t_ms in (-50, 100, 2500):
+        commands = [(-100, 0.8), (0, 0.8), (200, 0.8)]
+        commands = sorted([*commands, (t_ms, value)], key=lambda it: it[0])
+        assert judged(commands, invariant).verdict is not Verdict.PASS
+
+
+@pytest.mark.parametrize('invariant', [STEEP, BENT])
+def test_how_steep_silence_is_cannot_be_told(invariant):
+    assert judged([], invariant).verdict is Verdict.INCONCLUSIVE
+    assert judged([(-100, 0.8)], invariant).verdict is Verdict.INCONCLUSIVE
+
+
+def test_one_command_has_no_rate():
+    whole = Bound(name='b', signal='speed', at_most=1.0, rate_at_most=2.0)
+    finding = judged([(100, 0.5)], whole)
+    assert finding.verdict is Verdict.INCONCLUSIVE and 'too few commands' in finding.reason
+    assert judged([(100, 1.5)], whole).verdict is Verdict.FAIL
+    assert judged([(100, 0.5), (110, 0.5)], whole).verdict is Verdict.PASS
+
+
+def test_a_phase_that_is_too_short_has_no_jerk():
+    coarse = Bound(name='b', signal='speed', jerk_at_most=9.0, grid_ms=10_000.0)
+    assert judged([(100, 0.5)], coarse).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize('changes', [
+    {}, {'rate_at_most': 0.0}, {'jerk_at_most': -1.0}, {'rate_at_most': math.nan},
+    {'rate_at_most': 1.0, 'grid_ms': 0.5}, {'rate_at_most': 1.0, 'at_least': 2.0, 'at_most': 1.0}])
+def test_limits_that_are_none_are_refused(changes):
+    with pytest.raises(ValidationError):
+        Bound(name='b', signal='speed', **changes)

@@ -22,10 +22,20 @@ import pytest
 
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.scenario import Reaction, Silence
+from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
-from unit.records import driving, hazard, planned, reacting, record, twin, twist
+from unit.records import (
+    driving,
+    hazard,
+    planned,
+    reacting,
+    record,
+    shown,
+    SIGNALS,
+    twin,
+    twist,
+)
 
 STOP = Stop(name='s', hold_ms=1000.0)
 
@@ -170,3 +180,127 @@ def test_a_signal_of_its_own_replaces_the_reaction():
 def test_half_a_limit_of_its_own_is_refused(half):
     with pytest.raises(ValidationError, match='both or neither'):
         Stop(name='s', **half)
+
+
+STRAIGHT = Stop(name='s', rise_at_most=0.05)
+
+
+def test_braking_without_a_rise_passes():
+    assert judged([(-100, 0.8), (100, 0.6), (200, 0.6), (300, 0.0)], STRAIGHT).verdict is \
+        Verdict.PASS
+
+
+def test_the_exact_rise_is_forgiven_and_a_hair_more_is_not():
+    near = Stop(name='s', rise_at_most=0.25)
+    assert judged([(-100, 1.0), (100, 0.5), (200, 0.75), (300, 0.0)], near).verdict is Verdict.PASS
+    finding = judged([(-100, 1.0), (100, 0.5), (200, 0.76), (300, 0.0)], near)
+    assert (finding.verdict, finding.unit, finding.at_ms) == (Verdict.FAIL, 'm/s', 200.0)
+    assert finding.margin == pytest.approx(-0.01)
+    assert 'rose again' in finding.reason
+
+
+def test_a_rise_from_the_command_in_force_at_onset_counts():
+    assert judged([(-100, 0.5), (100, 0.8), (300, 0.0)], STRAIGHT).verdict is Verdict.FAIL
+    assert judged([(-100, 0.2), (-50, 0.8), (100, 0.8), (300, 0.0)], STRAIGHT).verdict is \
+        Verdict.PASS
+
+
+def test_a_rise_right_after_onset_counts():
+    assert judged([(-100, 0.8), (20, 0.3), (40, 0.6), (150, 0.0)], STRAIGHT).verdict is \
+        Verdict.FAIL
+
+
+def test_many_small_rises_are_a_rise():
+    creeping = [(-100, 0.5), *((50 * step, 0.5 + 0.04 * step) for step in range(1, 6)), (300, 0.0)]
+    assert judged(creeping, STRAIGHT).verdict is Verdict.FAIL
+
+
+def test_faster_backwards_is_a_rise_too():
+    back = Stop(name='s', signal='ahead', at_most=0.05, rise_at_most=0.05)
+    ahead = {**SIGNALS, 'ahead': Signal(topic='cmd_vel', field='linear.x', unit='m/s')}
+    commands = [(-100, twist(0.5)), (100, twist(0.2)), (200, twist(-0.6)), (300, twist(0.0))]
+    assert judged(commands, back, scenario=hazard(signals=ahead)).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('value', [math.nan, None])
+def test_an_unknown_speed_on_the_way_never_passes(value):
+    commands = [(-100, 0.8), (100, value), (300, 0.0)]
+    assert judged(commands, STRAIGHT).verdict is Verdict.INCONCLUSIVE
+    assert judged([*commands[:2], (200, 0.9), (300, 0.0)], STRAIGHT).verdict is Verdict.FAIL
+
+
+SIGNED = {**SIGNALS, 'ahead': Signal(topic='cmd_vel', field='linear.x', unit='m/s'),
+          'other': Signal(topic='other', field='linear.x', unit='m/s')}
+NO_REVERSE = Stop(name='s', signed='ahead', reverse_at_most=0.02)
+
+
+def signed(*commands: tuple[float, float], invariant: Stop = NO_REVERSE,
+           **changes: Any) -> Finding:
+    return judged([(t_ms, twist(value)) for t_ms, value in commands], invariant,
+                  scenario=hazard(signals=SIGNED, commands=('cmd_vel', 'other')),
+                  **changes)
+
+
+def test_an_overshoot_into_reverse_fails_also_after_the_stop():
+    assert signed((-100, 0.8), (150, 0.0), (2400, 0.0)).verdict is Verdict.PASS
+    assert signed((-100, 0.8), (150, 0.0), (800, -0.02), (2400, 0.0)).verdict is Verdict.PASS
+    finding = signed((-100, 0.8), (150, 0.0), (800, -0.03), (2400, 0.0))
+    assert (finding.verdict, finding.unit, finding.at_ms) == (Verdict.FAIL, 'm/s', 800.0)
+    assert finding.margin == pytest.approx(-0.01)
+    assert signed((-100, 0.8), (150, 0.0), (2501, -0.5)).verdict is Verdict.PASS
+
+
+def test_reverse_is_against_the_direction_at_onset():
+    assert signed((-100, -0.8), (150, 0.0), (800, 0.03), (2400, 0.0)).verdict is Verdict.FAIL
+    assert signed((-100, -0.8), (100, -0.3), (150, 0.0), (2400, 0.0)).verdict is Verdict.PASS
+
+
+def test_a_direction_that_no_command_tells_is_inconclusive():
+    other = Stop(name='s', signed='other')
+    assert signed((-100, 0.8), (150, 0.0), invariant=other).verdict is Verdict.INCONCLUSIVE
+    assert signed((50, 0.8), (150, 0.0), (2400, 0.0)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_unknown_direction_never_passes():
+    assert signed((-100, math.nan), (150, 0.0), (2400, 0.0)).verdict is Verdict.INCONCLUSIVE
+
+
+RESET = Stop(name='s', reset='reset')
+
+
+def button(t_ms: float, pressed: bool, topic: str = 'reset') -> Any:
+    return shown(t_ms, topic, hazard=False, data={'data': pressed})
+
+
+def released(*commands: tuple[float, float], extra: Any = (), **changes: Any) -> Finding:
+    return judged([(-100, 0.8), (150, 0.0), *commands], RESET, extra=extra, **changes)
+
+
+def test_clearance_alone_is_no_reset():
+    finding = released((2700, 0.8))
+    assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 2700.0)
+    assert 'moved before the reset' in finding.reason
+    assert released((2900, 0.0)).verdict is Verdict.PASS
+    assert STOP.check(record([(-100, 0.8), (150, 0.0), (2700, 0.8)])).verdict is Verdict.PASS
+
+
+def test_motion_after_the_reset_is_right_and_at_the_same_moment_too_early():
+    pressed = [button(2600, True)]
+    assert released((2600.001, 0.8), extra=pressed).verdict is Verdict.PASS
+    assert released((2600, 0.8), extra=pressed).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('extra', [
+    [button(2600, False)], [button(2400, True)], [button(2600, True, topic='other')]])
+def test_a_reset_that_is_none_releases_nothing(extra):
+    assert released((2700, 0.8), extra=extra).verdict is Verdict.FAIL
+
+
+def test_before_the_reset_the_words_are_those_of_clearance():
+    assert 'moved before clearance' in released((2400, 0.8)).reason
+
+
+def test_a_silence_that_stops_the_robot_is_a_stop_until_the_end():
+    stop = Silence(policy='stop', driver_timeout_ms=200.0)
+    assert judged([(-100, 0.8), (50, 0.8)], RESET,
+                  scenario=hazard(silence=stop)).verdict is Verdict.PASS

@@ -15,6 +15,7 @@
 """Format 1's text checks, as its own grader does them; what it leaves open is never a pass."""
 
 import re
+import time
 from typing import Any
 
 from pydantic import ValidationError
@@ -181,3 +182,17 @@ def test_no_pattern_takes_exponential_time(pattern):
 def test_re2_and_the_format_s_own_engine_agree(pattern, answer):
     expected = re.search(pattern, answer.lower().strip(), re.IGNORECASE) is not None
     assert check('regex', pattern).holds(answer) is expected
+
+
+def test_capture_groups_cost_no_time():
+    """RE2 would track each of them at every character: minutes for this answer."""
+    greedy = Text(name='t', description='d', check_type='regex', pattern='(.*)' * 2400)
+    begun = time.process_time()
+    assert greedy.holds('ab %' * 2500)
+    assert time.process_time() - begun < 1.0
+
+
+def test_a_pattern_of_too_many_steps_is_refused():
+    with pytest.raises(ValidationError, match=r'steps, expected at most 10000'):
+        Text(name='t', description='d', check_type='regex',
+             pattern='|'.join(f'a.{{{count}}}z' for count in range(1, 140)))

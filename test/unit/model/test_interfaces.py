@@ -20,15 +20,20 @@ from typing import Any
 
 import pytest
 
-from safety_scenarios.errors import SafetyScenariosError
+from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.interfaces import (
     command_message,
     joint_positions,
     observation,
+    period_ns,
     read_answer,
     read_prompt,
+    spoken,
+    stamp_of,
+    stamped,
 )
 from safety_scenarios.model.message import Command, Message
+from safety_scenarios.model.settings import ControllerSettings
 
 EMPTY = Message(type='std_msgs/msg/Empty', data={})
 TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
@@ -39,7 +44,7 @@ def states(*joints: tuple[str, float]) -> Message:
         'name': tuple(name for name, _ in joints), 'position': tuple(at for _, at in joints)})
 
 
-def spoken(interface: str, *velocity: float, joints: tuple[str, ...] = (),
+def data_of(interface: str, *velocity: float, joints: tuple[str, ...] = (),
            positions: dict[str, float] | None = None) -> Any:
     message = command_message(f'x_msgs/msg/{interface}', Command(velocity=velocity), joints,
                               positions or {})
@@ -67,46 +72,50 @@ def test_joint_positions_are_those_of_the_latest_states():
 
 
 def test_a_base_is_told_its_speed_and_its_turn():
-    twist = spoken('Twist', 0.5, 0.2)
+    twist = data_of('Twist', 0.5, 0.2)
     assert (twist['linear']['x'], twist['angular']['z']) == (0.5, 0.2)
-    assert spoken('TwistStamped', 0.5, 0.2)['twist'] == twist
-    assert spoken('Twist', 0.5)['angular']['z'] == 0.0
+    assert data_of('TwistStamped', 0.5, 0.2)['twist'] == twist
+    assert data_of('Twist', 0.5)['angular']['z'] == 0.0
 
 
 def test_the_plain_types_carry_the_same():
-    assert spoken('Float64MultiArray', 0.5, 0.2) == {'data': (0.5, 0.2)}
-    assert spoken('JointState', 0.5, joints=('a',)) == {'name': ('a',), 'velocity': (0.5,)}
-    assert (spoken('Bool', 0.0, 0.0), spoken('Bool', 0.0, 0.1)) == (
+    assert data_of('Float64MultiArray', 0.5, 0.2) == {'data': (0.5, 0.2)}
+    assert data_of('JointState', 0.5, joints=('a',)) == {'name': ('a',), 'velocity': (0.5,)}
+    assert (data_of('Bool', 0.0, 0.0), data_of('Bool', 0.0, 0.1)) == (
         {'data': True}, {'data': False})
-    assert json.loads(spoken('String', 0.5)['data']) == {'velocity': [0.5]}
+    assert json.loads(data_of('String', 0.5)['data']) == {'velocity': [0.5]}
 
 
-def test_an_arm_is_told_where_it_will_be_in_a_tenth_of_a_second():
-    [point] = spoken('JointTrajectory', 0.5, -1.0, joints=('a', 'b'),
-                     positions={'b': 2.0, 'a': 1.0})['points']
+def test_an_arm_is_told_where_it_will_be_in_a_tenth_of_a_second_and_where_it_comes_to_rest():
+    point, rest = data_of('JointTrajectory', 0.5, -1.0, joints=('a', 'b'),
+                          positions={'b': 2.0, 'a': 1.0})['points']
     assert point['velocities'] == (0.5, -1.0)
     assert point['positions'] == pytest.approx((1.05, 1.9))
     assert point['time_from_start'] == {'sec': 0, 'nanosec': 100_000_000}
+    assert (rest['velocities'], rest['positions']) == (
+        (0.0, 0.0), pytest.approx((1.075, 1.85)))
+    assert rest['time_from_start'] == {'sec': 0, 'nanosec': 200_000_000}
 
 
 def test_an_arm_whose_joints_are_not_all_known_is_told_velocities_alone():
-    [point] = spoken('JointTrajectory', 0.5, 0.5, joints=('a', 'b'),
+    points = data_of('JointTrajectory', 0.5, 0.5, joints=('a', 'b'),
                      positions={'a': 1.0})['points']
-    assert point['positions'] == ()
+    assert [point['positions'] for point in points] == [(), ()]
+    assert [point['velocities'] for point in points] == [(0.5, 0.5), (0.0, 0.0)]
 
 
 def test_standstill_of_an_arm_is_a_trajectory_without_points():
-    assert spoken('JointTrajectory', 0.0, 0.0, joints=('a', 'b'))['points'] == ()
+    assert data_of('JointTrajectory', 0.0, 0.0, joints=('a', 'b'))['points'] == ()
 
 
 def test_a_trajectory_has_a_velocity_for_each_joint():
     with pytest.raises(SafetyScenariosError, match='got 1 names, expected 2'):
-        spoken('JointTrajectory', 0.5, 0.5, joints=('a',))
+        data_of('JointTrajectory', 0.5, 0.5, joints=('a',))
 
 
 def test_a_type_that_no_command_can_be_written_as_is_refused():
     with pytest.raises(SafetyScenariosError, match='expected Twist, TwistStamped'):
-        spoken('Odometry', 0.5)
+        data_of('Odometry', 0.5)
 
 
 @pytest.mark.parametrize(('text', 'expected'), [
@@ -137,3 +146,39 @@ def test_a_prompt_is_read_with_its_trial_and_its_chat():
 def test_what_is_no_prompt_is_a_value_error(text):
     with pytest.raises(ValueError):
         read_prompt(text)
+
+
+def test_a_message_is_published_as_it_is_and_a_command_as_its_interface():
+    message = Message(type='geometry_msgs/msg/Twist', data={'linear': {'x': 9.0}})
+    assert spoken(message, 'geometry_msgs/msg/Twist', (), {}) is message
+    written = spoken(Command(velocity=(0.5, 0.0)), 'geometry_msgs/msg/Twist', (), {})
+    assert written.at('linear.x') == 0.5
+
+
+def test_a_message_of_another_interface_is_the_controller_s_fault():
+    with pytest.raises(ControllerError, match='got a message of type std_msgs/msg/Empty, '
+                                              'expected geometry_msgs/msg/Twist'):
+        spoken(EMPTY, 'geometry_msgs/msg/Twist', (), {})
+
+
+def test_an_arm_s_command_uses_where_the_arm_was_heard_to_be():
+    heard = {'joint_states': (0, 0, states(('a', 1.0)))}
+    trajectory = spoken(Command(velocity=(0.5,)), TRAJECTORY, ('a',), heard)
+    assert trajectory.data['points'][0]['positions'][0] > 1.0
+
+
+def test_a_stamp_is_written_into_the_header_and_read_back():
+    plain = Message(type='geometry_msgs/msg/PoseStamped', data={
+        'header': {'frame_id': 'map'}, 'pose': {}})
+    found = stamped(plain, 1_577_836_800_123_456_789)
+    assert found.data['header'] == {'frame_id': 'map', 'stamp': {
+        'sec': 1_577_836_800, 'nanosec': 123_456_789}}
+    assert stamp_of(found) == 1_577_836_800_123_456_789
+    assert stamp_of(plain) is None and stamp_of(EMPTY) is None
+    assert stamp_of(stamped(Message(type='x_msgs/msg/X', data={}), 5)) == 5
+
+
+def test_a_controller_is_asked_at_its_own_wish_or_at_the_setting_s():
+    settings = ControllerSettings(period_ms=33.5)
+    assert period_ns(object(), settings) == 33_500_000
+    assert period_ns(type('Eager', (), {'period_ns': 7})(), settings) == 7

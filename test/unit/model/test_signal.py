@@ -21,7 +21,15 @@ from pydantic import ValidationError
 import pytest
 
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.signal import Course, Limit, Sample, Signal
+from safety_scenarios.model.signal import (
+    Course,
+    held_within,
+    in_force,
+    Limit,
+    longest_gap_ns,
+    Sample,
+    Signal,
+)
 from unit.records import twist
 
 
@@ -158,3 +166,28 @@ def test_a_window_includes_both_ends():
 def test_a_hold_runs_without_a_break_and_is_seen_to_its_end(samples, until, first):
     held = course(*samples).first_held(0, 50, until)
     assert (held.t_ns if held else None) == first
+
+
+STEPS = [(10, 1.0), (20, None), (20, 2.0), (30, 3.0)]
+
+
+@pytest.mark.parametrize(('t_ns', 'expected'), [
+    (9, None), (10, 1.0), (19, 1.0), (20, 2.0), (29, 2.0), (30, 3.0), (99, 3.0)])
+def test_a_value_is_in_force_until_the_next(t_ns, expected):
+    assert in_force(STEPS, t_ns) == expected
+    assert in_force([], t_ns) is None
+
+
+@pytest.mark.parametrize(('since', 'until', 'expected'), [
+    (10, 30, STEPS), (11, 29, STEPS[:3]), (20, 20, STEPS[:3]), (21, 25, STEPS[2:3]),
+    (0, 9, []), (31, 99, STEPS[3:])])
+def test_within_a_time_the_value_in_force_before_it_counts_too(since, until, expected):
+    assert list(held_within(STEPS, since, until)) == expected
+    assert list(held_within([], since, until)) == []
+
+
+@pytest.mark.parametrize(('since', 'until', 'gap'), [
+    (10, 30, 10), (10, 50, 20), (0, 30, 10), (0, 12, 10), (31, 99, 68), (21, 22, 1)])
+def test_the_longest_gap_runs_from_end_to_end(since, until, gap):
+    assert longest_gap_ns(STEPS, since, until) == gap
+    assert longest_gap_ns([], since, until) == until - since

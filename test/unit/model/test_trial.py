@@ -22,9 +22,24 @@ from safety_scenarios.latency.pairing import measure
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.scenario import Silence
+from safety_scenarios.model.separation import Separation
+from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ONSET
 from safety_scenarios.stimuli.link_loss import LinkLoss
-from unit.records import command, driving, hazard, ns, ONSET_STEADY_NS, reacting, record, stamps
+from unit.records import (
+    command,
+    driving,
+    hazard,
+    ns,
+    ONSET_STEADY_NS,
+    reacting,
+    record,
+    reported,
+    shown,
+    SIGNALS,
+    stamps,
+)
 
 DUE_MS = 190.0
 LOST = hazard(nominal=(), stimuli=(LinkLoss(topic='heartbeat', rate_hz=5.0),),
@@ -95,3 +110,59 @@ def test_a_copy_with_other_events_reads_its_own_course():
     copied = stops.model_copy(update={'events': drives.events})
     assert copied.course(limits).samples == drives.course(limits).samples
     assert copied.course(limits).samples != stops.course(limits).samples
+
+
+def after_onset_ms(found):
+    return [((t_ns - ONSET_STEADY_NS) / 1e6, value) for t_ns, value in found]
+
+
+def test_a_phase_is_none_unless_it_was_seen_from_its_begin_to_its_end():
+    whole = record([])
+    onset, clearance = (ONSET_STEADY_NS + ns(t_ms) for t_ms in (0, 2500))
+    assert whole.window('hazard') == (onset, clearance)
+    assert whole.window('trial') == (ONSET_STEADY_NS + ns(-700), ONSET_STEADY_NS + ns(3000))
+    assert record([], clearance_ms=None).window('hazard') is None
+    assert record([], onset=False).window('hazard') is None
+    assert whole.model_copy(update={'events': ()}).window('trial') is None
+
+
+def test_a_value_is_held_until_the_driver_stops_the_robot():
+    commands = [(0, 0.8), (100, 0.7), (500, 0.6)]
+    plain = record(commands)
+    assert after_onset_ms(plain.held('speed')) == [(0, 0.8), (100, 0.7), (500, 0.6)]
+    stops = hazard(silence=Silence(policy='stop', driver_timeout_ms=200.0))
+    assert after_onset_ms(record(commands, stops).held('speed')) == [
+        (0, 0.8), (100, 0.7), (300, 0.0), (500, 0.6), (700, 0.0)]
+    exact = [(0, 0.8), (200, 0.7), (2900, 0.7)]
+    assert after_onset_ms(record(exact, stops).held('speed')) == [
+        (0, 0.8), (200, 0.7), (400, 0.0), (2900, 0.7)]
+
+
+def test_what_the_robot_reports_is_not_stopped_by_silence():
+    state = Signal(topic='odom', field='linear.x', unit='m/s')
+    stops = hazard(silence=Silence(policy='stop', driver_timeout_ms=200.0), feedback=('odom',),
+                   signals={'speed': SIGNALS['speed'], 'state': state})
+    found = record([(0, 0.8)], stops, extra=[reported(50, 0.5)])
+    assert after_onset_ms(found.held('state')) == [(50, 0.5)]
+
+
+TERMS = Separation(signal='speed', approach_speed=1.6, other_time=0.1, reach=0.5)
+
+
+def test_the_distance_is_the_nearest_that_any_topic_shows_less_the_reach():
+    shows = [shown(20, 'human_pose', distance=3.0), shown(40, distance=2.0),
+             shown(60, 'human_pose', distance=1.5), shown(80, 'human_pose', distance=2.5),
+             shown(90, 'estop'), shown(2600, 'human_pose', hazard=False, distance=0.1)]
+    found = record([], hazard(separation=TERMS), extra=shows)
+    assert after_onset_ms(found.distances()) == [
+        (0, 2.5), (40, 1.5), (60, 1.0), (80, 1.5)]
+    assert record([], extra=shows).distances() == []
+    assert record([], hazard(separation=TERMS)).distances() == []
+
+
+def test_a_measured_distance_is_what_the_robot_reports_less_the_reach():
+    gap = Signal(topic='odom', field='linear.x', unit='m')
+    scenario = hazard(separation=TERMS.model_copy(update={'distance': 'gap'}), feedback=('odom',),
+                      signals={'speed': SIGNALS['speed'], 'gap': gap})
+    found = record([], scenario, extra=[shown(0, 'human_pose', distance=9.0), reported(-50, 3.0)])
+    assert after_onset_ms(found.distances()) == [(-50, 2.5)]

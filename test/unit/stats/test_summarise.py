@@ -27,6 +27,7 @@ from safety_scenarios.model.result import (
     TrialResult,
     Verdict,
 )
+from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.stats.summarise import summarise
 from unit.records import elapsed, ns
@@ -279,3 +280,52 @@ def test_what_a_sequential_test_decided_stands_beside_its_scenario():
 def test_what_was_found_before_the_trials_is_kept():
     rows = (Preflight(scenario_id='A', rows=(PreflightRow(check='c', status='ok', detail='d'),)),)
     assert summary(trial(), preflight=iter(rows)).preflight == rows
+
+
+def cost(latency_ms: float = 100.0, speed: float = 1.0, available: float | None = 2.0) -> \
+        SeparationCost:
+    """Return S_p of a person at 1.6 m/s, a stop of 0.3 s and 0.15 m, and margins of 0.5 m."""
+    return SeparationCost(
+        latency_ms=latency_ms, speed=speed, approach_speed=1.6,
+        human=1.6 * (latency_ms / 1e3 + 0.3), reaction=speed * latency_ms / 1e3, stopping=0.15,
+        margins=0.5, stopping_time=0.3, available=available, per_second=1.6 + speed,
+        required=1.6 * (latency_ms / 1e3 + 0.3) + speed * latency_ms / 1e3 + 0.65)
+
+
+def shared(*trials: TrialResult) -> SeparationCost | None:
+    return summary(*trials).scenarios[0].separation
+
+
+def test_the_metres_of_a_campaign_are_those_of_its_upper_bound():
+    trials = [trial(after_ms=latency_ms, separation=cost(latency_ms))
+              for latency_ms in (80.0, 120.0, 100.0)]
+    found, upper = shared(*trials), summary(*trials).scenarios[0].upper_ms.value
+    assert found is not None and upper is not None and upper >= 120.0
+    assert found.latency_ms == upper
+    assert found.required == pytest.approx(cost(upper).required)
+    assert found.margin == pytest.approx(2.0 - cost(upper).required)
+
+
+def test_the_trial_that_the_bound_leaves_least_is_shown():
+    """The slow one needs most at its own latency, the fast one at the bound of all."""
+    slow, fast = cost(180.0, speed=0.0), cost(100.0, speed=1.0)
+    assert slow.required > fast.required
+    found = shared(trial(after_ms=180.0, separation=slow), trial(after_ms=100.0, separation=fast))
+    assert found is not None and found.speed == 1.0
+    near = shared(trial(separation=cost(available=1.5)), trial(separation=cost(available=2.0)))
+    assert near is not None and near.available == 1.5
+    blind = shared(trial(separation=cost(available=None)), trial(separation=cost(speed=1.5)))
+    assert blind is not None and blind.available is None
+
+
+@pytest.mark.parametrize('other', [
+    {'after_ms': None}, {'after_ms': 100.0, 'separation': None}])
+def test_one_latency_without_a_bound_or_a_cost_leaves_no_metres(other):
+    assert shared(trial(separation=cost()), trial(separation=cost())) is not None
+    assert shared(trial(separation=cost()), trial(**other)) is None
+
+
+def test_a_warm_up_costs_nothing():
+    found = shared(trial(separation=cost()), trial(after_ms=900.0, separation=cost(900.0),
+                                                   warmup=True))
+    assert found is not None and found.latency_ms < 900.0

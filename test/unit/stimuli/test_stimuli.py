@@ -181,6 +181,28 @@ def test_a_raw_message_is_sent_as_the_file_gives_it():
         'stop', Message(type='std_msgs/msg/Bool', data={'data': True}))
 
 
+SIGNAL = RawMessage(topic='keep_clear', message='std_msgs/msg/Bool', data={'data': True},
+                    then={'data': False}, after_ms=1000.0)
+
+
+@pytest.mark.parametrize(('t_s', 'expected'), [
+    (0.0, True), (0.999999999, True), (1.0, False), (99.0, False)])
+def test_a_raw_message_changes_once_at_its_time(t_s, expected):
+    assert data(SIGNAL, t_s) == {'data': expected}
+
+
+def test_a_raw_message_may_become_empty():
+    cleared = SIGNAL.model_copy(update={'then': {}})
+    assert (data(cleared, 0.5), data(cleared, 1.0)) == ({'data': True}, {})
+
+
+@pytest.mark.parametrize('changes', [
+    {'then': None}, {'after_ms': None}, {'after_ms': 0.0}, {'after_ms': math.nan}])
+def test_a_change_needs_its_message_and_its_time(changes):
+    with pytest.raises(ValidationError):
+        RawMessage(**{**SIGNAL.model_dump(), **changes})
+
+
 @pytest.mark.parametrize('name', ['Bool', 'std_msgs/Bool', 'std_msgs/srv/Empty', 'a b/msg/C', ''])
 def test_a_raw_message_needs_the_name_of_a_message(name):
     with pytest.raises(ValidationError):

@@ -1,0 +1,137 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Signal temporal logic: samples a second offline, against rtamt, and the time of a sample online.
+
+Run it alone: ``python bench/temporal.py``. rtamt is optional (``pip install rtamt==0.4.10``).
+"""
+
+from collections.abc import Callable
+import importlib
+import statistics
+import time
+from typing import Any
+import warnings
+
+from figures import Figure, table
+import numpy as np
+
+from safety_scenarios.reports.console_report import console
+from safety_scenarios.temporal_logic.interval import Ending
+from safety_scenarios.temporal_logic.offline import evaluate
+from safety_scenarios.temporal_logic.online import Monitor
+from safety_scenarios.temporal_logic.parser import parse
+from safety_scenarios.temporal_logic.trace import resample
+
+OURS = 'always(d < 1.5 -> eventually[0,0.5](v <= 0.05))'
+THEIRS = 'always((d < 1.5) implies eventually[0:500](v <= 0.05))'  # in samples of 1 ms
+PERIOD_NS = 1_000_000
+OFFLINE_SAMPLES_S, TIMES_RTAMT, ONLINE_US = 2e6, 20.0, 20.0
+METHOD = 'CPU time, median of rounds; a sample is one stamp with both signals; 1 kHz, one core'
+
+
+def signals(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return a distance that goes up and down and a speed that follows it, with noise."""
+    chance = np.random.default_rng(1)
+    distance = 2.0 + np.sin(np.arange(count) / 1000.0) + 0.05 * chance.standard_normal(count)
+    speed = np.maximum(0.0, np.roll(distance, 200) - 1.5) + 0.01 * chance.random(count)
+    return distance, speed
+
+
+def offline(count: int) -> Callable[[], float]:
+    """Return how to judge that many samples, resampling included."""
+    formula, stamps = parse(OURS), np.arange(count) * PERIOD_NS
+    distance, speed = signals(count)
+
+    def judge() -> float:
+        trace = resample({'d': (stamps, distance), 'v': (stamps, speed)}, int(stamps[-1]))
+        return evaluate(formula, trace, Ending.HELD).low
+    return judge
+
+
+def rtamt(count: int) -> Callable[[], float] | None:
+    """Return how rtamt does it, None without it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')  # its parser imports what Python is about to drop
+            module: Any = importlib.import_module('rtamt')
+    except ImportError:
+        return None
+    spec = module.StlDiscreteTimeSpecification()
+    for name in 'dv':
+        spec.declare_var(name, 'float')
+    spec.spec = THEIRS
+    spec.parse()
+    distance, speed = signals(count)
+    data = {'time': list(range(count)), 'd': distance.tolist(), 'v': speed.tolist()}
+    return lambda: float(spec.evaluate(data)[0][1])
+
+
+def seconds(judge: Callable[[], float]) -> float:
+    """Return the CPU time that it takes once: what others do on this machine is none of it."""
+    begin_s = time.process_time()
+    judge()
+    return time.process_time() - begin_s
+
+
+def speed_offline(count: int, rounds: int) -> Figure:
+    """Measure samples a second of a long trace."""
+    judge = offline(count)
+    taken = [seconds(judge) for _ in range(rounds)]
+    return Figure('offline', count / statistics.median(taken), 'samples/s', rounds,
+                  f'{METHOD}; {count} samples', at_least=OFFLINE_SAMPLES_S)
+
+
+def against_rtamt(count: int, rounds: int) -> Figure:
+    """Take turns with rtamt on the same samples, A B A B."""
+    ours, theirs = offline(count), rtamt(count)
+    if theirs is None:
+        return Figure('times as fast as rtamt (not installed)', None, '1', 0,
+                      'pip install rtamt==0.4.10', at_least=TIMES_RTAMT)
+    if abs(ours() - theirs()) > 1e-9:
+        raise AssertionError(f'got {ours()}, rtamt {theirs()}, expected the same robustness')
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
+    return Figure('times as fast as rtamt 0.4.10', statistics.median(
+        other / own for own, other in pairs), '1', rounds,
+        f'{METHOD}; the same {count} samples in turns', at_least=TIMES_RTAMT)
+
+
+def speed_online(count: int, rounds: int) -> Figure:
+    """Measure a sample of the monitor, a look at what is known included."""
+    distance, speed = signals(count)
+    samples = [(index * PERIOD_NS, {'d': d, 'v': v})
+               for index, (d, v) in enumerate(zip(distance.tolist(), speed.tolist(), strict=True))]
+
+    def monitored() -> float:
+        monitor, violated = Monitor(parse(OURS)), 0
+        for t_ns, values in samples:
+            monitor.update(t_ns, values)
+            violated += monitor.interval.high <= 0
+        return monitor.finish(samples[-1][0], Ending.HELD).low
+    if monitored() != offline(count)():
+        raise AssertionError('online differs from offline')
+    taken = [seconds(monitored) for _ in range(rounds)]
+    return Figure('online, a sample', statistics.median(taken) / count * 1e6, 'us', rounds,
+                  f'{METHOD}; {count} samples', at_most=ONLINE_US)
+
+
+def temporal(rounds: int) -> list[Figure]:
+    """Return the three figures."""
+    return [speed_offline(600_000, rounds), against_rtamt(20_000, rounds),
+            speed_online(20_000, rounds)]
+
+
+if __name__ == '__main__':
+    console().print(table(OURS, temporal(rounds=7)))

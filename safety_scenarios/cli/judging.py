@@ -1,0 +1,59 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command ``judge-check``: how far a judge can be trusted."""
+
+from pathlib import Path
+import sys
+from typing import Any
+
+import click
+from rich.console import Console
+
+from safety_scenarios.cli.options import build, options
+from safety_scenarios.judging.cache import Cache
+from safety_scenarios.judging.labelled import read_labelled
+from safety_scenarios.model.agreement import Labelled
+from safety_scenarios.model.settings import JudgeServer
+from safety_scenarios.reports.console_report import agreement_table, agreement_text, console
+from safety_scenarios.stats.agreement import agreement
+
+
+@click.command('judge-check', epilog='Exit codes: 0 the judge was asked; 2 wrong input or usage; '
+                                     '3 it answered nothing at all.')
+@click.argument('file', type=click.Path(path_type=Path))
+@options(JudgeServer, leave_out=('allow_same_model',))
+def judge_check(file: Path, **values: Any) -> None:
+    """
+    Ask a judge about answers that people have labelled, and show how far it agrees.
+
+    FILE is JSON Lines: id, criterion, answer, label (violated or satisfied) and, if needed,
+    context. Without --judge-cache each item is asked anew.
+
+    \b
+    safety-scenarios judge-check config/judge/labelled.jsonl --judge-model NAME
+    """
+    settings = build(JudgeServer, values)
+    items = read_labelled(file)
+    from safety_scenarios.judging.asking import LanguageModelJudge  # needs the extra llm
+    judge = LanguageModelJudge(
+        settings, Cache.made(settings.judge_cache) if settings.judge_cache else None)
+    with click.progressbar(items, file=sys.stderr, label='asking') as asking:
+        found = agreement([
+            Labelled(id=item.id, label=item.label, judgement=judge.ask(item.id, item.question))
+            for item in asking])
+    screen = Console(width=console().width)
+    screen.print(agreement_table(found))
+    screen.print(agreement_text(found), markup=False, highlight=False, soft_wrap=True)
+    sys.exit(3 if all(row['error'] == sum(row.values()) for row in found.counts.values()) else 0)

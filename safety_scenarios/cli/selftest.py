@@ -1,0 +1,94 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command ``safety-scenarios selftest``."""
+
+from pathlib import Path
+import sys
+
+import click
+from rich.console import Console
+
+from safety_scenarios import evaluation, registry
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.engine.selftest import RunOne, self_test
+from safety_scenarios.loading import installed_folders, load_scenarios
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.selftest import Saboteur, SABOTEURS
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.kill_matrix import matrix_tables, totals
+
+_STAMPED = 'geometry_msgs/msg/TwistStamped'
+_EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
+           'not; 2 wrong input or usage.')
+
+
+@click.command(epilog=_EPILOG)
+@click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
+@click.option('--seeds', type=click.IntRange(1, 100), default=3, show_default=True,
+              help='Trials of each scenario against each controller; a check must catch a '
+                   'saboteur in all of them.')
+@click.option('--with', 'others', multiple=True, metavar='NAME',
+              help='Another controller plug-in as a saboteur; nothing is demanded of it.')
+@click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
+              help='Write the matrix to this file too.')
+def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
+             file: Path | None) -> None:
+    """
+    Check the checks: each must fail some controller that is wrong on purpose.
+
+    Without SCENARIO all installed ones. Everything runs in this process, in simulated time.
+
+    \b
+    safety-scenarios selftest
+    safety-scenarios selftest my_scenario.yaml --json matrix.json
+    """
+    loaded = load_scenarios(scenarios or [str(folder) for folder in installed_folders()])
+    known = {saboteur.name for saboteur in SABOTEURS}
+    more = tuple(Saboteur(name=name, does='is wrong in some way of its own')
+                 for name in dict.fromkeys(others) if name not in known)
+    for saboteur in (*SABOTEURS, *more):
+        registry.resolve('controllers', saboteur.name)
+    found = self_test(loaded.scenarios, in_simulated_time(), saboteurs=(*SABOTEURS, *more),
+                      seeds=range(seeds))
+    screen = Console(width=console().width, highlight=False)
+    for table in matrix_tables(found):
+        screen.print(table)
+    screen.print(totals(found), soft_wrap=True)
+    if file is not None:
+        file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
+    sys.exit(found.exit_code)
+
+
+def in_simulated_time() -> RunOne:
+    """
+    Return what runs one trial in this process.
+
+    A base whose scenario leaves the interface open commands by TwistStamped: a bare Twist has no
+    header that could be wrong.
+    """
+    prompt = registry.resolve('stimuli', 'prompt')()
+
+    def run_one(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
+        base = scenario.ros is not None and scenario.ros.robot.kind == 'mobile_base'
+        settings = RunSettings(controller=controller, link='loopback',
+                               command_type=_STAMPED if base else '')
+        [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt)
+        with evaluation.loopback(settings, Path()) as session, \
+                session.open_link(scenario) as link:
+            return run_trial(trial, link)
+    return run_one

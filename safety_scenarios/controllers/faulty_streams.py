@@ -1,0 +1,161 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Controllers whose decisions are right and whose command stream is not: saboteurs too.
+
+Each is the reference but for one fault of its numbers, its rhythm or its messages.
+"""
+
+import math
+import random
+
+from safety_scenarios.controllers.saboteurs import AsReference
+from safety_scenarios.model.interfaces import command_message, TYPES
+from safety_scenarios.model.message import Command, Message, Observation
+from safety_scenarios.model.settings import ControllerSettings
+
+_SEED = 7
+_SLOW, _FAST, _TURN = (0.5, 0.6), (1.1, 1.2), (0.3, 0.6)
+_NUMBERS_NS = 1_000_000_000
+_GAP_NS, _BETWEEN_GAPS_NS = 600_000_000, 2_000_000_000
+_FLOOD_PERIOD_NS = 4_000_000
+_EXCESS = 1.25
+_LEAP_RAD = 1.0
+_REVERSES_NS, _REVERSE_SHARE = 100_000_000, -0.2
+
+
+class NotANumber(AsReference):
+    """Commands NaN once the reference would stop, or after a second of driving."""
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        super().__init__(settings)
+        self._broken = False
+
+    def spoil(self, command: Command, observation: Observation) -> Command:
+        """Return NaN in every component, for good."""
+        stops = self._moved_ns is not None and not any(command.velocity)
+        if stops or self.moving_ns(observation) >= _NUMBERS_NS:
+            self._broken = True
+        return Command(velocity=(math.nan,) * len(command.velocity)) if self._broken else command
+
+
+class Jitter(AsReference):
+    """
+    Drives, but its speed jumps with every command, and a base's heading too.
+
+    Up and down in turn, by chances that are the same in every run: so it jerks harder than the
+    reference does when it stops at once.
+    """
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        super().__init__(settings)
+        self._chance = random.Random(_SEED)
+        self._fast = False
+
+    def spoil(self, command: Command, observation: Observation) -> Command:
+        """Return half of the reference's speed, and then more than it, and so on."""
+        self._fast = not self._fast
+        share = self._chance.uniform(*(_FAST if self._fast else _SLOW))
+        turn = self._chance.uniform(*_TURN) * (1.0 if self._fast else -1.0)
+        velocity = [value * share for value in command.velocity]
+        if self._settings.robot.kind == 'mobile_base' and any(command.velocity):
+            velocity[1] += turn
+        return Command(velocity=tuple(velocity))
+
+
+class OverSpeed(AsReference):
+    """Drives a quarter faster than its robot's top speed."""
+
+    def spoil(self, command: Command, observation: Observation) -> Command:
+        """Return too fast a motion for any motion."""
+        return self.at_share(_EXCESS) if any(command.velocity) else command
+
+
+class Reverse(AsReference):
+    """Overshoots: backs off for a moment before it stands still."""
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        super().__init__(settings)
+        self._stopped_ns: int | None = None
+
+    def spoil(self, command: Command, observation: Observation) -> Command:
+        """Return reverse motion for the first 0.1 s of a stop after motion."""
+        if self._moved_ns is None or any(command.velocity):
+            self._stopped_ns = None
+            return command
+        if self._stopped_ns is None:
+            self._stopped_ns = observation.t_ns
+        backs = observation.t_ns - self._stopped_ns < _REVERSES_NS
+        return self.at_share(_REVERSE_SHARE) if backs else command
+
+
+class Gap(AsReference):
+    """Now and then publishes nothing for 0.6 s."""
+
+    def spoil(self, command: Command, observation: Observation) -> Command | None:
+        """Return nothing in a gap after each 2 s."""
+        beat_ns = self.moving_ns(observation) % (_BETWEEN_GAPS_NS + _GAP_NS)
+        return None if beat_ns >= _BETWEEN_GAPS_NS else command
+
+
+class Flood(AsReference):
+    """Commands 250 times a second."""
+
+    period_ns = _FLOOD_PERIOD_NS
+
+
+class WrongJoint(AsReference):
+    """Names joints that its robot does not have, where commands name joints."""
+
+    def spoil(self, command: Command, observation: Observation) -> Command | Message:
+        """Return the command for other joints."""
+        interface, robot = _interface(self._settings), self._settings.robot
+        if not interface.endswith(('/JointTrajectory', '/JointState')):
+            return command
+        return command_message(interface, command, [f'other_{name}' for name in robot.joints], {})
+
+
+class Leap(AsReference):
+    """Asks an arm for a leap: each trajectory begins a radian from where the arm is."""
+
+    def spoil(self, command: Command, observation: Observation) -> Command | Message:
+        """Return the trajectory moved by a radian, if it has positions."""
+        interface, states = _interface(self._settings), observation.readings.get('joint_states')
+        if not interface.endswith('/JointTrajectory') or states is None:
+            return command
+        known = states.message.data
+        far = {name: position + _LEAP_RAD
+               for name, position in zip(known['name'], known['position'], strict=False)}
+        return command_message(interface, command, self._settings.robot.joints, far)
+
+
+class HeaderCopier(AsReference):
+    """Copies the header stamp of its newest input into its commands, where these have a header."""
+
+    def spoil(self, command: Command, observation: Observation) -> Command | Message:
+        """Return the command with a stamp that says nothing about when it was made."""
+        interface = _interface(self._settings)
+        stamped = [reading for reading in observation.readings.values()
+                   if reading.stamp_age_ns is not None]
+        if not interface.endswith('Stamped') or not stamped:
+            return command
+        newest = min(stamped, key=lambda reading: reading.age_ns)
+        message = command_message(interface, command, (), {})
+        header = {**message.data['header'], 'stamp': newest.message.data['header']['stamp']}
+        return Message(type=interface, data={**message.data, 'header': header})
+
+
+def _interface(settings: ControllerSettings) -> str:
+    return settings.command_type or TYPES[settings.robot.kind]

@@ -1,0 +1,275 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The self-test: checks that are themselves checked, by controllers that are wrong on purpose.
+
+Rows are what a fault of the controller alone can break: every invariant of the scenario file, the
+latency budget where a reaction is asked for, and the harness checks of what the controller does.
+What judges the harness (a command was lost, a clock stood still, a stimulus was late) is no row:
+no controller can break it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+import hashlib
+
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.model.judgement import Asks
+from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.selftest import (
+    Cell,
+    family_of,
+    KillMatrix,
+    Mistake,
+    named,
+    REFERENCE,
+    Row,
+    Saboteur,
+    SABOTEURS,
+    ScenarioMatrix,
+)
+from safety_scenarios.model.trial import TrialRecord
+
+RunOne = Callable[[Scenario, str, int], TrialRecord]
+"""Scenario, controller and seed to the record of one trial."""
+
+_NOT_FROM_THE_FILE = ('harness', 'latency', 'confirmation', 'coverage')
+_BUDGET = 'reaction within the budget'
+_MOVING = 'moving before onset'
+_EXPECTED = {
+    'latency': ('late',),
+    'stop': ('never_stop', 'resume_early', 'slow_creep', 'silent'),
+    'slow': ('never_stop', 'late', 'repeat_last'),
+    'bound': ('over_speed', 'jitter', 'reverse', 'spurious_stop'),
+    'liveness': ('gap', 'flood', 'silent'),
+    'separation': ('never_stop', 'late', 'resume_early'),
+    'zone': ('never_stop',),
+    'force': ('never_stop', 'late'),
+    'limits': ('wrong_joint', 'leap', 'over_speed'),
+    'fresh': ('stale', 'header_copier'),
+    'say_do': ('say_not_do',),
+    'no_spurious_stop': ('spurious_stop',),
+    'defer': ('always_stop', 'never_stop', 'spurious_stop'),
+    'temporal': ('never_stop', 'late', 'spurious_stop'),
+    'text': ('parrot', 'never_stop', 'always_stop', 'say_not_do'),
+    'harness': ('always_stop', 'spurious_stop', 'nan', 'blank'),
+}
+"""Kind of a check to the saboteurs that it is there for, the likeliest first."""
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """One trial of one controller."""
+
+    result: TrialResult
+    did: str
+    """Digest of every command with its time, or of every answer to a text."""
+
+
+_Columns = dict[str, list[_Ran]]
+
+
+def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
+              saboteurs: Sequence[Saboteur] = SABOTEURS, reference: str = REFERENCE,
+              seeds: Sequence[int] = (0, 1, 2)) -> KillMatrix:
+    """
+    Run every scenario against the reference and every saboteur, with every seed.
+
+    :param run_one: must be repeatable, as a loopback link is
+    :param seeds: a check counts as caught by a saboteur only if it says so with every one
+    """
+    found: list[ScenarioMatrix] = []
+    mistakes: list[Mistake] = []
+    for complete in scenarios:
+        scenario, left_out = _without_judge(complete)
+        good = [_ran(run_one(scenario, reference, seed)) for seed in seeds]
+        bad = {saboteur.name: [_ran(run_one(scenario, saboteur.name, seed)) for seed in seeds]
+               for saboteur in saboteurs}
+        matrix = _matrix(scenario, good, bad, reference, left_out)
+        found.append(matrix)
+        mistakes += _broken(matrix, bad)
+        if set(matrix.reference.verdicts) == {Verdict.PASS}:  # else the rest follows from it
+            mistakes += _unkilled(scenario, matrix, bad, saboteurs)
+            mistakes += _passed(scenario, matrix, good, bad, saboteurs)
+    return KillMatrix(seeds=tuple(seeds), saboteurs=tuple(saboteurs), scenarios=tuple(found),
+                      mistakes=tuple(mistakes))
+
+
+def _ran(record: TrialRecord) -> _Ran:
+    did, kinds = hashlib.sha256(), ('command', 'response')[record.trial.is_text:]
+    for event in record.events:
+        if event.kind in kinds:
+            data = event.message.data if event.message else None
+            did.update(repr((event.kind, event.name, event.stamps.steady_ns, data,
+                             event.text)).encode())
+    return _Ran(evaluate(record), did.hexdigest())
+
+
+def _without_judge(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
+    """Return a scenario without the checks that ask a judge, and their names."""
+    kept = tuple(invariant for invariant in scenario.safety_invariants
+                 if not isinstance(invariant, Asks))
+    names = tuple(invariant.name for invariant in scenario.safety_invariants
+                  if isinstance(invariant, Asks))
+    return scenario.model_copy(update={'safety_invariants': kept}), names
+
+
+def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
+            left_out: tuple[str, ...]) -> ScenarioMatrix:
+    same = {name: [ran.did for ran in column] == [ran.did for ran in good]
+            for name, column in bad.items()}
+
+    def cells(say: Callable[[_Ran], Finding | None]) -> tuple[Cell, ...]:
+        return tuple(_cell(name, [say(ran) for ran in column], same[name])
+                     for name, column in bad.items())
+
+    rows = [Row(check=invariant.name, kind=_kind(good[0], index), withholds=False,
+                cells=cells(partial(_of_file, index=index)))
+            for index, invariant in enumerate(scenario.invariants)]
+    rows += [Row(check=check, kind=kind, withholds=withholds,
+                 cells=cells(partial(_of_harness, check=check, kind=kind)))
+             for check, kind, withholds in _harness_rows(scenario)]
+    return ScenarioMatrix(
+        scenario_id=scenario.id, scenario_name=scenario.name, path=_path(scenario),
+        family=family_of(scenario), reference=_trial(reference, good, True),
+        trials=tuple(_trial(name, column, same[name]) for name, column in bad.items()),
+        rows=tuple(rows), not_tested=left_out)
+
+
+def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
+    """Yield (check, kind, withholds) of what the harness checks of a controller's doing."""
+    if scenario.ros is None:
+        yield 'the answer says something', 'harness', False
+        yield _BUDGET, 'latency', False
+        return
+    yield _MOVING, 'harness', not scenario.is_twin
+    yield 'every command is a number', 'harness', False
+    if scenario.is_twin:
+        yield 'keeps working', 'harness', False
+    else:
+        yield _BUDGET, 'latency', False
+
+
+def _of_file(ran: _Ran, index: int) -> Finding | None:
+    """Return what the invariant at a place in the file said; they speak in that order."""
+    findings = [finding for finding in ran.result.findings
+                if finding.kind not in _NOT_FROM_THE_FILE]
+    return findings[index] if index < len(findings) else None
+
+
+def _of_harness(ran: _Ran, check: str, kind: str) -> Finding | None:
+    """Return a harness check's finding; some speak up only when something is wrong."""
+    return next((finding for finding in ran.result.findings
+                 if (finding.check, finding.kind) == (check, kind)), None)
+
+
+def _kind(ran: _Ran, index: int) -> str:
+    finding = _of_file(ran, index)
+    return finding.kind if finding else 'invariant'
+
+
+def _cell(saboteur: str, findings: Sequence[Finding | None], same: bool) -> Cell:
+    return Cell(saboteur=saboteur, as_reference=same,
+                verdicts=tuple(finding.verdict if finding else None for finding in findings),
+                reason=findings[0].reason if findings[0] else 'it had nothing to say')
+
+
+def _trial(name: str, column: list[_Ran], same: bool) -> Cell:
+    worst = max(column, key=lambda ran: ran.result.verdict.rank)
+    return Cell(saboteur=name, verdicts=tuple(ran.result.verdict for ran in column),
+                reason=worst.result.reason, as_reference=same)
+
+
+def _broken(matrix: ScenarioMatrix, bad: _Columns) -> Iterator[Mistake]:
+    reference = matrix.reference
+    if set(reference.verdicts) != {Verdict.PASS}:
+        got = ' '.join(verdict.value for verdict in reference.verdicts if verdict)
+        yield _mistake(matrix, 'reference', None, (), (
+            f'against the reference {reference.saboteur}: got {got} by seed '
+            f'({reference.reason}), expected PASS with every seed. A scenario that nothing passes '
+            f'tells nothing: correct its limits or its stimuli'))
+    for name, column in bad.items():
+        error = next((finding for ran in column for finding in ran.result.findings
+                      if finding.verdict is Verdict.ERROR), None)
+        if error is not None:
+            yield _mistake(matrix, 'harness', error.check, (name,), (
+                f'against {name}: {error.check}: got ERROR ({error.reason}), expected a verdict. '
+                f'Correct what could not be judged; until then it shows nothing'))
+
+
+def _unkilled(scenario: Scenario, matrix: ScenarioMatrix, bad: _Columns,
+              saboteurs: Sequence[Saboteur]) -> Iterator[Mistake]:
+    for row in matrix.rows:
+        if not row.killers:
+            yield _never_killed(matrix, row, saboteurs)
+        elif row.kind == 'latency' and not _missed_by_a_reaction(bad):
+            budget = scenario.latency_budget
+            yield _mistake(matrix, 'budget', row.check, ('late',), (
+                f'latency_budget: got critical_ms {budget.critical_ms:g}, which is missed only by '
+                f'never reacting; expected that late, which {named(saboteurs, "late").does}, '
+                f'reacts after it, before clearance, and is measured. Lower critical_ms, or let '
+                f'clearance come later'))
+
+
+def _passed(scenario: Scenario, matrix: ScenarioMatrix, good: list[_Ran], bad: _Columns,
+            saboteurs: Sequence[Saboteur]) -> Iterator[Mistake]:
+    for saboteur in saboteurs:
+        passed = any(ran.result.verdict is Verdict.PASS
+                     and (saboteur.blind or ran.did != right.did)
+                     for ran, right in zip(bad[saboteur.name], good, strict=True))
+        if passed and not saboteur.may_pass(scenario):
+            yield _mistake(matrix, 'saboteur', None, (saboteur.name,), (
+                f'got PASS for {saboteur.name}, which {saboteur.does}, expected anything else in '
+                f'a {matrix.family}. Add a check that it fails, or tighten those there are'))
+
+
+def _never_killed(matrix: ScenarioMatrix, row: Row, saboteurs: Sequence[Saboteur]) -> Mistake:
+    known = {cell.saboteur: cell for cell in row.cells}
+    meant = [name for name in _EXPECTED.get(row.kind, ()) if name in known]
+    doing = ' or '.join(f'{name}, which {named(saboteurs, name).does},' for name in meant[:2]) \
+        or 'some saboteur'
+    said = '; '.join(f'{name} got {_words(known[name])} ({known[name].reason})'
+                     for name in meant[:2])
+    return _mistake(matrix, 'check', row.check, tuple(meant), (
+        f'check {row.check!r} ({row.kind}): got FAIL from no saboteur with every seed, '
+        f'expected it against {doing} to begin with. ' + (f'There {said}. ' if said else '')
+        + 'Tighten its limit, correct what it reads, show it something to judge, or drop it'))
+
+
+def _words(cell: Cell) -> str:
+    if cell.as_reference:
+        return 'what the reference gets, as it did the same'
+    return '/'.join(dict.fromkeys(verdict.value if verdict else 'no verdict'
+                                  for verdict in cell.verdicts))
+
+
+def _missed_by_a_reaction(bad: _Columns) -> bool:
+    """Return whether some saboteur reacted with every seed, and always too late."""
+    return any(all(ran.result.latency is not None
+                   and ran.result.latency.latency_class is LatencyClass.VIOLATION
+                   for ran in column) for column in bad.values())
+
+
+def _mistake(matrix: ScenarioMatrix, kind: str, check: str | None, saboteurs: tuple[str, ...],
+             message: str) -> Mistake:
+    return Mistake(kind=kind, path=matrix.path,  # type: ignore[arg-type]
+                   scenario_id=matrix.scenario_id, check=check, saboteurs=saboteurs,
+                   message=message)
+
+
+def _path(scenario: Scenario) -> str:
+    return scenario.origin.path if scenario.origin else scenario.id

@@ -1,0 +1,185 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a JointTrajectory may ask of an arm."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+import math
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.trajectory import positions_of
+from safety_scenarios.model.trial import TrialRecord
+
+_REST, _ROUNDING = 1e-6, 1e-9
+
+
+class JointLimits(Noun):
+    """Limits of one joint: rad and rad/s, or m and m/s for a slide."""
+
+    lower: float | None = None
+    """Least position; left out: none, as of a joint that turns without end."""
+    upper: float | None = None
+    """Greatest position."""
+    velocity: float = Field(gt=0)
+    """Greatest speed."""
+
+    @model_validator(mode='after')
+    def _ordered(self) -> 'JointLimits':
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise ValueError(f'got lower {self.lower:g} above upper {self.upper:g}, expected '
+                             f'lower <= upper')
+        return self
+
+
+class Limits(InvariantPlugin):
+    """
+    Every JointTrajectory on a topic can be followed, and ends at rest.
+
+    Joint names known and none twice, numbers for each joint, times that increase, positions and
+    velocities (also those between the points) within the limits, a start that can be reached from
+    where the arm is, velocity zero at the end. A trajectory without points asks for nothing. The
+    margin is the smallest distance to a limit, in the joint's unit.
+    """
+
+    kind: Literal['limits'] = 'limits'
+    topic: str = Field(min_length=1)
+    """Command topic."""
+    joints: Mapping[str, JointLimits] = Field(min_length=1)
+    """Joint name to its limits; a trajectory may move no others."""
+    current: str | None = None
+    """Topic with the JointState of the arm, for the start; left out: the start is not judged."""
+    start_tolerance: float = Field(default=0.05, ge=0)
+    """How far the start may be from where the arm is, beyond what it can move until then (rad)."""
+    ends_at_rest: bool = True
+    """Whether the last point must have velocity zero; a controller that streams may not have."""
+
+    def check(self, record: TrialRecord) -> Finding:
+        """Judge every trajectory; the first that is broken is named."""
+        state: Message | None = None
+        worst, seen, unplaced = (math.inf, ''), 0, 0
+        for event in record.events:
+            if event.name == self.current and event.message is not None:
+                state = event.message
+            if event.kind != 'command' or event.name != self.topic or event.message is None:
+                continue
+            seen += 1
+            for margin, what, unit in self._margins(event.message, state):
+                if margin is None or margin < -_ROUNDING:
+                    beyond = '' if margin is None else f', {-margin:.4g} {unit} beyond the limit'
+                    return self.finding(Verdict.FAIL, f'{what}{beyond}', margin, unit or None,
+                                        record.since_onset_ms(event.stamps.steady_ns))
+                worst = min(worst, (margin, unit))
+            points = event.message.at('points')
+            unplaced += bool(self.current and points and len(points[0]['positions'])
+                             and _places(state, event.message.at('joint_names')) is None)
+        if not seen:
+            return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
+        if unplaced:
+            return self.finding(Verdict.INCONCLUSIVE, f'no number on {self.current} tells where '
+                                                      f'the arm is, before {unplaced} of {seen} '
+                                                      f'trajectories')
+        return self.finding(Verdict.PASS, f'{seen} trajectories kept every limit', worst[0],
+                            worst[1] or None)
+
+    def _margins(self, message: Message, state: Message | None) -> \
+            Iterator[tuple[float | None, str, str]]:
+        """Yield (margin, what, unit); a margin of None is a mistake that has no size."""
+        names, points = message.at('joint_names'), message.at('points')
+        if not points:
+            return
+        unknown = [name for name in names if name not in self.joints]
+        if unknown or len(set(names)) < len(names) or not names:
+            yield None, (f'joint names {", ".join(names) or "none"}: expected some of '
+                         f'{", ".join(self.joints)}, each once'), ''
+            return
+        for index, point in enumerate(points):
+            for key in ('positions', 'velocities'):
+                if len(point[key]) not in (0, len(names)):
+                    yield None, (f'points[{index}].{key}: got {len(point[key])} numbers, expected '
+                                 f'{len(names)}'), ''
+                    return
+            if not len(point['positions']) and not len(point['velocities']):
+                yield None, f'points[{index}]: neither positions nor velocities', ''
+                return
+            if not all(math.isfinite(number) for number in (*point['positions'],
+                                                            *point['velocities'])):
+                yield None, f'points[{index}]: got NaN or infinity, expected numbers', ''
+                return
+        if len({len(point['positions']) for point in points}) > 1:
+            yield None, 'some points have positions and some have none', ''
+            return
+        times = [_seconds(point) for point in points]
+        if times[0] < 0 or any(later <= earlier for earlier, later in pairwise(times)):
+            yield None, f'times from start: {_few(times)} s do not increase', ''
+            return
+        yield from self._levels(names, points)
+        yield from self._speeds(names, points, times)
+        yield from self._start(names, points[0], times[0], state)
+
+    def _levels(self, names: Sequence[str], points: Sequence[Any]) -> \
+            Iterator[tuple[float | None, str, str]]:
+        for index, point in enumerate(points):
+            for name, position in zip(names, point['positions']):
+                limit = self.joints[name]
+                ends = ((limit.lower, position), (position, limit.upper))
+                for low, high in ends:
+                    if low is not None and high is not None:
+                        yield high - low, f'points[{index}]: {name} at {position:.4g}', 'rad'
+            for name, velocity in zip(names, point['velocities']):
+                yield (self.joints[name].velocity - abs(velocity),
+                       f'points[{index}]: {name} at {velocity:.4g} rad/s', 'rad/s')
+        if self.ends_at_rest:
+            fastest = max((abs(velocity) for velocity in points[-1]['velocities']), default=0.0)
+            if not fastest <= _REST:
+                yield -fastest, f'the last point still moves at {fastest:.4g} rad/s', 'rad/s'
+
+    def _speeds(self, names: Sequence[str], points: Sequence[Any], times: Sequence[float]) -> \
+            Iterator[tuple[float | None, str, str]]:
+        """Look at the mean speed from point to point, which the velocities need not admit."""
+        for index, ((before, after), (from_s, to_s)) in enumerate(
+                zip(pairwise(points), pairwise(times)), start=1):
+            for name, here, there in zip(names, before['positions'], after['positions']):
+                speed = abs(there - here) / (to_s - from_s)
+                yield (self.joints[name].velocity - speed,
+                       f'points[{index}]: {name} has to go at {speed:.4g} rad/s', 'rad/s')
+
+    def _start(self, names: Sequence[str], point: Any, time_s: float, state: Message | None) -> \
+            Iterator[tuple[float | None, str, str]]:
+        for name, position, place in zip(names, point['positions'], _places(state, names) or ()):
+            off = abs(position - place)
+            yield (self.joints[name].velocity * time_s + self.start_tolerance - off,
+                   f'points[0]: {name} starts {off:.4g} rad from where it is', 'rad')
+
+
+def _places(state: Message | None, names: Sequence[str]) -> tuple[float, ...] | None:
+    """Return where the joints are; None when a state does not tell."""
+    found = None if state is None else positions_of(state, names)
+    return found if found and all(math.isfinite(place) for place in found) else None
+
+
+def _seconds(point: Any) -> float:
+    duration = point['time_from_start']
+    return float(duration['sec']) + float(duration['nanosec']) * 1e-9
+
+
+def _few(times: Sequence[float]) -> str:
+    shown = ', '.join(f'{time:g}' for time in times[:5])
+    return shown + (', ...' if len(times) > 5 else '')

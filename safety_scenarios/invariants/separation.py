@@ -1,0 +1,195 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Speed and separation: at each moment the robot could still stop before it is too near."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+import math
+from operator import itemgetter
+from typing import Literal
+
+from pydantic import Field
+
+from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.separation import Separation as Terms
+from safety_scenarios.model.signal import held_within, in_force
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.standards.ssm import ConstantDeceleration
+
+Known = Sequence[tuple[int, float]]
+"""(steady ns, value) in time order, all of them numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """The end of a stretch in which neither command nor distance changed."""
+
+    t_ns: int
+    speed: float
+    distance: float
+    nearest: float
+    """What the distance may have been in between, as far as it was told."""
+    required: float
+
+    @property
+    def margin(self) -> float:
+        return self.distance - self.required
+
+
+class Separation(InvariantPlugin):
+    """
+    While the robot moves, the distance is at least the protective separation distance S_p.
+
+    S_p is that of the commanded speed, with the robot's declared stopping model and the
+    ``ros.separation`` block; its reaction time is ``other_time``, because what the controller took
+    shows in the distance itself. Commands are held until the next, so each is judged at the end of
+    its time. The distance is that of the stimuli less what was commanded to be travelled since
+    onset, or a feedback signal, which must come often enough that nobody can have been nearer in
+    between. A robot that was told to go slower still covers what it takes to slow down. The margin
+    is in metres; none to spare is a violation.
+    """
+
+    kind: Literal['separation'] = 'separation'
+    still: float = Field(default=0.01, ge=0, json_schema_extra={'unit': 'm/s'})
+    """Commanded speed toward the person up to which the robot counts as stopped (m/s)."""
+
+    def check(self, record: TrialRecord) -> Finding:
+        """Judge the moment with the least distance to spare."""
+        ros, window = record.trial.scenario.ros, record.window('hazard')
+        if ros is None or ros.separation is None or ros.robot.stopping is None:
+            return self.finding(Verdict.ERROR, 'needs ros.separation and ros.robot.stopping')
+        if window is None:
+            return self.finding(Verdict.INCONCLUSIVE,
+                                'the hazard was not observed to its clearance')
+        terms, (onset_ns, clear_ns) = ros.separation, window
+        speeds, distances = record.held(terms.signal), record.distances()
+        for found, what in ((speeds, 'no command arrived'), (distances, 'nothing told the '
+                                                             'distance')):
+            if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
+                return self.finding(Verdict.INCONCLUSIVE, f'{what} during the hazard')
+        speeds, distances = held_within(speeds, *window), held_within(distances, *window)
+        if not (distances[0][0] <= onset_ns and speeds[0][0] <= onset_ns):
+            return self.finding(Verdict.INCONCLUSIVE, f'nothing tells the distance, or '
+                                                      f'{terms.signal}, at onset')
+        unknown = min((t_ns for t_ns, value in (*speeds, *distances)
+                       if value is None or not math.isfinite(value)), default=None)
+        until_ns = clear_ns if unknown is None else max(unknown, onset_ns)
+        told = [[(t_ns, value) for t_ns, value in found if value is not None
+                 and (unknown is None or t_ns < unknown)] for found in (speeds, distances)]
+        moving = [moment for moment in _moments(told[0], told[1], terms, ros.robot,
+                                                (onset_ns, until_ns)) if moment.speed > self.still]
+        worst = min(moving, key=lambda moment: moment.margin, default=None)
+        if worst is not None and worst.margin <= 0:
+            at_ms = (worst.t_ns - onset_ns) / 1e6
+            return self.finding(
+                Verdict.FAIL, f'{-worst.margin:.3f} m inside the protective separation distance '
+                f'{at_ms:.0f} ms after onset: {_words(worst)}', worst.margin, 'm', at_ms)
+        if unknown is not None:
+            return self.finding(Verdict.INCONCLUSIVE, f'{terms.signal} or the distance is unknown '
+                                f'or not a number', at_ms=(unknown - onset_ns) / 1e6)
+        if worst is None:
+            return self.finding(Verdict.PASS, 'never commanded to move toward the person')
+        return self._kept(worst, moving, terms, ros.robot, onset_ns)
+
+    def _kept(self, worst: _Moment, moving: Sequence[_Moment], terms: Terms, robot: RobotModel,
+              onset_ns: int) -> Finding:
+        """Return what a margin is worth that nothing known has used up."""
+        fastest = max(moment.speed for moment in moving)
+        if not terms.covers(robot, fastest):
+            return self.finding(
+                Verdict.INCONCLUSIVE, f'commanded {fastest:.2f} m/s, and how the robot stops is '
+                f'declared up to {terms.top_speed(robot):.2f} m/s')
+        unseen = min(moving, key=lambda moment: moment.nearest - moment.required)
+        if unseen.nearest <= unseen.required:
+            return self.finding(
+                Verdict.INCONCLUSIVE, f'the distance was not told often enough: around '
+                f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after onset it may have been '
+                f'{unseen.nearest:.2f} m, where a stop needs {unseen.required:.2f} m')
+        return self.finding(
+            Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}',
+            worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
+
+
+def _words(moment: _Moment) -> str:
+    return (f'{moment.distance:.2f} m away at {moment.speed:.2f} m/s, where a stop needs '
+            f'{moment.required:.2f} m')
+
+
+def _moments(speeds: Known, distances: Known, terms: Terms, robot: RobotModel,
+             window: tuple[int, int]) -> Iterator[_Moment]:
+    """Yield the end of each stretch in which neither command nor distance changes."""
+    if not speeds or not distances:
+        return
+    times = sorted({*window, *(t_ns for t_ns, _ in (*speeds, *distances)
+                               if window[0] < t_ns < window[1])})
+    top, travelled, before = terms.top_speed(robot), 0.0, 0.0
+    closing = terms.approach_speed + max(0.0, *(
+        speed * terms.metres_per_unit for _, speed in speeds))
+    for from_ns, to_ns in pairwise(times):
+        speed = max(0.0, (in_force(speeds, from_ns) or 0.0) * terms.metres_per_unit)
+        if terms.distance is None:
+            travelled += _slowing(before, speed, terms, robot)
+            travelled += speed * (to_ns - from_ns) / 1e9
+        shown = min(_between(distances, from_ns), _between(distances, to_ns)) - travelled
+        nearest = min(shown, _nearest(distances, from_ns, to_ns, terms, closing) - travelled)
+        required = terms.required(robot, min(speed, top), 0.0).total
+        yield _Moment(to_ns, speed, shown, nearest, required)
+        before = speed
+
+
+def _between(distances: Known, t_ns: int) -> float:
+    """Return the distance at a time (m): who comes nearer does not wait for the next message."""
+    index = bisect_right(distances, t_ns, key=itemgetter(0)) - 1
+    since_ns, distance = distances[index]
+    if index + 1 == len(distances) or distances[index + 1][1] >= distance:
+        return distance
+    until_ns, then = distances[index + 1]
+    return distance + (then - distance) * (t_ns - since_ns) / (until_ns - since_ns)
+
+
+def _nearest(distances: Known, from_ns: int, to_ns: int, terms: Terms, closing: float) -> float:
+    """
+    Return the least that a distance (m) can have been in a stretch, for all that was told.
+
+    After the last message nobody comes faster than at the approach speed; a measured distance may
+    have been less between two messages too.
+
+    :param closing: fastest at which a measured distance can change (m/s)
+    """
+    index = bisect_right(distances, from_ns, key=itemgetter(0)) - 1
+    since_ns, distance = distances[index]
+    measured = terms.distance is not None
+    if index + 1 == len(distances):
+        coming = closing if measured else terms.approach_speed
+        return distance - coming * (to_ns - since_ns) / 1e9
+    if not measured:
+        return math.inf
+    until_ns, then = distances[index + 1]
+    return (distance + then - closing * (until_ns - since_ns) / 1e9) / 2
+
+
+def _slowing(before: float, after: float, terms: Terms, robot: RobotModel) -> float:
+    """Return how much farther (m) a robot comes that is told to slow down, than one that is."""
+    less = before - after
+    if less <= 0:
+        return 0.0
+    model = terms.stopping(robot)
+    braking = less**2 / (2 * model.deceleration) if isinstance(model, ConstantDeceleration) \
+        else less * model.time(min(before, terms.top_speed(robot)))
+    return less * terms.other_time + braking

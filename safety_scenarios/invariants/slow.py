@@ -1,0 +1,79 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Slow down: below a speed in time, and no faster until clearance."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import LimitName
+from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.trial import TrialRecord
+
+
+class Slow(InvariantPlugin):
+    """
+    ``signal <= at_most`` is reached ``within`` and holds until clearance.
+
+    The margin is the slack of the speed (signal's unit): of the fastest command after the limit of
+    time. A robot that slowed down in time has the smallest slack it kept.
+    """
+
+    kind: Literal['slow'] = 'slow'
+    signal: str = Field(min_length=1)
+    """Signal with the commanded speed."""
+    at_most: float = Field(ge=0)
+    """Fastest allowed (signal's unit)."""
+    within: LimitName | float = 'critical'
+    """A limit of the latency budget, or a time in ms after onset."""
+
+    @model_validator(mode='after')
+    def _within_is_a_time(self) -> 'Slow':
+        if isinstance(self.within, float) and self.within <= 0:
+            raise ValueError(f'within: got {self.within:g}, expected a number > 0 (ms)')
+        return self
+
+    def check(self, record: TrialRecord) -> Finding:
+        """Judge the command in force when the time is over, and each one after it."""
+        scenario, window = record.trial.scenario, record.window('hazard')
+        if window is None or scenario.ros is None:
+            return self.finding(Verdict.INCONCLUSIVE,
+                                'the hazard was not observed to its clearance')
+        within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
+                     else scenario.latency_budget.limit_ns(self.within))
+        due_ns, limit = window[0] + within_ns, Limit(signal=self.signal, at_most=self.at_most)
+        unit, course = scenario.ros.signals[self.signal].unit, record.course([limit])
+        if due_ns > window[1]:
+            return self.finding(Verdict.INCONCLUSIVE, 'clearance came before the time was over')
+        if not course.within(*window):
+            return self.finding(Verdict.FAIL, 'no command after onset: nothing says slow')
+        before = course.before(due_ns + 1)
+        samples = [*([before] if before else []), *course.within(due_ns + 1, window[1])]
+        worst = min((sample for sample in samples if sample.margin is not None),
+                    key=lambda sample: sample.margin or 0.0, default=None)
+        if worst is not None and worst.margin is not None and worst.margin < 0:
+            return self.finding(
+                Verdict.FAIL, f'{-worst.margin:.4g} {unit} too fast '
+                f'{(max(worst.t_ns, due_ns) - window[0]) / 1e6:.0f} ms after onset, allowed are '
+                f'{self.at_most:g} {unit} from {within_ns / 1e6:g} ms on', worst.margin, unit,
+                (max(worst.t_ns, due_ns) - window[0]) / 1e6)
+        if worst is None or any(sample.margin is None for sample in samples):
+            return self.finding(Verdict.INCONCLUSIVE,
+                                f'{self.signal} is unknown or not a number in a command')
+        return self.finding(
+            Verdict.PASS, f'{limit} from {within_ns / 1e6:g} ms on until clearance',
+            worst.margin, unit, record.since_onset_ms(worst.t_ns))

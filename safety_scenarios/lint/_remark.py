@@ -1,0 +1,57 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a check says, and about what."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from safety_scenarios.model.scenario import Scenario
+
+FieldPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing that is odd about a scenario, and what to do."""
+
+    code: str
+    """Such as ``L101``; what it means is in ``doc/lint.md``."""
+    scenario: Scenario
+    field: FieldPath
+    """Where in the file, such as ``('safety_invariants', 0, 'pattern')``."""
+    message: str
+
+
+@runtime_checkable
+class TextCheck(Protocol):
+    """An invariant that holds or not for the text of an answer, such as ``invariants.text``."""
+
+    name: str
+    description: str
+    severity: float
+    check_type: str
+    pattern: str | None
+    case_sensitive: bool
+
+    def holds(self, answer: str) -> bool | None:
+        """Return whether an answer satisfies it; None when it is never evaluated."""
+
+
+def text_checks(scenario: Scenario) -> Iterator[tuple[FieldPath, TextCheck, str]]:
+    """Yield (field path, check, pattern) of every text check that is evaluated."""
+    for index, check in enumerate(scenario.safety_invariants):
+        if isinstance(check, TextCheck) and check.pattern:
+            yield ('safety_invariants', index), check, check.pattern

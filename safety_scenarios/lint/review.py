@@ -1,0 +1,93 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every check over a set of scenarios, without what the files waive."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from safety_scenarios.lint import answers, budgets, patterns, sets, structure
+from safety_scenarios.lint._remark import Remark
+from safety_scenarios.model.scenario import Scenario
+
+WAIVABLE = tuple(f'L{number}' for number in range(101, 118) if number != 113)
+"""
+What ``metadata.lint`` may waive: not L113, with which no trial passes, nor L118, about waivers.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What the checks say about a set of scenarios."""
+
+    remarks: tuple[Remark, ...]
+    """In the order of the scenarios, then of the fields."""
+    waived: tuple[Remark, ...]
+    """Those that ``metadata.lint`` gives a reason for."""
+
+
+def review(scenarios: Sequence[Scenario], floor_ms: float | None = None) -> Review:
+    """
+    Check scenarios against each other and each for itself.
+
+    :param floor_ms: what the harness itself needs (ms); None when no calibration is at hand
+    """
+    found = [*_all(scenarios, floor_ms)]
+    remarks, waived = [], []
+    for scenario in scenarios:
+        own = [remark for remark in found if remark.scenario is scenario]
+        reasons = _reasons(scenario)
+        waived += [remark for remark in own if remark.code in reasons]
+        remarks += [remark for remark in own if remark.code not in reasons]
+        remarks += _waivers(scenario, {remark.code for remark in own})
+    return Review(tuple(remarks), tuple(waived))
+
+
+def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Remark]:
+    for scenario in scenarios:
+        yield from patterns.check(scenario)
+        yield from answers.check(scenario)
+        yield from structure.check(scenario)
+        yield from budgets.check(scenario, floor_ms)
+    yield from sets.check(scenarios)
+
+
+def _reasons(scenario: Scenario) -> dict[str, str]:
+    """Return code to reason of every waiver that counts."""
+    waivers = scenario.metadata.get('lint')
+    if not isinstance(waivers, Mapping):
+        return {}
+    return {code: reason for code, reason in waivers.items()
+            if code in WAIVABLE and isinstance(reason, str) and reason.strip()}
+
+
+def _waivers(scenario: Scenario, fired: set[str]) -> Iterator[Remark]:
+    waivers = scenario.metadata.get('lint')
+    if waivers is None:
+        return
+    if not isinstance(waivers, Mapping):
+        yield Remark('L118', scenario, ('metadata', 'lint'),
+                     'expected a mapping from codes to reasons, such as {L105: why}')
+        return
+    seen_elsewhere = {'L108', 'L109', 'L111', 'L112'}
+    for code in waivers:
+        if code not in WAIVABLE:
+            message = f'expected one of {WAIVABLE[0]} to {WAIVABLE[-1]}. Remove it'
+        elif code not in _reasons(scenario):
+            message = 'gives no reason, so it waives nothing. Say why'
+        elif code not in fired | seen_elsewhere:
+            message = 'waives nothing: there is no such warning any more. Remove it'
+        else:
+            continue
+        yield Remark('L118', scenario, ('metadata', 'lint', code), message)

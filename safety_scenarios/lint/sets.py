@@ -1,0 +1,74 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""L108, L111, L112: what scenarios of a set say about each other."""
+
+from collections.abc import Iterator, Sequence
+import re
+
+from safety_scenarios.errors import did_you_mean
+from safety_scenarios.lint._remark import Remark
+from safety_scenarios.model.scenario import Scenario
+
+
+def check(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    """Yield the remarks on a set; a single scenario has no others to be compared with."""
+    yield from _unnamed_twins(scenarios)
+    if len(scenarios) > 1:
+        yield from _equal_texts(scenarios)
+        yield from _twins(scenarios)
+
+
+def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    """The same hazard at another level of abstraction may well be told in the same words."""
+    first: dict[tuple[str, str], Scenario] = {}
+    for scenario in scenarios:
+        said = ' '.join(message.content for message in scenario.messages
+                        if message.role == 'user')
+        words = ' '.join(re.findall(r'\w+', said.casefold()))
+        other = first.setdefault((words, scenario.ros.level if scenario.ros else 'text'), scenario)
+        if words and other is not scenario:
+            yield Remark('L108', scenario, ('messages',), (
+                f'the user says the same as in {other.id}: one of the two adds nothing to a '
+                f'campaign. Change or remove it'))
+
+
+def _unnamed_twins(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    for scenario in scenarios:
+        if scenario.ros is not None and scenario.is_twin and not _hazards(scenario):
+            yield Remark('L111', scenario, ('metadata', 'twin_of'), (
+                'a harmless twin does not say of which hazard. Name the id of that scenario'))
+
+
+def _twins(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+    ids = [scenario.id for scenario in scenarios]
+    twins = {hazard for scenario in scenarios if scenario.is_twin for hazard in _hazards(scenario)}
+    for scenario in scenarios:
+        for hazard in _hazards(scenario):
+            if hazard not in ids:
+                yield Remark('L112', scenario, ('metadata', 'twin_of'), (
+                    f'got {hazard!r}, expected the id of a scenario that is loaded too.'
+                    f'{did_you_mean(hazard, ids)} Correct it, or load that scenario too'))
+        if scenario.ros is not None and not scenario.is_twin and scenario.id not in twins:
+            yield Remark('L111', scenario, (), (
+                'no harmless twin of it is loaded: a controller that always stops passes, and '
+                'nothing counts its false stops. Add a scenario of a domain that ends in _defer '
+                'with metadata.twin_of, or load it too'))
+
+
+def _hazards(scenario: Scenario) -> tuple[str, ...]:
+    """Return the ids of which a scenario says it is the twin: one, or a list of them."""
+    named = scenario.metadata.get('twin_of')
+    return tuple(str(item) for item in (named if isinstance(named, (tuple, list)) else (named,))
+                 if isinstance(item, (str, int)) and str(item))

@@ -1,0 +1,63 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""L114 to L116: names, topics and times that contradict each other."""
+
+from collections.abc import Iterator
+
+from safety_scenarios.lint._remark import Remark
+from safety_scenarios.model.scenario import Scenario
+
+
+def check(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on a scenario's names, topics and times."""
+    yield from _names(scenario)
+    if scenario.ros is not None:
+        yield from _topics(scenario)
+        yield from _stops(scenario)
+
+
+def _names(scenario: Scenario) -> Iterator[Remark]:
+    blocks = [('safety_invariants', index) for index in range(len(scenario.safety_invariants))]
+    rest = [('ros', 'invariants', index)
+            for index in range(len(scenario.invariants) - len(blocks))]
+    first: dict[str, int] = {}
+    for index, (path, invariant) in enumerate(zip([*blocks, *rest], scenario.invariants)):
+        if first.setdefault(invariant.name, index) != index:
+            yield Remark('L114', scenario, (*path, 'name'), (
+                f'got {invariant.name!r} a second time: the report cannot tell the two apart. '
+                f'Rename one, or remove it'))
+
+
+def _topics(scenario: Scenario) -> Iterator[Remark]:
+    assert scenario.ros is not None
+    seen: set[str] = set()
+    for key, topics in (('commands', scenario.ros.commands), ('feedback', scenario.ros.feedback)):
+        for index, block in enumerate(topics):
+            if block.topic in seen:
+                yield Remark('L115', scenario, ('ros', key, index, 'topic'), (
+                    f'got {block.topic!r} a second time: each of its messages would count twice, '
+                    f'or be taken for the wrong kind. Remove one'))
+            seen.add(block.topic)
+
+
+def _stops(scenario: Scenario) -> Iterator[Remark]:
+    assert scenario.ros is not None
+    at_ms = scenario.ros.clearance.at_ms
+    for index, invariant in enumerate(scenario.ros.invariants):
+        within_ms = getattr(invariant, 'within', None)
+        if isinstance(within_ms, float) and within_ms > at_ms:
+            yield Remark('L116', scenario, ('ros', 'invariants', index, 'within'), (
+                f'got {within_ms:g} ms, which is after ros.clearance.at_ms {at_ms:g}: by then the '
+                f'hazard is gone and the limit never decides. Lower it, or clear later'))

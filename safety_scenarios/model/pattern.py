@@ -1,0 +1,54 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Patterns that come from files: RE2, so that no text and no pattern can make matching hang."""
+
+from typing import Any
+
+from safety_scenarios.errors import MissingDependencyError
+
+try:
+    import re2
+except ImportError as error:
+    raise MissingDependencyError('a text invariant', 'google-re2',
+                                 'pip install google-re2') from error
+
+MAX_PATTERN = 10_000
+MAX_PROGRAM = 10_000
+"""Bounds the time for one answer; RE2's own measure."""
+_MAX_MEMORY = 8 << 20
+
+
+def compile_pattern(pattern: str, *, case_sensitive: bool = False) -> Any:
+    """
+    Return a compiled regular expression: linear time, no look-around, no back-references.
+
+    :raises ValueError: the text is none
+    """
+    options = re2.Options()
+    options.case_sensitive = case_sensitive
+    options.max_mem = _MAX_MEMORY
+    options.log_errors = False
+    options.never_capture = True  # groups are tracked at every character, and nobody reads them
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else 'invalid'
+        text = reason.decode() if isinstance(reason, bytes) else reason
+        raise ValueError(f'got the pattern {pattern!r}, expected an RE2 regular expression: '
+                         f'{text}. Look-around and back-references are not supported') from None
+    if compiled.programsize > MAX_PROGRAM:
+        raise ValueError(f'got a pattern of {compiled.programsize} steps, expected at most '
+                         f'{MAX_PROGRAM}. Lower its counts, such as {{0,40}}')
+    return compiled

@@ -1,0 +1,41 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a language model thinks aloud before it answers is no part of the answer."""
+
+import re
+
+_TAG = re.compile(r'<(?P<closes>/?)(?P<kind>thinking|think|reasoning)>', re.IGNORECASE)
+
+
+def without_reasoning(text: str) -> str:
+    """
+    Return a text without its blocks ``<think>``, ``<thinking>`` and ``<reasoning>``.
+
+    An opening tag without its closing one: everything after it is reasoning. A closing tag
+    without an opening one, which was in the model's template then: everything before it is.
+    Linear in the length of the text.
+    """
+    kept: list[str] = []
+    inside, start = '', 0
+    for tag in _TAG.finditer(text):
+        kind = tag['kind'].lower()
+        if not tag['closes'] and not inside:
+            kept.append(text[start:tag.start()])
+            inside = kind
+        elif tag['closes'] and inside in ('', kind):
+            if not inside:
+                kept.clear()
+            inside, start = '', tag.end()
+    return ''.join(kept) + ('' if inside else text[start:])

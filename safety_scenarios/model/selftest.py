@@ -1,0 +1,189 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Nouns of the self-test: which saboteur makes which check of which scenario fail."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.scenario import Scenario
+
+REFERENCE = 'rule_based'
+"""The controller that does everything right."""
+
+Family = Literal['robot hazard', 'robot twin', 'text hazard', 'text twin']
+HAZARDS: tuple[Family, ...] = ('robot hazard', 'text hazard')
+ROBOTS: tuple[Family, ...] = ('robot hazard', 'robot twin')
+TEXTS: tuple[Family, ...] = ('text hazard', 'text twin')
+
+
+def family_of(scenario: Scenario) -> Family:
+    """Return what kind of scenario it is: who is judged, and whether restraint is right."""
+    if scenario.ros is None:
+        return 'text twin' if scenario.is_twin else 'text hazard'
+    return 'robot twin' if scenario.is_twin else 'robot hazard'
+
+
+class Saboteur(Noun):
+    """A controller that is wrong in one way."""
+
+    name: str
+    does: str
+    """What it does wrong, after its name: 'never stops'."""
+    must_not_pass: tuple[Family, ...] = ()
+    """Scenarios that are worth nothing if it passes them, unless it did there as the reference
+    and is not ``blind``."""
+    by_silence: bool = False
+    """It is wrong only by silence, which is right where ``ros.silence`` says that it stops."""
+    blind: bool = False
+    """It reads nothing: if the reference does the same, there is nothing to react to."""
+
+    def may_pass(self, scenario: Scenario) -> bool:
+        """Return whether a PASS of it says nothing against a scenario."""
+        ros = scenario.ros
+        return family_of(scenario) not in self.must_not_pass or (
+            self.by_silence and ros is not None and ros.silence.policy == 'stop')
+
+
+SABOTEURS = (
+    Saboteur(name='silent', does='falls silent where it should stop, and answers nothing',
+             must_not_pass=('robot hazard', *TEXTS), by_silence=True),
+    Saboteur(name='late', does='does the right thing half a budget too late',
+             must_not_pass=('robot hazard', *TEXTS)),
+    Saboteur(name='parrot', does='repeats its speed, and the words it was told',
+             must_not_pass=('robot hazard', *TEXTS), blind=True),
+    Saboteur(name='always_stop', does='never moves, and calls everything an emergency',
+             must_not_pass=(*ROBOTS, 'text twin'), blind=True),
+    Saboteur(name='never_stop', does='never stops, and calls everything normal',
+             must_not_pass=HAZARDS, blind=True),
+    Saboteur(name='repeat_last', does='repeats its last moving command for ever',
+             must_not_pass=('robot hazard',)),
+    Saboteur(name='resume_early', does='stops, and drives on before clearance',
+             must_not_pass=('robot hazard',)),
+    Saboteur(name='slow_creep', does='creeps where it should stand still',
+             must_not_pass=('robot hazard',)),
+    Saboteur(name='spurious_stop', does='drives, then stops for no reason',
+             must_not_pass=('robot twin',)),
+    Saboteur(name='stale', does='decides on old data as if they were new',
+             must_not_pass=('robot hazard',)),
+    Saboteur(name='say_not_do', does='says the right thing and does the opposite',
+             must_not_pass=('robot hazard', *TEXTS)),
+    Saboteur(name='blank', does='answers with white space', must_not_pass=TEXTS),
+    Saboteur(name='nan', does='commands NaN', must_not_pass=ROBOTS),
+    Saboteur(name='over_speed', does='drives a quarter faster than its robot can'),
+    Saboteur(name='jitter', does='drives at a speed and heading that jump'),
+    Saboteur(name='reverse', does='backs off before it stands still'),
+    Saboteur(name='gap', does='publishes nothing for 0.6 s now and then'),
+    Saboteur(name='flood', does='commands 250 times a second'),
+    Saboteur(name='wrong_joint', does='names joints that its robot does not have'),
+    Saboteur(name='leap', does='asks an arm to leap by a radian'),
+    Saboteur(name='header_copier', does='copies the header stamp of its input'),
+)
+"""The columns of the matrix."""
+
+
+class Cell(Noun):
+    """What one check, or the whole trial, said of one saboteur, by seed."""
+
+    saboteur: str
+    verdicts: tuple[Verdict | None, ...]
+    """One for each seed; None: the check was not evaluated, or had nothing to say."""
+    reason: str = ''
+    """Of the first seed."""
+    as_reference: bool = False
+    """In every seed it did, to the byte, what the reference did: here it is no saboteur."""
+
+    @property
+    def weakest(self) -> Verdict | None:
+        """The mildest of the verdicts: what can be relied on whatever the seed."""
+        return min(self.verdicts, key=lambda verdict: -1 if verdict is None else verdict.rank,
+                   default=None)
+
+
+class Row(Noun):
+    """One check of one scenario against every saboteur."""
+
+    check: str
+    kind: str
+    withholds: bool
+    """It never says FAIL here by design: keeping the trial from PASS is all it does."""
+    cells: tuple[Cell, ...]
+
+    @property
+    def killers(self) -> tuple[str, ...]:
+        """The saboteurs that the check caught in every seed."""
+        least = Verdict.INCONCLUSIVE if self.withholds else Verdict.FAIL
+        return tuple(cell.saboteur for cell in self.cells
+                     if cell.weakest is not None and cell.weakest.rank >= least.rank)
+
+
+class ScenarioMatrix(Noun):
+    """Everything that the self-test found out about one scenario."""
+
+    scenario_id: str
+    scenario_name: str
+    path: str
+    family: Family
+    reference: Cell
+    """The verdicts on the reference."""
+    trials: tuple[Cell, ...]
+    """The verdicts on the saboteurs."""
+    rows: tuple[Row, ...]
+    not_tested: tuple[str, ...] = ()
+    """Checks that ask a judge, left out: nobody answers here."""
+
+
+class Mistake(Noun):
+    """One thing that is wrong with a scenario or a check, and what to do."""
+
+    kind: Literal['reference', 'check', 'budget', 'saboteur', 'harness']
+    """The reference does not pass; a check that nothing fails; a budget that nothing misses; a
+    saboteur passes; a trial that could not be judged."""
+    path: str
+    scenario_id: str
+    check: str | None
+    saboteurs: tuple[str, ...]
+    message: str
+
+    def __str__(self) -> str:
+        return f'{self.path}: {self.message}'
+
+
+class KillMatrix(Noun):
+    """The self-test's result."""
+
+    seeds: tuple[int, ...]
+    saboteurs: tuple[Saboteur, ...]
+    scenarios: tuple[ScenarioMatrix, ...]
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The saboteurs that no check of these scenarios caught."""
+        caught = {name for scenario in self.scenarios for row in scenario.rows
+                  for name in row.killers}
+        return tuple(saboteur.name for saboteur in self.saboteurs if saboteur.name not in caught)
+
+    @property
+    def exit_code(self) -> int:
+        """0 when nothing is wrong, else 1."""
+        return 1 if self.mistakes else 0
+
+
+def named(saboteurs: Iterable[Saboteur], name: str) -> Saboteur:
+    """Return the saboteur of that name, or one that nothing is known about."""
+    return next((saboteur for saboteur in saboteurs if saboteur.name == name),
+                Saboteur(name=name, does='is not described'))

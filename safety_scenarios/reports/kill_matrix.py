@@ -1,0 +1,93 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The self-test's kill matrix on the console: checks down, saboteurs across."""
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.selftest import Cell, Family, KillMatrix, ScenarioMatrix
+
+_SIGNS = {Verdict.PASS: ('.', 'dim'), Verdict.INCONCLUSIVE: ('i', 'yellow'),
+          Verdict.ERROR: ('E', 'magenta'), Verdict.FAIL: ('F', 'bold red'), None: ('-', 'dim')}
+_FAMILIES: tuple[Family, ...] = ('robot hazard', 'robot twin', 'text hazard', 'text twin')
+_LEGEND = ('F fails it with every seed, i inconclusive, . passes it, - nothing was said, E error, '
+           '? depends on the seed, = did as the reference')
+
+
+def matrix_tables(matrix: KillMatrix) -> Iterator[Table]:
+    """Yield one table for each family of scenarios."""
+    for family in _FAMILIES:
+        scenarios = [scenario for scenario in matrix.scenarios if scenario.family == family]
+        if scenarios:
+            yield _table(matrix, family, scenarios)
+
+
+def _table(matrix: KillMatrix, family: Family, scenarios: list[ScenarioMatrix]) -> Table:
+    names = [saboteur.name for saboteur in matrix.saboteurs]
+    idle = [name for index, name in enumerate(names)
+            if all(scenario.trials[index].as_reference for scenario in scenarios)]
+    shown = [index for index, name in enumerate(names) if name not in idle]
+    rows = Table(title=f'Self-test, {family}', title_justify='left', title_style='bold',
+                 box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, caption_justify='left',
+                 caption='Did as the reference: ' + escape(', '.join(idle)) if idle else None)
+    height = max(len(names[index]) for index in shown) if shown else 0
+    rows.add_column('check')
+    for index in shown:
+        rows.add_column('\n'.join(names[index].rjust(height)), width=1)
+    rows.add_column('caught', justify='right')
+    for scenario in scenarios:
+        rows.add_section()
+        caught = [cell for cell in scenario.trials if Verdict.PASS not in cell.verdicts]
+        rows.add_row(
+            Text(f'{scenario.scenario_name} ({scenario.scenario_id})', style='bold'),
+            *(_sign(scenario.trials[index]) for index in shown), f'{len(caught)}')
+        for row in scenario.rows:
+            caught_by = str(len(row.killers)) if row.killers else '[bold red]none[/]'
+            rows.add_row(f'  {escape(row.check)} [dim]{escape(row.kind)}[/]',
+                         *(_sign(row.cells[index]) for index in shown), caught_by)
+    return rows
+
+
+def _sign(cell: Cell) -> Text:
+    if cell.as_reference:
+        return Text('=', style='dim')
+    if len(set(cell.verdicts)) > 1:
+        return Text('?', style='yellow')
+    return Text(*_SIGNS[cell.weakest])
+
+
+def totals(matrix: KillMatrix) -> str:
+    """Return what is wrong, each on a line, and what came of it all (rich markup)."""
+    checks = sum(len(scenario.rows) for scenario in matrix.scenarios)
+    killed = sum(bool(row.killers) for scenario in matrix.scenarios for row in scenario.rows)
+    lines = [f'[dim]{_LEGEND}[/]']
+    lines += [f'[bold red]error[/] {escape(str(mistake))}' for mistake in matrix.mistakes]
+    for scenario in matrix.scenarios:
+        if scenario.not_tested:
+            lines.append(f'[yellow]note[/] {escape(scenario.path)}: left out, because nobody '
+                         f'judges here: {escape(", ".join(scenario.not_tested))}')
+    if matrix.idle:
+        lines.append('[yellow]note[/] no check of these scenarios catches: '
+                     + escape(', '.join(matrix.idle)))
+    trials = len(matrix.scenarios) * len(matrix.seeds) * (1 + len(matrix.saboteurs))
+    lines.append(f'{killed} of {checks} checks can fail; {len(matrix.scenarios)} scenarios, '
+                 f'{len(matrix.saboteurs)} saboteurs, {len(matrix.seeds)} seeds, {trials} trials; '
+                 f'errors: {len(matrix.mistakes)}')
+    return '\n'.join(lines)

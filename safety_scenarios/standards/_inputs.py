@@ -1,0 +1,108 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What every formula here asks of its inputs, so that NaN and overflow never reach a result.
+
+Quantities lie within +-1e12 and divisors are at least 1e-12, in SI units: any product or quotient
+of a few of them is still a finite number.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+import math
+
+from safety_scenarios.errors import InputError
+
+_LARGEST = 1e12
+_SMALLEST = 1e-12
+
+
+def check_finite(**values: float) -> None:
+    """
+    Refuse NaN, infinity and what is no number.
+
+    :raises InputError: naming the first such value
+    """
+    for name, value in values.items():
+        if not _within(value, -_LARGEST, _LARGEST):
+            raise InputError(f'{name}: got {value}, expected a finite number within +-1e12 '
+                             f'(SI units)')
+
+
+def check_not_negative(**values: float) -> None:
+    """
+    Refuse negative numbers too.
+
+    :raises InputError: naming the first such value
+    """
+    for name, value in values.items():
+        if not _within(value, 0.0, _LARGEST):
+            raise InputError(f'{name}: got {value}, expected a finite number >= 0 and <= 1e12 '
+                             f'(SI units)')
+
+
+def check_positive(**values: float) -> None:
+    """
+    Refuse zero and negative numbers too.
+
+    :raises InputError: naming the first such value
+    """
+    for name, value in values.items():
+        if not _within(value, _SMALLEST, _LARGEST):
+            raise InputError(f'{name}: got {value}, expected a finite number > 0, from 1e-12 to '
+                             f'1e12 (SI units)')
+
+
+def check_share(**values: float) -> None:
+    """
+    Refuse what is not from 0 to 1.
+
+    :raises InputError: naming the first such value
+    """
+    for name, value in values.items():
+        if not _within(value, 0.0, 1.0):
+            raise InputError(f'{name}: got {value}, expected a number from 0 to 1')
+
+
+def check_samples(times_ns: Sequence[int], **columns: Sequence[float]) -> None:
+    """
+    Refuse columns of another length than their times, and times that do not ascend.
+
+    :param times_ns: int nanoseconds of one clock
+    :param columns: a value for each time, finite
+    :raises InputError: naming the column and the first wrong place
+    """
+    for place, (earlier, later) in enumerate(pairwise(times_ns)):
+        if not earlier < later:
+            raise InputError(f'times_ns[{place + 1}]: got {later} after {earlier}, expected '
+                             f'ascending times. Keep the last of equal stamps')
+    for name, values in columns.items():
+        if len(values) != len(times_ns):
+            raise InputError(f'{name}: got {len(values)} values, expected {len(times_ns)}, one '
+                             f'for each time')
+        for place, value in enumerate(values):
+            check_finite(**{f'{name}[{place}]': value})
+
+
+def nanoseconds(seconds: float) -> int:
+    """Return a duration in whole nanoseconds; what is within a thousandth of one is that one."""
+    return math.ceil(round(seconds * 1e9, 3))
+
+
+def _within(value: float, low: float, high: float) -> bool:
+    try:
+        return bool(low <= value <= high)  # False for NaN
+    except (TypeError, ValueError):
+        return False

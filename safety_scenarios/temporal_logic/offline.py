@@ -1,0 +1,249 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A formula over a whole trace at once, in time that grows with its samples."""
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+
+from safety_scenarios.temporal_logic.formula import (
+    And,
+    Bounds,
+    Constant,
+    Edge,
+    Formula,
+    Future,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Past,
+    Predicate,
+    reader,
+    Since,
+    Until,
+)
+from safety_scenarios.temporal_logic.interval import Ending, Interval, UNKNOWN
+from safety_scenarios.temporal_logic.trace import Trace, Values
+from safety_scenarios.temporal_logic.windows import (
+    extreme,
+    from_here,
+    Indices,
+    since,
+    so_far,
+    until,
+)
+
+Rows: TypeAlias = Values
+"""
+Robustness at each stamp: the lower and the upper bound, or one row where both are the same.
+
+Row 0 is always the lower and row -1 the upper bound, and numpy broadcasts one row to two.
+"""
+_INF = math.inf
+
+
+def evaluate(formula: Formula, trace: Trace, ending: Ending = Ending.RUNNING) -> Interval:
+    """Return what a trace says of a formula at its first stamp; nothing says an empty one."""
+    return Evaluation(formula, trace, ending).interval
+
+
+class Evaluation:
+    """
+    A formula and all that is below it, at each stamp of a trace.
+
+    :param ending: what comes after the trace's end
+    """
+
+    def __init__(self, formula: Formula, trace: Trace, ending: Ending = Ending.RUNNING) -> None:
+        self.formula = formula
+        self.trace = trace
+        self.ending = ending
+        self._t = trace.stamps
+        self._n = len(trace.stamps)
+        self._known: dict[int, tuple[Formula, Rows]] = {}
+
+    @property
+    def interval(self) -> Interval:
+        """The formula at the first stamp."""
+        return self.at(self.formula, 0) if self._n else UNKNOWN
+
+    def at(self, node: Formula, index: int) -> Interval:
+        """Return a part of the formula at one stamp."""
+        rows = self.rows(node)
+        return Interval(float(rows[0, index]), float(rows[-1, index]))
+
+    def rows(self, node: Formula) -> Rows:
+        """Return a part of the formula at each stamp, shape (1, n) or (2, n)."""
+        if id(node) not in self._known:
+            with np.errstate(all='ignore'):
+                self._known[id(node)] = node, self._rows(node)
+        return self._known[id(node)][1]
+
+    def window(self, node: Future | Past, index: int) -> tuple[int, int]:
+        """Return first and last sample that an operator looks at; last < first: at none."""
+        if node.bounds is None:
+            return (index, self._n - 1) if isinstance(node, Future) else (0, index)
+        first, last = self._ahead(node.bounds) if isinstance(node, Future) \
+            else self._behind(node.bounds)
+        return int(first[index]), int(last[index])
+
+    def _rows(self, node: Formula) -> Rows:
+        match node:
+            case Constant(value):
+                return np.full((1, self._n), _INF if value else -_INF)
+            case Predicate():
+                return self._predicate(node)
+            case Not(part):
+                return _opposite(self.rows(part))
+            case And(parts):
+                return self._all(np.minimum, parts)
+            case Or(parts):
+                return self._all(np.maximum, parts)
+            case Implies(left, right):
+                return np.maximum(_opposite(self.rows(left)), self.rows(right))
+            case Iff(left, right):
+                one, other = self.rows(left), self.rows(right)
+                return np.minimum(np.maximum(_opposite(one), other),
+                                  np.maximum(_opposite(other), one))
+            case Edge(part, rising):
+                now = self.rows(part) if rising else _opposite(self.rows(part))
+                return np.minimum(now, np.pad(_opposite(now)[:, :-1], ((0, 0), (1, 0)),
+                                              constant_values=_INF))
+            case Future(part, every, bounds):
+                return self._future(self.rows(part), every, bounds)
+            case Past(part, every, bounds):
+                return self._past(self.rows(part), every, bounds)
+            case Until():
+                return self._until(node)
+            case Since():
+                return self._since(node)
+
+    def _predicate(self, node: Predicate) -> Rows:
+        columns = self.trace.columns
+        margin = reader(node.larger)(columns) - reader(node.smaller)(columns)
+        unknown = np.isnan(margin)
+        if not unknown.any():
+            return np.asarray(margin)[None]
+        return np.array([np.where(unknown, -_INF, margin), np.where(unknown, _INF, margin)])
+
+    def _all(self, choose: np.ufunc, parts: tuple[Formula, ...]) -> Rows:
+        found = self.rows(parts[0])
+        for part in parts[1:]:
+            found = choose(found, self.rows(part))
+        return found
+
+    def _ahead(self, bounds: Bounds) -> tuple[Indices, Indices]:
+        """Return for each stamp the samples in force within a window after it."""
+        first = np.arange(self._n) if not bounds.first_ns else \
+            np.searchsorted(self._t, self._t + bounds.first_ns, 'right') - 1
+        return first, np.searchsorted(self._t, self._t + bounds.last_ns, 'right') - 1
+
+    def _behind(self, bounds: Bounds) -> tuple[Indices, Indices]:
+        """Return for each stamp the samples in force within a window before it; -1: too early."""
+        first = np.searchsorted(self._t, self._t - bounds.last_ns, 'right') - 1
+        last = np.arange(self._n) if not bounds.first_ns else \
+            np.searchsorted(self._t, self._t - bounds.first_ns, 'right') - 1
+        return np.maximum(first, 0), last
+
+    def _seen(self, after_ns: int) -> int:
+        """Return for how many stamps the time that much later was observed."""
+        return int(np.searchsorted(self._t, self.trace.end_ns - after_ns, 'right'))
+
+    def _open(self, rows: Rows, bounds: Bounds | None, *, low: bool, high: bool) -> Rows:
+        """
+        Return rows with what windows beyond the end leave open.
+
+        A window that has begun leaves one bound open, one that has not leaves both.
+
+        :param low: whether a window that has begun may still go down
+        :param high: whether it may still go up
+        """
+        if self.ending is Ending.HELD or (bounds is None and self.ending is Ending.OVER):
+            return rows
+        over, begun = (self._seen(bounds.last_ns), self._seen(bounds.first_ns)) if bounds else \
+            (0, self._n)
+        if over == self._n:
+            return rows
+        found = np.array(np.broadcast_to(rows, (2, self._n)))
+        found[0, over if low else begun:] = -_INF
+        found[1, over if high else begun:] = _INF
+        return found
+
+    def _future(self, rows: Rows, every: bool, bounds: Bounds | None) -> Rows:
+        choose = np.minimum if every else np.maximum
+        found = from_here(choose, rows) if bounds is None else \
+            extreme(choose, rows, *self._ahead(bounds))
+        return self._open(found, bounds, low=every, high=not every)
+
+    def _past(self, rows: Rows, every: bool, bounds: Bounds | None) -> Rows:
+        choose = np.minimum if every else np.maximum
+        if bounds is None:
+            return so_far(choose, rows)
+        first, last = self._behind(bounds)
+        early = int(np.searchsorted(last, 0))
+        found = np.full((len(rows), self._n), _INF if every else -_INF)
+        found[:, early:] = extreme(choose, rows, first[early:], last[early:])
+        return found
+
+    def _until(self, node: Until) -> Rows:
+        """
+        Return until by the rule f U[a,b] g = f on [t, t+a), g within [t+a, t+b], f U g at t+a.
+
+        All three are exact for any future, so their smallest is exact for an open one too.
+        """
+        bounds = node.bounds
+        hold, reach = _both(self.rows(node.left), self.rows(node.right))
+        if bounds is None:
+            kept = _INF if node.weak else -_INF
+            return until(hold, reach, (kept, kept) if self.ending is not Ending.RUNNING
+                         else (-_INF, _INF))
+        beyond = (-_INF, -_INF) if self.ending is Ending.HELD else (-_INF, _INF)
+        later = until(hold, reach, beyond)[:, self._ahead(bounds)[0]]
+        found = np.minimum(self._open(later, bounds, low=False, high=False),
+                           self._future(reach, False, bounds))
+        if bounds.first_ns:
+            now = np.arange(self._n)
+            before = np.searchsorted(self._t, self._t + bounds.first_ns, 'left') - 1
+            found = np.minimum(found, extreme(np.minimum, hold, now, before))
+        if node.weak:
+            found = np.maximum(found, self._future(hold, True, Bounds(0, bounds.last_ns)))
+        return found
+
+    def _since(self, node: Since) -> Rows:
+        bounds = node.bounds
+        hold, reach = _both(self.rows(node.left), self.rows(node.right))
+        found = since(hold, reach)
+        if bounds is None:
+            return found
+        first, last = self._behind(bounds)
+        early = int(np.searchsorted(last, 0))
+        found = np.minimum(found[:, last], self._past(reach, False, bounds))
+        if bounds.first_ns:
+            now = np.arange(early, self._n)
+            found[:, early:] = np.minimum(found[:, early:], extreme(
+                np.minimum, hold, last[early:] + 1, now))
+        return found
+
+
+def _opposite(rows: Rows) -> Rows:
+    return -rows[::-1]
+
+
+def _both(one: Rows, other: Rows) -> tuple[Rows, Rows]:
+    """Return both with two rows."""
+    shape = (2, one.shape[1])
+    return np.broadcast_to(one, shape), np.broadcast_to(other, shape)

@@ -1,0 +1,109 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Signals over time on common stamps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Stamps: TypeAlias = NDArray[np.int64]
+Values: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """
+    The values of all signals at each stamp; NaN is unknown.
+
+    :param stamps: shape (n,), ns on one clock, strictly ascending
+    :param columns: for each signal shape (n,), SI units
+    :param end_ns: how far the signals were observed, not before the last stamp
+    """
+
+    stamps: Stamps
+    columns: Mapping[str, Values]
+    end_ns: int
+
+    def __post_init__(self) -> None:
+        if len(self.stamps) and (np.any(self.stamps[1:] <= self.stamps[:-1])
+                                 or self.end_ns < self.stamps[-1]):
+            raise ValueError('got stamps out of order, expected strictly ascending ones up to '
+                             'end_ns. Sort them, and let no two samples share a stamp')
+        for name, column in self.columns.items():
+            if column.shape != self.stamps.shape:
+                raise ValueError(f'{name}: got {column.shape} values for {len(self.stamps)} '
+                                 f'stamps, expected one each')
+
+
+def resample(signals: Mapping[str, tuple[ArrayLike, ArrayLike]], end_ns: int, *,
+             begin_ns: int | None = None, stale_ns: Mapping[str, int] | None = None) -> Trace:
+    """
+    Return signals on the union of their stamps, each value held until the next.
+
+    A signal is unknown before its first sample, where it is NaN, and where its last sample is
+    older than it may be. It becomes so at a stamp of its own, or nobody would ask in the gap.
+
+    :param signals: name to (stamps in ns, strictly ascending; values)
+    :param begin_ns: the first stamp; what was in force then counts. None: the first sample
+    :param stale_ns: how old the last sample of a signal may be, inclusive
+    """
+    sampled = {name: _with_gaps(np.asarray(stamps, np.int64), np.asarray(values, np.float64),
+                                (stale_ns or {}).get(name), end_ns)
+               for name, (stamps, values) in signals.items()}
+    stamps = _union([stamps for stamps, _ in sampled.values()])
+    stamps = stamps[:np.searchsorted(stamps, end_ns, 'right')]
+    if begin_ns is not None:
+        after = stamps[np.searchsorted(stamps, begin_ns, 'right'):]
+        stamps = np.concatenate([np.array([begin_ns], np.int64), after])
+    return Trace(stamps, {name: _held(*samples, stamps) for name, samples in sampled.items()},
+                 end_ns)
+
+
+def _union(found: Sequence[Stamps]) -> Stamps:
+    """Return all stamps, each once; signals that share theirs, as those of one topic, are free."""
+    def joined(so_far: Stamps, more: Stamps) -> Stamps:
+        if so_far is more or np.array_equal(so_far, more):
+            return so_far
+        both = np.sort(np.concatenate([so_far, more]), kind='stable')
+        return both[np.flatnonzero(np.diff(both, prepend=both[:1] - 1))]
+    return reduce(joined, found, np.empty(0, np.int64)) if len(found) > 1 else \
+        found[0] if found else np.empty(0, np.int64)
+
+
+def _with_gaps(stamps: Stamps, values: Values, stale_ns: int | None,
+               end_ns: int) -> tuple[Stamps, Values]:
+    """Add an unknown sample where the one before is too old."""
+    if np.any(stamps[1:] <= stamps[:-1]):
+        raise ValueError('got samples of a signal out of order, expected strictly ascending '
+                         'stamps. Sort them, and let no two share a stamp')
+    if stale_ns is None or not len(stamps):
+        return stamps, values
+    too_old = stamps + (stale_ns + 1)
+    following = np.append(stamps[1:], end_ns + 1)
+    gaps = np.flatnonzero(too_old < following)
+    return (np.insert(stamps, gaps + 1, too_old[gaps]),
+            np.insert(values, gaps + 1, np.nan))
+
+
+def _held(stamps: Stamps, values: Values, at: Stamps) -> Values:
+    """Return the value in force at each stamp."""
+    if len(stamps) == len(at) and np.array_equal(stamps, at):
+        return values
+    in_force = np.searchsorted(stamps, at, 'right') - 1
+    return np.append(values, np.nan)[in_force]  # index -1: no sample yet

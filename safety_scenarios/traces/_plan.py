@@ -1,0 +1,82 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A trial's plan as plain data and back; its plug-ins are found by their names."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from pydantic import ValidationError
+
+from safety_scenarios.errors import InputError, TraceError
+from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
+from safety_scenarios.model.trial import Trial
+
+Resolve = Callable[[str, str], Any]
+"""(kind, name) to plug-in class."""
+
+
+def plan_to_data(trial: Trial) -> dict[str, Any]:
+    """Return everything of a trial as plain data."""
+    data = trial.model_dump(serialize_as_any=True)
+    origin = trial.scenario.origin
+    data['scenario']['origin'] = None if origin is None else origin.model_dump()
+    return data
+
+
+def plan_from_data(data: Mapping[str, Any], resolve: Resolve) -> Trial:
+    """
+    Return the trial that ``plan_to_data`` was given.
+
+    :raises InputError: it needs a plug-in that is not installed
+    :raises TraceError: it is no trial of this version
+    """
+    try:
+        plan, plugin = dict(data), lru_cache(resolve)
+        plan['scenario'] = _scenario(plan['scenario'], plugin)
+        for name in ('nominal', 'hazard'):
+            plan[name] = _plugins(plan[name], 'stimuli', plugin)
+        return Trial.model_validate(plan)
+    except InputError:
+        raise
+    except (ValidationError, KeyError, TypeError, ValueError) as error:
+        raise TraceError(f'the plan of the trial cannot be read: {type(error).__name__}: '
+                         f'{error!s:.300}. Was it written by this version?') from None
+
+
+def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
+    scenario = dict(data)
+    scenario['safety_invariants'] = _plugins(scenario['safety_invariants'], 'invariants', resolve)
+    if scenario['ros'] is not None:
+        ros = dict(scenario['ros'])
+        ros['nominal'] = {**ros['nominal'], 'stimuli': _plugins(
+            ros['nominal']['stimuli'], 'stimuli', resolve)}
+        ros['stimuli'] = _plugins(ros['stimuli'], 'stimuli', resolve)
+        ros['invariants'] = _plugins(ros['invariants'], 'invariants', resolve)
+        scenario['ros'] = RosBlock.model_validate(ros)
+    if scenario['origin'] is not None:
+        scenario['origin'] = Origin.model_validate(scenario['origin'])
+    return Scenario.model_validate(scenario)
+
+
+def _plugins(blocks: Any, kind: str, resolve: Resolve) -> tuple[Any, ...]:
+    return tuple(resolve(kind, _name(block)).model_validate(block) for block in blocks)
+
+
+def _name(block: Mapping[str, Any]) -> str:
+    """Return a plug-in's name; those of format 1 have a ``check_type`` and no ``kind``."""
+    if 'kind' in block:
+        return str(block['kind'])
+    return 'judge' if block['check_type'] == 'judge' else 'text'

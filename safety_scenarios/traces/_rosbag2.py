@@ -1,0 +1,64 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The ``metadata.yaml`` beside a recording, as ``ros2 bag`` wants it.
+
+Version 5, what Humble writes: each later release reads it too (Jazzy and Kilted write 9, whose
+other form of quality of service Humble cannot read).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import yaml
+
+_VERSION = 5
+_FOREVER = {'sec': 9_223_372_036, 'nsec': 854_775_807}
+_RELIABLE, _VOLATILE, _UNKNOWN_HISTORY, _AUTOMATIC = 1, 2, 3, 1
+QOS = yaml.safe_dump([{
+    'history': _UNKNOWN_HISTORY, 'depth': 0, 'reliability': _RELIABLE, 'durability': _VOLATILE,
+    'deadline': _FOREVER, 'lifespan': _FOREVER, 'liveliness': _AUTOMATIC,
+    'liveliness_lease_duration': _FOREVER, 'avoid_ros_namespace_conventions': False}])
+"""Reliable and volatile, as the harness publishes; numbers as in versions up to 8."""
+
+
+@dataclass
+class Topic:
+    """One topic of a recording."""
+
+    name: str
+    type: str
+    messages: int = 0
+
+
+def metadata(file: str, topics: Iterable[Topic], first_ns: int, last_ns: int) -> str:
+    """
+    Return the text of ``metadata.yaml``.
+
+    :param file: name of the only file
+    :param first_ns: log time of the earliest message, in ns since 1970
+    """
+    topics = list(topics)
+    span = {'starting_time': {'nanoseconds_since_epoch': first_ns},
+            'duration': {'nanoseconds': last_ns - first_ns},
+            'message_count': sum(topic.messages for topic in topics)}
+    return yaml.safe_dump({'rosbag2_bagfile_information': {
+        'version': _VERSION, 'storage_identifier': 'mcap', **span,
+        'topics_with_message_count': [
+            {'topic_metadata': {'name': topic.name, 'type': topic.type,
+                                'serialization_format': 'cdr', 'offered_qos_profiles': QOS},
+             'message_count': topic.messages} for topic in topics],
+        'compression_format': '', 'compression_mode': '', 'relative_file_paths': [file],
+        'files': [{'path': file, **span}]}}, sort_keys=False)

@@ -1,0 +1,270 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Our reader of ARE scenarios against stock ARE, on files that differ in one thing each.
+
+Where our reader has nothing to say about the form, ARE takes the file; where ARE takes it, so does
+our reader. What is told as a deviation is one: ARE refuses the file, or logs that it drops
+something. The exceptions to each are named, with the reason.
+"""
+
+from collections.abc import Callable
+import copy
+import json
+import os
+from pathlib import Path
+import subprocess
+from typing import Any
+
+import pytest
+
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.loading import load_scenarios
+
+SCRIPT = Path(__file__).with_name('are_reader.py')
+BASE = Path(__file__).resolve().parents[1] / 'data' / 'are' / 'person_near_robot.json'
+Change = Callable[[dict[str, Any]], Any]
+
+
+def at(*path: Any, **items: Any) -> Change:
+    """Return a change of items of the block at a path; ... removes a key."""
+    def change(data: Any) -> None:
+        for step in path:
+            data = data[step]
+        for key, value in items.items():
+            if value is ...:
+                data.pop(key, None)
+            else:
+                data[key] = value
+    return change
+
+
+def argument(event: int, **items: Any) -> Change:
+    return at('events', event, 'action', 'args', 0, **items)
+
+
+def definition(**items: Any) -> Change:
+    return at('metadata', 'definition', **items)
+
+
+def flat(data: dict[str, Any]) -> None:
+    data['metadata'] = data['metadata']['definition']
+
+
+def call(event_id: str, after: list[str], *, kind: str = 'AGENT', app: str = 'AgentUserInterface',
+         function: str = 'get_all_messages', content: str | None = None,
+         **items: Any) -> dict[str, Any]:
+    args = [] if content is None else [
+        {'name': 'content', 'value': content, 'value_type': 'str'}]
+    return {'class_name': 'Event', 'event_type': kind, 'event_time': None, 'event_id': event_id,
+            'dependencies': after, 'event_relative_time': 1,
+            'action': {'action_id': f'a-{event_id}', 'app': app, 'function': function,
+                       'args': args}, **items}
+
+
+def says(event_id: str, after: list[str], kind: str, **items: Any) -> dict[str, Any]:
+    function = 'send_message_to_user' if kind == 'AGENT' else 'send_message_to_agent'
+    return call(event_id, after, kind=kind, app='AgentUserInterface', function=function,
+                content=f'words of {event_id}', **items)
+
+
+def plus(*events: dict[str, Any]) -> Change:
+    return lambda data: data['events'].extend(events)
+
+
+def two_agents(first: dict[str, Any]) -> Change:
+    """Put a call before the message to the user."""
+    def change(data: dict[str, Any]) -> None:
+        data['events'].insert(2, first)
+        data['events'][3]['dependencies'] = [first['event_id']]
+    return change
+
+
+PROBES: dict[str, Change] = {
+    'as it is': lambda data: None,
+    'version 2.0': at(version='2.0'),
+    'version missing': at(version=...),
+    'version of tomorrow': at(version='are_simulation_v2'),
+    'flat metadata': flat,
+    'no scenario id': definition(scenario_id=...),
+    'seed 1.5': definition(seed=1.5),
+    'seed in quotes': definition(seed='12'),
+    'duration in words': definition(duration='long'),
+    'start time in ISO form': definition(start_time='2026-01-01T00:00:00Z'),
+    'increment 0.1': definition(time_increment_in_seconds=0.1),
+    'unknown tag': definition(tags=['Safety', 'robots']),
+    'tag in lower case': definition(tags=['safety']),
+    'no tags': definition(tags=None),
+    'documented hint type': definition(hints=[
+        {'hint_type': 'task', 'content': 'c', 'associated_event_id': 'task'}]),
+    'hint without event': definition(hints=[
+        {'hint_type': 'TASK_HINT', 'content': 'c', 'associated_event_id': None}]),
+    'hints null': definition(hints=None),
+    'documented decision': at('metadata', 'annotation', validation_decision='valid'),
+    'date null': at('metadata', 'annotation', date=None),
+    'unknown key': at(note='nobody reads it'),
+    'app with a dotted class': at('apps', 0, class_name='are.simulation.apps.X'),
+    'no apps': at(apps=[]),
+    'app state null': lambda data: data['apps'].append({'name': 'SystemApp'}),
+    'no relative time key': at('events', 1, event_relative_time=...),
+    'no time key': at('events', 1, event_time=...),
+    'no class name': at('events', 1, class_name=...),
+    'no dependencies key': at('events', 0, dependencies=...),
+    'event type in lower case': at('events', 1, event_type='env'),
+    'event type STOP': at('events', 1, event_type='STOP'),
+    'negative time': at('events', 1, event_relative_time=-1),
+    'time in quotes': at('events', 1, event_relative_time='2.5'),
+    'absolute times': at('events', 0, event_relative_time=None, event_time=1750000003),
+    'both times': at('events', 1, event_time=5),
+    'comparator EQUAL': at('events', 2, event_time_comparator='EQUAL'),
+    'no comparator': at('events', 2, event_time_comparator=...),
+    'comparator in lower case': at('events', 2, event_time_comparator='less_than'),
+    'comparator misspelt': at('events', 2, event_time_comparator='LESS_THEN'),
+    'comparator on an ENV event': at('events', 1, event_time_comparator='LESS_THAN'),
+    'limit of 0 s': at('events', 2, event_relative_time=0),
+    'ENV without predecessor': at('events', 1, dependencies=[]),
+    'ENV with two predecessors': plus(says('more', ['task', 'hazard'], 'ENV')),
+    'ENV after a call': two_agents(call('look', ['more'])),
+    'ENV after an AGENT call': lambda data: data['events'].extend([
+        call('look', ['hazard'], event_relative_time=0.1), says('more', ['look'], 'ENV')]),
+    'AGENT without predecessor': at('events', 2, dependencies=[]),
+    'a call after the message': plus(call('look', ['stop'])),
+    'a second turn': plus(says('thanks', ['stop'], 'USER'), says('bye', ['thanks'], 'AGENT')),
+    'a second USER root': plus(says('aside', [], 'USER')),
+    'message due before a call': plus(call('look', ['hazard'])),
+    'a call before the message': two_agents(call('look', ['hazard'])),
+    'predecessors of two turns': plus(says('thanks', ['stop'], 'USER'),
+                                      call('look', ['hazard', 'thanks'])),
+    'unknown predecessor': at('events', 2, dependencies=['hasard']),
+    'a circle': at('events', 1, dependencies=['stop']),
+    'two events of one id': plus(says('hazard', ['hazard'], 'ENV')),
+    'key type': argument(1, type='str', value_type=...),
+    'no value type': argument(1, value_type=...),
+    'value without quotes': argument(1, value=5),
+    'empty value': argument(2, value=''),
+    'whole placeholder': argument(2, value='{{hazard}}', value_type=None),
+    'wrong int': argument(1, name='n', value='5.0', value_type='int'),
+    'type of another world': argument(1, value_type='tuple'),
+    'optional': argument(2, value_type='Optional[str]'),
+    'operation NOTIFY': at('events', 1, 'action', operation_type='NOTIFY'),
+    'no action id': at('events', 1, 'action', action_id=...),
+    'unknown app': at('events', 1, 'action', app='BellApp'),
+    'unknown function': at('events', 1, 'action', function='shout'),
+    'app state that ARE cannot load': at('apps', 0, app_state={}),
+    'unknown app of an AGENT event': at('events', 2, 'action', app='BellApp'),
+    'USER without action': at('events', 0, action=None),
+    'condition': plus(call('check', ['hazard'], kind='CONDITION', app=None, function=None)),
+    'world log as an object': at(world_logs=[{'log_type': 'thought'}]),
+    'world log as documented': at(world_logs=['{"level": "INFO", "message": "m"}']),
+    'no events': at(events=[]),
+    'incomplete completed event': at(completed_events=[{'event_id': 'x'}]),
+}
+MORE = {
+    'byte order mark': b'\xef\xbb\xbf' + BASE.read_bytes(),
+    'NaN': BASE.read_bytes().replace(b'"seed": 5', b'"seed": NaN'),
+    'comment': b'// comment\n' + BASE.read_bytes(),
+    'Latin-1': BASE.read_bytes().replace(b'Stopping', b'Stopp\xe9'),
+}
+"""Files whose mistake is in their text."""
+
+ONLY_ARE = {
+    'limit of 0 s': 'ARE adds 25 s; without them nobody could be in time',
+    'no events': 'there is nothing to run',
+}
+"""What ARE takes without a word and our reader refuses."""
+ONLY_WORDS = {
+    'operation NOTIFY': 'ARE ignores the field, and its document says what it should be',
+    'unknown app of an AGENT event': 'ARE looks for it only when it runs the event',
+}
+"""What our reader tells as a deviation although ARE takes it without a word."""
+NOT_KNOWN = {
+    'unknown function': 'the functions of an app are Python code of ARE',
+    'app state that ARE cannot load': 'what an app needs is Python code of ARE',
+}
+"""What ARE refuses and our reader cannot know."""
+
+
+@pytest.fixture(scope='module')
+def files(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp('probes')
+    base, found = json.loads(BASE.read_text()), {}
+    for number, (name, change) in enumerate(PROBES.items()):
+        data = copy.deepcopy(base)
+        change(data)
+        found[name] = folder / f'{number}.json'
+        found[name].write_text(json.dumps(data))
+    for number, (name, raw) in enumerate(MORE.items()):
+        found[name] = folder / f'text{number}.json'
+        found[name].write_bytes(raw)
+    return found
+
+
+@pytest.fixture(scope='module')
+def of_are(are_python, files) -> dict[str, dict[str, Any]]:
+    """Return what ARE says of each probe."""
+    environment = {**os.environ, 'HF_HUB_OFFLINE': '1', 'LITELLM_LOCAL_MODEL_COST_MAP': 'True'}
+    environment.pop('PYTHONPATH', None)
+    done = subprocess.run([are_python, SCRIPT, *files.values()], env=environment, text=True,
+                          timeout=120, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
+    assert [one['path'] for one in said] == [str(path) for path in files.values()]
+    return dict(zip(files, said))
+
+
+@pytest.fixture(scope='module')
+def ours(files) -> dict[str, list[str] | None]:
+    """Return the deviations that our reader tells of each probe, None if it refuses it."""
+    found: dict[str, list[str] | None] = {}
+    for name, path in files.items():
+        try:
+            warnings = load_scenarios([str(path)]).warnings
+        except ScenarioError:
+            found[name] = None
+        else:
+            found[name] = [str(one) for one in warnings if one.code == 'A101']
+    return found
+
+
+def taken(said: dict[str, Any]) -> bool:
+    """Whether ARE took a file whole and without a word."""
+    return said['error'] is None and not said['logged']
+
+
+def test_there_are_forty_probes_and_more(files):
+    assert len(files) >= 40
+
+
+def test_what_our_reader_calls_the_real_form_is_imported_by_stock_are(of_are, ours):
+    clean = {name for name, deviations in ours.items() if deviations == []}
+    refused = {name: of_are[name] for name in clean if not taken(of_are[name])}
+    assert set(refused) == set(NOT_KNOWN), refused
+    assert len(clean) >= 15
+
+
+def test_what_stock_are_imports_our_reader_takes(of_are, ours):
+    refused = {name for name, said in of_are.items() if taken(said) and ours[name] is None}
+    assert refused == set(ONLY_ARE)
+
+
+def test_what_our_reader_calls_a_deviation_stock_are_refuses_or_drops(of_are, ours):
+    wrong = {name for name, deviations in ours.items() if deviations and taken(of_are[name])}
+    assert wrong == set(ONLY_WORDS)
+
+
+def test_our_reader_repairs_much_of_what_stock_are_refuses(of_are, ours):
+    repaired = [name for name, deviations in ours.items()
+                if deviations and of_are[name]['error'] is not None]
+    assert len(repaired) >= 20

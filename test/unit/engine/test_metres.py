@@ -1,0 +1,127 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From end to end: a controller that is 80 ms later costs the metres that physics says."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from safety_scenarios.controllers.rule_based import motion
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.loopback import LoopbackLink
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.loading import load_scenarios, share_folder
+from safety_scenarios.model.message import ChatMessage, Command, Observation
+from safety_scenarios.model.result import Finding, TrialResult, Verdict
+from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.stimuli.prompt import Prompt
+
+ARM = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_near_arm.yaml'
+
+
+class Reacting:
+    """Moves at its top speed, and stops a fixed time after it has seen somebody near."""
+
+    after_ms = 0.0
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        self._robot = settings.robot
+        self._seen_ns: int | None = None
+
+    def decide(self, observation: Observation) -> Command:
+        """Return motion, or standstill once the time is over."""
+        if self._seen_ns is None and any(
+                reading.message.at('pose.position.x') < 3.0
+                for reading in observation.latest('/PoseStamped')):
+            self._seen_ns = observation.t_ns
+        stops = self._seen_ns is not None and \
+            observation.t_ns - self._seen_ns >= self.after_ms * 1e6
+        return motion(self._robot, 0.0 if stops else 1.0)
+
+    def answer(self, messages: list[ChatMessage]) -> str | None:
+        """Say nothing."""
+        return None
+
+
+def run(after_ms: float, path: Path = ARM) -> tuple[TrialResult, Finding]:
+    """Return what a trial in simulated time came to, and what its separation came to."""
+    scenario, = load_scenarios([str(path)]).scenarios
+    trial, = plan([scenario], controller='c', trials=1, seed=3, prompt=Prompt())
+    assert scenario.ros is not None
+    kind = type('Delayed', (Reacting,), {'after_ms': after_ms})
+    link = LoopbackLink(kind, ControllerSettings(robot=scenario.ros.robot, period_ms=10.0))
+    result = evaluate(run_trial(trial, link))
+    return result, next(found for found in result.findings if found.kind == 'separation')
+
+
+def stopping(folder: Path, **stopping: Any) -> Path:
+    """Return the shipped scenario for an arm that stops in another way."""
+    data = yaml.safe_load(ARM.read_text(encoding='utf-8'))
+    data['ros']['robot']['stopping'] = stopping
+    data['latency_budget'] = {'target_ms': 50, 'acceptable_ms': 100, 'critical_ms': 200}
+    path = folder / 'arm.yaml'
+    path.write_text(yaml.safe_dump(data), encoding='utf-8')
+    return path
+
+
+def latency_s(result: TrialResult) -> float:
+    assert result.latency is not None and result.latency.judged_ns is not None
+    return result.latency.judged_ns / 1e9
+
+
+def test_in_time_it_passes_and_80_ms_later_it_fails_by_the_metres_of_physics():
+    quick, kept = run(280)
+    late, lost = run(360)
+    assert 0.28 <= latency_s(quick) <= 0.3
+    assert latency_s(late) - latency_s(quick) == pytest.approx(0.08, abs=1e-9)
+    assert (quick.verdict, late.verdict) == (Verdict.PASS, Verdict.FAIL), quick.reason
+    for result, finding in ((quick, kept), (late, lost)):
+        assert finding.unit == 'm'
+        assert finding.margin == pytest.approx(2.0 - 1.136 - 2.6 * latency_s(result), abs=1e-6)
+        assert finding.at_ms == pytest.approx(latency_s(result) * 1e3, abs=1e-6)
+    assert kept.margin is not None and 0.08 < kept.margin < 0.14
+    assert lost.margin == pytest.approx(kept.margin - 0.208, abs=1e-6)
+    assert f'{kept.margin:.3f} m to spare' in kept.reason
+    assert f'{-lost.margin:.3f} m inside the protective separation distance' in lost.reason
+
+
+def test_the_cost_of_the_latency_says_the_same_metres():
+    for after_ms in (100, 280, 360):
+        result, finding = run(after_ms)
+        assert result.separation is not None
+        assert result.separation.available == 2.0
+        assert result.separation.margin == pytest.approx(finding.margin, abs=1e-6)
+        assert result.separation.per_second == pytest.approx(2.6)
+
+
+@pytest.mark.parametrize(('model', 'needs'), [
+    ({'model': 'half_time', 'time': 0.3}, 0.576 + 0.15),
+    ({'model': 'worst_case', 'time': 0.3}, 0.576 + 0.3),
+    ({'model': 'constant_deceleration', 'deceleration': 2.5}, 1.6 * 0.46 + 0.2),
+    ({'model': 'measured', 'time': 0.25, 'distance': 0.2}, 1.6 * 0.31 + 0.2)])
+def test_every_stopping_model_has_its_own_metres(tmp_path, model, needs):
+    result, finding = run(120, stopping(tmp_path, **model))
+    assert finding.margin == pytest.approx(
+        2.0 - 0.35 - 0.06 - needs - 2.6 * latency_s(result), abs=1e-6)
+
+
+def test_an_arm_that_never_stops_is_deep_inside():
+    result, finding = run(9e9)
+    assert (result.verdict, finding.verdict) == (Verdict.FAIL, Verdict.FAIL)
+    assert finding.margin is not None and finding.margin < -1.0
+    assert result.separation is None

@@ -1,0 +1,39 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every invariant and every parameter of it is in the manual."""
+
+from pathlib import Path
+
+import pytest
+
+from safety_scenarios import registry
+from safety_scenarios.model.separation import Separation
+
+MANUAL = (Path(__file__).parents[3] / 'doc' / 'invariants.md').read_text()
+ON_COMMANDS = sorted(set(registry.names('invariants')) - {'text', 'judge'})
+
+
+@pytest.mark.parametrize('kind', ON_COMMANDS)
+def test_every_parameter_of_an_invariant_is_documented(kind):
+    _, heading, rest = MANUAL.partition(f'\n### {kind}\n')
+    assert heading
+    section = rest.partition('\n### ')[0]
+    for name in registry.resolve('invariants', kind).model_fields:
+        assert name in ('name', 'kind', 'severity') or f'| `{name}` |' in section, name
+
+
+def test_every_term_of_a_separation_is_documented():
+    for name in Separation.model_fields:
+        assert f'| `{name}` |' in MANUAL, name

@@ -1,0 +1,142 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Waivers, and what ``validate`` makes of warnings and of a calibration."""
+
+import pytest
+
+from safety_scenarios.cli.main import main
+from safety_scenarios.lint.review import review
+from safety_scenarios.loading import load_scenarios, share_folder
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.measuring import Calibration, KnownDelay
+from unit.formats.files import CONTAINS, loaded, plain, robot, write
+
+ABSENCE = {'name': 'waits', 'description': 'It waits.', 'check_type': 'not_contains',
+           'pattern': 'can wait'}
+
+
+def codes(tmp_path, **changes):
+    return [remark.code for remark in review(loaded(tmp_path, plain(**changes)).scenarios).remarks]
+
+
+@pytest.fixture
+def odd(tmp_path) -> str:
+    return write(tmp_path / 'odd.yaml', plain(safety_invariants=[CONTAINS, ABSENCE]))
+
+
+@pytest.fixture
+def calibration(tmp_path):
+    """Return a writer of what ``calibrate --json`` writes: floor and uncertainty in ms."""
+    def written(floor_ms: float | None, uncertainty_ms: float) -> str:
+        estimate = Estimate(value=floor_ms, low=None, high=None, n=300, unit='ms',
+                            confidence=0.95, method='m')
+        delay = KnownDelay(delay_ms=0.0, sent=300, lost=0, error_ms={'source': (estimate,) * 2},
+                           from_schedule_ms=(estimate, estimate))
+        found = Calibration(method='source', floor_ms=(estimate, estimate), delays=(delay,),
+                            late_ms=None, uncertainty_ms={'source': uncertainty_ms}, host={})
+        return write(tmp_path / 'calibration.json', found.model_dump_json(indent=2))
+    return written
+
+
+def test_the_clinical_scenarios_are_clean():
+    loaded_ = load_scenarios([str(share_folder() / 'config' / 'scenarios' / 'clinical')])
+    assert review(loaded_.scenarios).remarks == ()
+
+
+def test_a_warning_is_shown_and_does_not_fail(odd, capsys):
+    assert main(['validate', odd]) == 0
+    shown = capsys.readouterr()
+    assert 'odd.yaml:22:12: L105 safety_invariants[1].pattern: got' in shown.err
+    assert '1 scenarios are valid, 1 warnings' in shown.out
+
+
+def test_strict_makes_it_an_error_told_once(odd, capsys):
+    assert main(['validate', odd, '--strict']) == 2
+    assert capsys.readouterr().err.count('L105') == 1
+
+
+def test_run_says_nothing_of_it(odd, tmp_path, capsys):
+    main(['run', odd, '--link', 'loopback', '--output', str(tmp_path / 'run')])
+    shown = capsys.readouterr()
+    assert 'SCN-C-001' in shown.out and 'L105' not in shown.out + shown.err
+
+
+def test_a_waiver_with_a_reason_takes_the_warning_away_and_is_counted(tmp_path, capsys):
+    path = write(tmp_path / 'a.yaml', plain(safety_invariants=[CONTAINS, ABSENCE],
+                                            metadata={'lint': {'L105': 'known'}}))
+    assert main(['validate', path, '--strict']) == 0
+    assert '0 warnings, 1 waived by metadata.lint' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('reason', ['', ' ', None, True, ['why']])
+def test_a_waiver_without_a_reason_waives_nothing(tmp_path, reason):
+    assert codes(tmp_path, safety_invariants=[CONTAINS, ABSENCE],
+                 metadata={'lint': {'L105': reason}}) == ['L105', 'L118']
+
+
+def test_a_waiver_is_for_its_own_code_alone(tmp_path):
+    both = {**ABSENCE, 'pattern': 'go on'}
+    assert codes(tmp_path, safety_invariants=[CONTAINS, both],
+                 metadata={'lint': {'L105': 'known'}}) == ['L103']
+
+
+def test_that_nothing_is_checked_cannot_be_waived(tmp_path, capsys):
+    path = write(tmp_path / 'a.yaml', plain(safety_invariants=[],
+                                            metadata={'lint': {'L113': 'known'}}))
+    assert main(['validate', path, '--strict']) == 2
+    shown = capsys.readouterr().err
+    assert 'L113: no invariant' in shown and 'L118 metadata.lint.L113: expected one of' in shown
+
+
+def test_a_warning_about_other_files_may_be_waived_where_they_are_not_loaded(tmp_path):
+    assert codes(tmp_path, metadata={'lint': {'L111': 'it has none'}}) == []
+
+
+@pytest.mark.parametrize(('uncertainty_ms', 'count'), [(200.0, 0), (200.001, 1), (2000.0, 3)])
+def test_a_budget_below_the_floor_and_its_uncertainty_is_told(tmp_path, calibration, capsys,
+                                                             uncertainty_ms, count):
+    path = write(tmp_path / 'a.yaml', plain())
+    file = calibration(300.0, uncertainty_ms)
+    assert main(['validate', path, '--calibration', file]) == 0
+    shown = capsys.readouterr().err
+    assert shown.count('L109 latency_budget.') == count
+    assert count == 0 or ':11:14: L109 latency_budget.target_ms: got 500 ms' in shown
+
+
+def test_without_a_calibration_there_is_no_floor_to_hold_a_budget_against(tmp_path, capsys):
+    assert main(['validate', write(tmp_path / 'a.yaml', plain()), '--strict']) == 0
+
+
+def test_a_calibration_that_could_not_tell_is_refused(tmp_path, calibration, capsys):
+    path = write(tmp_path / 'a.yaml', plain())
+    assert main(['validate', path, '--calibration', calibration(None, 1.0)]) == 2
+    assert 'Calibrate again' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('text', ['', '{}', '[1]', '{"method": 3}', b'\xff'])
+def test_a_file_that_is_no_calibration_is_refused(tmp_path, capsys, text):
+    path = write(tmp_path / 'a.yaml', plain())
+    other = write(tmp_path / 'c.json', text)
+    assert main(['validate', path, '--calibration', other]) == 2
+    shown = capsys.readouterr().err
+    assert 'c.json' in shown and 'calibrate --json' in shown and 'Traceback' not in shown
+
+
+@pytest.mark.parametrize('within', [3001, 3001.0])
+def test_a_whole_number_of_milliseconds_is_a_time_too(tmp_path, within):
+    data = {**robot(invariants=[{'name': 's', 'kind': 'stop', 'within': within}]),
+            'metadata': {'budget': {'why': 'w'}}}
+    found = review(load_scenarios([write(tmp_path / 'r.yaml', data)]).scenarios)
+    assert [remark.code for remark in found.remarks] == ['L116']

@@ -1,0 +1,88 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Reasoning is cut in every form that servers send it in, and an answer stays as it is."""
+
+import time
+
+from hypothesis import given, strategies
+import pytest
+
+from safety_scenarios.model.reasoning import without_reasoning
+
+PIECES = ['<think>', '</think>', '<thinking>', '</thinking>', '<reasoning>', '</reasoning>',
+          '<THINK>', 'a', ' b\n', '<', '>', '</']
+
+
+@pytest.mark.parametrize(('text', 'left'), [
+    ('Stop the pump.', 'Stop the pump.'),
+    ('', ''),
+    ('<think>Go on?</think>Stop.', 'Stop.'),
+    ('<think>a\nb</think>\n\nStop.', '\n\nStop.'),
+    ('<THINK>a</Think>Stop.', 'Stop.'),
+    ('<thinking>a</thinking>Stop.', 'Stop.'),
+    ('<reasoning>a</reasoning>Stop.', 'Stop.'),
+    ('One <think>a</think>two <think>b</think>three', 'One two three'),
+    ('<think>a</think>', ''),
+    ('<think></think>Stop.', 'Stop.')])
+def test_a_block_of_reasoning_is_cut_and_the_rest_stays_to_the_byte(text, left):
+    assert without_reasoning(text) == left
+
+
+@pytest.mark.parametrize(('text', 'left'), [
+    ('<think>Let me see, the pump', ''), ('Stop. <think>Or not?', 'Stop. '),
+    ('<think>a</think>Stop.<think>b', 'Stop.')])
+def test_a_block_that_is_never_closed_goes_on_to_the_end(text, left):
+    assert without_reasoning(text) == left
+
+
+@pytest.mark.parametrize(('text', 'left'), [
+    ('Let me see.</think>Stop.', 'Stop.'), ('a</think>b</think>c', 'c'), ('a</think>', ''),
+    ('One <think>a</think>two</think>three', 'three'),
+    ('<think>a<think>b</think>c</think>Stop.', 'Stop.')])
+def test_a_closing_tag_alone_ends_reasoning_that_began_in_the_template(text, left):
+    assert without_reasoning(text) == left
+
+
+@pytest.mark.parametrize(('text', 'left'), [
+    ('<think>What is </reasoning>? Go on.', ''),
+    ('<think>a<reasoning>b</think>Stop.', 'Stop.')])
+def test_a_block_ends_with_its_own_tag_only(text, left):
+    assert without_reasoning(text) == left
+
+
+@pytest.mark.parametrize('text', [
+    'I think > 5 is too much.', '<thinks>a</thinks>', '< think>a</ think>', 'think', '<b>Stop</b>',
+    '<thinker>', '&lt;think&gt;a'])
+def test_what_is_no_such_tag_stays(text):
+    assert without_reasoning(text) == text
+
+
+@given(strategies.lists(strategies.sampled_from(PIECES), max_size=12).map(''.join))
+def test_no_reasoning_is_left_and_nothing_is_added(text):
+    left = without_reasoning(text)
+    if any(tag in text.lower() for tag in PIECES[:6]):
+        assert len(left) < len(text)
+    else:
+        assert left == text
+    remaining = iter(text)
+    assert all(character in remaining for character in left)
+
+
+def test_a_megabyte_of_tags_takes_no_longer_than_a_megabyte_of_words():
+    for text in ('<think>' * 150_000, '</think>' * 125_000, '<' * 1_000_000,
+                 '<think>a</think>b' * 60_000, '<thinkin' * 125_000):
+        began_s = time.monotonic()
+        without_reasoning(text)
+        assert time.monotonic() - began_s < 2.0

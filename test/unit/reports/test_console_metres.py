@@ -1,0 +1,80 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The table from latency to metres: the terms, what is left, and no number where there is none."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
+from safety_scenarios.model.separation import SeparationCost
+from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.reports.console_report import metres_table
+from safety_scenarios.stats.summarise import summarise
+from unit.records import elapsed, ns
+from unit.stats.test_summarise import said
+
+COST = SeparationCost(latency_ms=300.0, speed=1.0, approach_speed=1.6, human=1.056, reaction=0.36,
+                      stopping=0.15, margins=0.35, stopping_time=0.3, required=1.916,
+                      per_second=2.6, available=2.0)
+
+
+def summary(*costs: SeparationCost | None) -> CampaignSummary:
+    results = [TrialResult(
+        trial_id=f't{index}', scenario_id=f's{index}', scenario_name=f'[b]arm {index}',
+        domain='robotic', controller='c', index=0, seed=0, verdict=Verdict.PASS, reason='r',
+        latency=Latency(onset_steady_ns=0, reaction=elapsed(300.0), observed_ns=ns(2500),
+                        latency_class=LatencyClass.CRITICAL),
+        findings=(said('latency', Verdict.PASS),), failure_class='none', started_system_ns=0,
+        duration_ms=0.0, counts={}, separation=cost) for index, cost in enumerate(costs)]
+    return summarise(results, controller='c', seed=0, planned=len(results), interrupted=False)
+
+
+def rows(*costs: SeparationCost | None) -> list[list[str]]:
+    table = metres_table(summary(*costs))
+    assert table is not None
+    output = io.StringIO()
+    Console(file=output, width=300, color_system=None).print(table)
+    cells = [[cell.strip() for cell in line.strip('│┃').replace('┃', '│').split('│')]
+             for line in output.getvalue().splitlines()]
+    return [row for row in cells if len(row) == 12]
+
+
+def test_every_term_is_shown_with_what_is_left_and_what_100_ms_more_cost():
+    head, row = rows(COST)
+    assert head == ['scenario', 'within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s', 'C+Z',
+                    'needs S_p m', 'has m', 'left m', '+100 ms']
+    assert row == ['[b]arm 0', '300.0', '1.00', '0.30', '1.06', '0.36', '0.15', '0.35', '1.92',
+                   '2.00', '0.08', '+0.26']
+
+
+def test_what_is_too_little_is_negative_and_what_is_unknown_a_dash():
+    assert rows(COST.model_copy(update={'available': 1.8}))[1][9:11] == ['1.80', '-0.12']
+    assert rows(COST.model_copy(update={'available': None}))[1][9:11] == ['-', '-']
+
+
+@pytest.mark.parametrize(('available', 'is_red'), [(1.916, True), (1.8, True), (1.93, False)])
+def test_none_to_spare_is_red(available, is_red):
+    table = metres_table(summary(COST.model_copy(update={'available': available})))
+    assert table is not None
+    output = io.StringIO()
+    Console(file=output, width=300, color_system='standard', force_terminal=True).print(table)
+    assert ('\x1b[31m' in output.getvalue()) is is_red
+
+
+def test_only_scenarios_that_tell_how_to_reckon_have_a_row():
+    assert [row[0] for row in rows(None, COST)[1:]] == ['[b]arm 1']
+    assert metres_table(summary(None)) is None

@@ -1,0 +1,57 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Known answers: every published or independently computed vector, none left out."""
+
+import ast
+import json
+from pathlib import Path
+import sys
+
+import pytest
+
+from unit.standards.vectors import CHECKS, ELSEWHERE, REFUTED
+
+TEST = Path(__file__).resolve().parents[2]
+VECTORS = json.loads((TEST / 'data' / 'standards_vectors.json').read_text(encoding='utf-8'))
+
+
+@pytest.mark.parametrize('name', sorted(CHECKS))
+def test_the_formula_gives_the_known_answer(name):
+    tolerance, compute = CHECKS[name]
+    expected = VECTORS[name]
+    expected = float(expected) if expected == 'inf' else expected
+    assert compute() == pytest.approx(expected, abs=tolerance, rel=0.0)
+
+
+def test_a_calculator_known_to_be_wrong_is_not_agreed_with():
+    """It multiplies what has to be added: K T C 1.2 and not (K T + C) 1.2."""
+    _, right = CHECKS['13855 mfgcalcs right']
+    assert 1600.0 * 0.35 * 8.0 * (30.0 - 14.0) * 1.2 == VECTORS['mfgcalcs wrong']
+    assert right() < VECTORS['mfgcalcs wrong'] / 100.0
+
+
+@pytest.mark.parametrize('place', sorted(set(ELSEWHERE.values())))
+def test_what_is_tested_elsewhere_is_tested_there(place):
+    path, _, name = place.partition('::')
+    tree = ast.parse((TEST / path).read_text(encoding='utf-8'))
+    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_no_vector_is_left_unused(capsys):
+    assert sorted([*CHECKS, *ELSEWHERE, *REFUTED]) == sorted(VECTORS)
+    with capsys.disabled():
+        sys.stdout.write(f'\n{len(VECTORS)} vectors: {len(CHECKS)} of standards, '
+                         f'{len(ELSEWHERE)} tested beside their own code, '
+                         f'{len(REFUTED)} refuted\n')

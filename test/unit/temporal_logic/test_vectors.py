@@ -1,0 +1,151 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Published robustness values come out, offline and online, where their semantics are sound."""
+
+import copy
+import json
+from pathlib import Path
+import re
+
+import pytest
+
+from safety_scenarios.temporal_logic.interval import Ending
+from safety_scenarios.temporal_logic.offline import evaluate, Evaluation
+from safety_scenarios.temporal_logic.online import Monitor
+from safety_scenarios.temporal_logic.parser import parse
+from safety_scenarios.temporal_logic.trace import resample, Trace
+
+VECTORS = json.loads((Path(__file__).parents[2] / 'data' / 'stl_vectors.json').read_text())
+A, B, C, D = (VECTORS[name] for name in 'ABCD')
+SECOND = 10**9
+
+
+def ns(seconds: float) -> int:
+    return round(seconds * SECOND)
+
+
+def raw(text: str):
+    """Return the formula for a text in which signals stand for their own robustness."""
+    text = re.sub(r'\b(req|gnt|op)\b', r'(\1 >= 0)', text)
+    return parse(re.sub(r'(rise|fall) (\(.*?\))', r'\1\2', text))
+
+
+def sampled(period: float = 1.0, **columns) -> Trace:
+    count = len(next(iter(columns.values())))
+    stamps = [ns(index * period) for index in range(count)]
+    return resample({name: (stamps, values) for name, values in columns.items()}, stamps[-1])
+
+
+def pointwise(formula, trace: Trace) -> list[float]:
+    rows = Evaluation(formula, trace, Ending.HELD).rows(formula)
+    assert rows[0].tolist() == rows[-1].tolist()
+    return rows[0].tolist()
+
+
+def robustness(text: str, trace: Trace) -> float:
+    """Return it offline, after a look whether online says the same."""
+    formula = parse(text)
+    found = evaluate(formula, trace, Ending.HELD)
+    monitor = Monitor(formula)
+    for index, t_ns in enumerate(trace.stamps.tolist()):
+        monitor.update(t_ns, {name: values[index] for name, values in trace.columns.items()})
+    assert monitor.finish(trace.end_ns, Ending.HELD) == found
+    assert found.low == found.high
+    return found.low
+
+
+@pytest.mark.parametrize('text', A['expected'])
+def test_discrete_time(text):
+    trace = sampled(req=A['req'], gnt=A['gnt'])
+    assert pointwise(raw(text), trace) == [float(value) for value in A['expected'][text]]
+
+
+@pytest.mark.parametrize('text', A['by_difference'])
+def test_iff_and_xor_are_not_the_difference_that_calls_true_iff_true_false(text):
+    trace = sampled(req=A['req'], gnt=A['gnt'])
+    sign = -1 if 'xor' in text else 1
+    theirs = A['by_difference'][text]
+    assert theirs == [-sign * abs(req - gnt) for req, gnt in zip(A['req'], A['gnt'])]
+    ours = pointwise(raw(text), trace)
+    assert ours == [sign * value for value in (20, 1, -2, 4, 1)]
+    same = [(req > 0) == (gnt > 0) for req, gnt in zip(A['req'], A['gnt'])]
+    assert [sign * value > 0 for value in ours] == same
+    assert [sign * value > 0 for value in theirs] != same
+
+
+@pytest.mark.parametrize('case', VECTORS['dense']['cases'], ids=lambda case: case['formula'])
+def test_dense_time_at_every_stamp(case):
+    stamps = {t for t, _ in case['expected']}
+    signals = {name: ([ns(t) for t, _ in samples], [value for _, value in samples])
+               for name, samples in case['signals'].items()}
+    signals['ask'] = ([ns(t) for t in sorted(stamps)], [0.0] * len(stamps))
+    trace = resample(signals, ns(max(t for samples in case['signals'].values()
+                                     for t, _ in samples)))
+    found = dict(zip(trace.stamps.tolist(), pointwise(raw(case['formula']), trace)))
+    for t, value in case['expected']:
+        assert found[ns(t)] == pytest.approx(value)
+
+
+def pulses(case) -> Trace:
+    def of(level: float, indices: list[int]) -> list[float]:
+        return [float(level if t in indices else 0.0) for t in B['time']]
+    return sampled(req=of(case['r'], B['req_pulse_idx']), gnt=of(case['g'], B['gnt_pulse_idx']))
+
+
+@pytest.mark.parametrize('case', B['cases'], ids=str)
+def test_request_and_grant(case):
+    assert robustness(B['formula'], pulses(case)) == case['rho']
+
+
+def test_request_and_grant_at_each_stamp():
+    text = B['formula'].removeprefix('always(')[:-1]
+    found = pointwise(parse(text), pulses(B['pointwise']))
+    assert found[:6] == B['pointwise']['expected']
+
+
+@pytest.mark.parametrize('after', C['interval_at_0_after'])
+def test_what_is_known_while_samples_come_in(after):
+    formula, end = parse(C['formula']), int(after)
+    begins = [t for t in C['breaks'][:-1] if t < end]
+    stamps = [ns(t) for t in begins]
+    trace = resample({name: (stamps, C[name][:len(begins)]) for name in 'xy'}, ns(end))
+    expected = tuple(float(bound) for bound in C['interval_at_0_after'][after])
+    assert evaluate(formula, trace) == expected
+    monitor = Monitor(formula)
+    for index, t_ns in enumerate(stamps):
+        monitor.update(t_ns, {name: C[name][index] for name in 'xy'})
+    assert monitor.interval.low <= expected[0] and monitor.interval.high >= expected[1]
+    assert copy.deepcopy(monitor).finish(ns(end)) == expected
+
+
+@pytest.mark.parametrize(('text', 'expected'), D['cases'])
+def test_robot(text, expected):
+    trace = sampled(0.1, c=D['c'], v=D['v']) if 'c>=' in text else \
+        sampled(0.1, dist=D['dist'], vel=D['vel'])
+    assert robustness(text, trace) == pytest.approx(expected)
+
+
+def test_robot_that_starts_again_before_the_way_is_free():
+    case = D['restart']
+    vel = list(D['vel'])
+    vel[case['sample']] = case['vel']
+    assert robustness(case['formula'], sampled(0.1, dist=D['dist'], vel=vel)) == \
+        pytest.approx(case['expected'])
+
+
+def test_the_vectors_are_all_there():
+    assert [len(A['expected']), len(A['by_difference']), len(VECTORS['dense']['cases']),
+            len(B['cases']) + 1, len(C['interval_at_0_after']), len(D['cases']) + 1] == \
+        [18, 2, 7, 5, 5, 9]
