@@ -27,6 +27,7 @@ Every exception that this package raises.
     |   |-- LinkTimeoutError       nobody on the other end of a topic
     |   |-- ClockError             a clock that cannot be trusted
     |   `-- TraceError             a trace that cannot be written or read
+    |       `-- UnfitPlanError     a trial's plan that does not fit the model
     `-- ControllerError            the controller under test failed as a program
 
 A violated invariant is a ``Finding``, never an exception.
@@ -135,6 +136,10 @@ class ClockError(MeasurementError):
 
 class TraceError(MeasurementError):
     """A trace could not be written or read."""
+
+
+class UnfitPlanError(TraceError):
+    """The plan of a trial in a trace does not fit the model, or a change made it so."""
 
 
 class ControllerError(SafetyScenariosError):

@@ -45,10 +45,12 @@ from safety_scenarios.model.contracts import Link
 from safety_scenarios.model.judgement import Asks
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight, PreflightRow
+from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import ControllerSettings, RunSettings
 from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.provenance import provenance
 from safety_scenarios.reports.console_report import (
     calibration_table,
@@ -59,10 +61,11 @@ from safety_scenarios.reports.console_report import (
     table,
     totals,
 )
-from safety_scenarios.reports.run_folder import RunFolder
+from safety_scenarios.reports.run_folder import Record, RunFolder
 from safety_scenarios.stats.sequential import Sprt
 from safety_scenarios.stats.summarise import summarise
 from safety_scenarios.traces.are_trace import to_are, to_json
+from safety_scenarios.traces.journal import Journal
 
 EXTERNAL = 'external'
 _LATE_FACTOR = 1.5
@@ -78,6 +81,8 @@ class Session:
     """For the first line of output, such as 'ROS domain 17'."""
     ros: Mapping[str, Any] = field(default_factory=dict)
     calibrate: Callable[[], Calibration | None] = lambda: None
+    definition: Callable[[str], str | None] | None = None
+    """Knows the text of the .msg files that are installed."""
 
 
 Connect = Callable[[RunSettings, Path], AbstractContextManager[Session]]
@@ -103,8 +108,8 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
     judge = _judge(settings, loaded.scenarios, path)
     with ExitStack() as stack:
         session = stack.enter_context(connect(settings, path))
-        folder = stack.enter_context(closing(RunFolder(
-            path, lambda record, result: to_json(to_are(record, result)))))
+        folder = stack.enter_context(closing(RunFolder(path, trace_text, Journal,
+                                                       _recording(settings, session))))
         folder.write_settings(provenance(settings, loaded.scenarios, session.ros))
         calibration = session.calibrate()
         if calibration is not None:
@@ -115,7 +120,7 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
         observers: list[Observer] = [folder, Progress(screen, len(trials)), cost]
         campaign = run_campaign(
             trials, _above_floor(session.open_link, calibration, settings), observers,
-            settings.gate, _decide(settings), judge)
+            settings.gate, _decide(settings), judge, folder.sinks)
         summary = summarise(
             campaign.results, controller=settings.controller, link=settings.link,
             seed=settings.seed,
@@ -131,9 +136,47 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
     screen.print(totals(summary), highlight=False, soft_wrap=True)
     if cost.judgements:
         screen.print(str(cost), markup=False, highlight=False, soft_wrap=True)
-    for name in ('campaign.json', 'trials.jsonl', 'settings.json', 'traces/'):
+    for name in ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'traces/',
+                 *(['recordings/'] if settings.record != 'off' else [])):
         screen.print(f'  {path / name}', highlight=False, soft_wrap=True)
     return summary
+
+
+def trace_text(record: TrialRecord, result: TrialResult) -> str:
+    """Return a trial's trace as ARE imports it."""
+    return to_json(to_are(record, result))
+
+
+def _recording(settings: RunSettings, session: Session) -> Record | None:
+    """
+    Return what writes a recording; between trials, so that it disturbs no measurement.
+
+    :raises MissingDependencyError: without the extra mcap
+    """
+    if settings.record == 'off':
+        return None
+    from safety_scenarios.traces.mcap_trace import everything, McapWriter, without_bulk
+    include = everything if settings.record_images else without_bulk
+
+    def write(folder: Path, record: TrialRecord) -> None:
+        with closing(McapWriter(folder, record.trial, definition=session.definition,
+                                include=include,
+                                topic=_full_name(settings))) as recording:
+            for event in record.events:
+                recording.add(event)
+            recording.finish(record.measuring, record.judgements)
+    return write
+
+
+def _full_name(settings: RunSettings) -> Callable[[str], str]:
+    """Return relative topic name to full name, by remapping rules and namespace."""
+    rules = dict(rule.partition(':=')[::2] for rule in settings.remap)
+    space = f'/{settings.namespace.strip("/")}/' if settings.namespace.strip('/') else '/'
+
+    def full(name: str) -> str:
+        target = rules.get(name, name)
+        return target if target.startswith('/') else space + target
+    return full
 
 
 def preflight(settings: RunSettings, screen: Console, connect: Connect, folder: Path) -> int:

@@ -12,20 +12,26 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a result depends on besides the controller: settings, versions, host, scenario texts."""
+"""What a result depends on: settings, controller, versions, host, scenario texts."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
+import hashlib
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import platform
+import subprocess
 from typing import Any
 
+from safety_scenarios import registry
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
 
-_PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai')
+_PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
+             'mcap')
+_GIT_S = 5.0
 _CPU_INFO = Path('/proc/cpuinfo')
 _GOVERNOR = Path('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')
 _PREEMPTION = Path('/sys/kernel/realtime')
@@ -42,9 +48,31 @@ def provenance(settings: RunSettings, scenarios: Iterable[Scenario],
         'settings': settings.model_dump(mode='json'),
         'started': datetime.now(timezone.utc).isoformat(),
         'versions': versions(), 'ros': dict(ros), 'host': host(),
+        'controller': _controller(settings.controller), 'git': _git(),
         'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
                        'sha256': scenario.origin.sha256}
                       for scenario in scenarios if scenario.origin]}
+
+
+def _controller(name: str) -> dict[str, str | None]:
+    """Return the class and the source of a controller plug-in; of an external one nobody knows."""
+    target = registry.names('controllers').get(name)
+    spec = find_spec(target.partition(':')[0]) if target else None
+    source = Path(spec.origin) if spec and spec.origin else None
+    return {'name': name, 'class': target, 'sha256': hashlib.sha256(
+        source.read_bytes()).hexdigest() if source and source.is_file() else None}
+
+
+def _git() -> dict[str, Any] | None:
+    """Return commit and state of the repository we are called in, None outside of one."""
+    def git(*arguments: str) -> str:
+        return subprocess.run(['git', *arguments], capture_output=True, text=True, check=True,
+                              timeout=_GIT_S).stdout.strip()
+    try:
+        return {'commit': git('rev-parse', 'HEAD'),
+                'changed': bool(git('status', '--porcelain', '--untracked-files=no'))}
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def versions() -> dict[str, str | None]:

@@ -55,6 +55,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'no_spurious_stop': 'invariants.no_spurious_stop:NoSpuriousStop',
         'defer': 'invariants.defer:Defer',
         'temporal': 'invariants.temporal:Temporal',
+        'says': 'formats._are_checks:Says',
+        'not_checked': 'formats._are_checks:NotChecked',
     },
     'controllers': {
         'rule_based': 'controllers.rule_based:RuleBased',

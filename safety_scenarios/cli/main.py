@@ -30,6 +30,7 @@ from rich.table import Table
 from safety_scenarios import evaluation, registry
 from safety_scenarios.cli.judging import judge_check
 from safety_scenarios.cli.options import build, options
+from safety_scenarios.cli.rejudging import evaluate, repair_folder, verify_folder
 from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.errors import (
     InputError,
@@ -252,8 +253,8 @@ def schema() -> None:
     click.echo(json.dumps(scenario_schema(), indent=2))
 
 
-cli.add_command(judge_check)
-cli.add_command(selftest)
+for command in (judge_check, selftest, evaluate, repair_folder, verify_folder):
+    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

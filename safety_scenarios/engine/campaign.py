@@ -22,9 +22,9 @@ from typing import Protocol
 
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
-from safety_scenarios.errors import ControllerError
+from safety_scenarios.errors import ControllerError, TraceError
 from safety_scenarios.latency.stream import stream_rows
-from safety_scenarios.model.contracts import Link
+from safety_scenarios.model.contracts import EventSink, Link
 from safety_scenarios.model.preflight import Preflight, PreflightRow
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import LimitName, Scenario
@@ -33,8 +33,11 @@ from safety_scenarios.model.trial import Trial, TrialRecord
 OpenLink = Callable[[Scenario], AbstractContextManager[Link]]
 
 
+Sinks = Callable[[Trial], Sequence[EventSink]]
+
+
 class Observer(Protocol):
-    """Is told about each trial: a writer, a progress display."""
+    """Is told about each trial that has ended: a writer, a progress display."""
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """The trial has been judged."""
@@ -62,7 +65,8 @@ Decide = Callable[[int, int], str | None]
 def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
                  gate: LimitName = 'critical',
                  decide: Decide = lambda failures, trials: None,
-                 judge: Ask = lambda record: record) -> Campaign:
+                 judge: Ask = lambda record: record,
+                 sinks: Sinks = lambda trial: ()) -> Campaign:
     """
     Run trials in order and judge each as it ends.
 
@@ -70,10 +74,12 @@ def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequen
 
     :param open_link: scenario to a link, opened for all trials of that scenario
     :param judge: called between trials, never while one is running
+    :param sinks: what is fed the events of a trial while it runs
     """
     campaign = Campaign()
     try:
-        for record, result in _judged(trials, open_link, gate, decide, judge, campaign):
+        for record, result in _judged(trials, open_link, gate, decide, judge, sinks,
+                                      campaign):
             campaign.results.append(result)
             for observer in observers:
                 observer.trial_ended(record, result)
@@ -85,14 +91,16 @@ def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequen
 
 
 def _judged(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, decide: Decide,
-            judge: Ask, campaign: Campaign) -> Iterator[tuple[TrialRecord, TrialResult]]:
+            judge: Ask, sinks: Sinks,
+            campaign: Campaign) -> Iterator[tuple[TrialRecord, TrialResult]]:
     for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
         waiting = list(group)
         made = failed = 0
         try:
             with open_link(waiting[0].scenario) as link:
                 while waiting:
-                    record = _asked(run_trial(waiting[0], link), judge, campaign)
+                    record = _asked(run_trial(waiting[0], link, sinks(waiting[0])), judge,
+                                    campaign)
                     result = evaluate(record, gate)
                     if not any(found.scenario_id == scenario_id for found in campaign.preflight):
                         campaign.preflight.append(preflight_of(link, record))
@@ -105,6 +113,8 @@ def _judged(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, decid
                         campaign.stopped_early[scenario_id] = decision
                         campaign.saved += len(waiting)
                         waiting.clear()
+        except TraceError:
+            raise  # a full disk would cost every trial to come
         except (Exception, SystemExit) as error:  # whatever it is, the other scenarios go on
             if not waiting:
                 raise ControllerError(f'the link could not be closed: {error}') from error

@@ -12,86 +12,136 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The folder of one campaign; each file is whole or absent, each line is written as it happens."""
+"""
+The folder of one campaign; each file is whole or absent, each line is written as it happens.
 
-from collections.abc import Callable, Mapping
+A trial's journal is written while it runs, its trace and its recording when it has ended, and its
+line in ``trials.jsonl`` last: whoever has a line has everything.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+import fcntl
+import hashlib
 import json
 import os
 from pathlib import Path
 import time
-from typing import Any
+from typing import Any, IO, Protocol
 
 from pydantic import ValidationError
 
 from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.model.contracts import EventSink
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial, TrialRecord
 
 _SYNC_S = 1.0
 """A lost process loses nothing; a lost machine at most this long of finished trials."""
+TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
+                                       'manifest.json')
+_BLOCK = 1 << 20
 WriteTrace = Callable[[TrialRecord, TrialResult], str]
+Record = Callable[[Path, TrialRecord], None]
+"""(folder of the recording, what to record)."""
+
+
+class JournalFile(EventSink, Protocol):
+    """What is written while a trial runs."""
+
+    def close(self, record: TrialRecord) -> None:
+        """Finish the file."""
+
+    def abandon(self) -> None:
+        """Stop writing; the file stays unfinished."""
 
 
 class RunFolder:
     """
-    Writes ``settings.json``, ``trials.jsonl``, ``campaign.json`` and a trace for each trial.
+    Writes everything that a campaign leaves.
 
     :param folder: must not exist yet, or be empty
     :param trace: record and result to the text of the trace file
+    :param journal: opens a trial's journal
+    :param record: writes a trial's recording; None: no recordings
+    :param resume: go on in a folder that a crash left, instead
     :raises SettingsError: the folder is in use or cannot be written
     """
 
-    def __init__(self, folder: Path, trace: WriteTrace) -> None:
+    def __init__(self, folder: Path, trace: WriteTrace,
+                 journal: Callable[[Path, Trial], JournalFile], record: Record | None = None, *,
+                 resume: bool = False) -> None:
         self.folder = folder
         self._trace = trace
+        self._open_journal, self._journal = journal, None
+        self._record = record
         self._synced_s = 0.0
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if any(folder.iterdir()):
+            if not resume and any(folder.iterdir()):
                 raise SettingsError(f'output: got {folder}, which is not empty; expected a new or '
                                     f'empty folder. Name another one')
-            self._trials = (folder / 'trials.jsonl').open('x', encoding='utf-8')
+            self._trials = (folder / TRIALS).open('a' if resume else 'x', encoding='utf-8')
         except OSError as error:
             raise SettingsError(f'output: got {folder}, which cannot be written: '
                                 f'{error.strerror}') from error
+        try:
+            fcntl.flock(self._trials, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._trials.close()
+            raise SettingsError(f'{folder}: a campaign is still running in it. Wait for its '
+                                f'end') from None
+
+    _journal: JournalFile | None
 
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Write ``settings.json``: effective settings, versions and scenario hashes."""
-        self._write('settings.json', json.dumps(settings, indent=2, ensure_ascii=False))
+        self._write(SETTINGS, json.dumps(settings, indent=2, ensure_ascii=False))
 
-    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+    def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """
-        Write the trace, then the line that says the trial is complete.
+        Return what takes a trial's events while it runs.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
-        self._write(self.trace_path(record.trial), self._trace(record, result))
+        self._journal = self._open_journal(self.folder / journal_path(trial.trial_id), trial)
+        return (self._journal,)
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        """
+        Write trace and recording, finish the journal, then the line: the trial is complete.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        self._write(trace_path(record.trial.trial_id), self._trace(record, result))
+        if self._record is not None and record.events:
+            self._record(self.folder / 'recordings' / record.trial.trial_id, record)
+        if self._journal is not None:
+            journal, self._journal = self._journal, None
+            journal.close(record)
         try:
             self._trials.write(result.model_dump_json() + '\n')
             self._trials.flush()
             if time.monotonic() - self._synced_s > _SYNC_S:
                 self._sync()
         except OSError as error:
-            raise _unwritten(self.folder / 'trials.jsonl', error) from error
+            raise _unwritten(self.folder / TRIALS, error) from error
 
     def write_summary(self, summary: CampaignSummary) -> None:
-        """Write ``campaign.json``, when all that it counts is on the disk."""
+        """Write ``campaign.json``, when all that it counts is on the disk, and the manifest."""
         self._sync()
-        self._write('campaign.json', summary.model_dump_json(indent=2))
+        self._write(SUMMARY, summary.model_dump_json(indent=2))
+        self._write(MANIFEST, json.dumps(hashes(self.folder), indent=2))
 
     def _sync(self) -> None:
         os.fsync(self._trials.fileno())
         self._synced_s = time.monotonic()
 
     def close(self) -> None:
-        """Close ``trials.jsonl``."""
+        """Close what is open."""
+        if self._journal is not None:
+            self._journal.abandon()
         self._trials.close()
-
-    def trace_path(self, trial: Trial) -> str:
-        """Return a trial's trace file, relative to the folder."""
-        scenario = trial.trial_id.partition('.')[0]
-        return f'traces/{scenario}/{trial.trial_id}.json'
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
@@ -104,13 +154,41 @@ class RunFolder:
             raise _unwritten(path, error) from error
 
 
+def trace_path(trial_id: str) -> str:
+    """Return a trial's trace file, relative to the campaign's folder."""
+    return f'traces/{trial_id.partition(".")[0]}/{trial_id}.json'
+
+
+def journal_path(trial_id: str) -> str:
+    """Return a trial's journal, relative to the campaign's folder."""
+    return f'traces/{trial_id.partition(".")[0]}/{trial_id}.events.jsonl'
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file of a campaign but its logs and the manifest itself."""
+    found = {}
+    for path in sorted(folder.rglob('*')):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name != MANIFEST and not name.startswith('logs/'):
+            with path.open('rb') as file:
+                found[name] = _digest(file)
+    return found
+
+
+def _digest(file: IO[bytes]) -> str:
+    digest = hashlib.sha256()
+    while block := file.read(_BLOCK):
+        digest.update(block)
+    return digest.hexdigest()
+
+
 def read_trials(folder: Path) -> list[TrialResult]:
     """
     Return the results in a campaign's folder, or in a ``trials.jsonl``.
 
     :raises SettingsError: there are none, or they were not written by this version
     """
-    path = folder / 'trials.jsonl' if folder.is_dir() else folder
+    path = folder / TRIALS if folder.is_dir() else folder
     try:
         lines = path.read_text(encoding='utf-8').splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -36,6 +36,7 @@ from safety_scenarios.ros.controller_process import (
     controller_process,
     remove_segments,
 )
+from safety_scenarios.ros.definitions import definition
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.quiet import undisturbed
@@ -67,7 +68,7 @@ def over_ros(settings: RunSettings, folder: Path) -> Iterator[Session]:
         opener = _Opener(node, spin, clock, settings, domain_id, folder, killed)
         yield Session(
             opener, f'ROS domain {domain_id}', _ros(domain_id),
-            lambda: opener.calibrate(scheduling))
+            lambda: opener.calibrate(scheduling), definition)
 
 
 def _ros(domain_id: int) -> dict[str, Any]:

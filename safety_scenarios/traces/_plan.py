@@ -20,12 +20,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from safety_scenarios.errors import InputError, TraceError
+from safety_scenarios.errors import InputError, UnfitPlanError
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
 
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
+Change = Callable[[dict[str, Any]], None]
+"""Alters a scenario as plain data, before it is read."""
 
 
 def plan_to_data(trial: Trial) -> dict[str, Any]:
@@ -36,15 +38,19 @@ def plan_to_data(trial: Trial) -> dict[str, Any]:
     return data
 
 
-def plan_from_data(data: Mapping[str, Any], resolve: Resolve) -> Trial:
+def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
+                   change: Change | None = None) -> Trial:
     """
     Return the trial that ``plan_to_data`` was given.
 
+    :param change: alters its scenario first
     :raises InputError: it needs a plug-in that is not installed
-    :raises TraceError: it is no trial of this version
+    :raises UnfitPlanError: it is no trial of this version
     """
     try:
         plan, plugin = dict(data), lru_cache(resolve)
+        if change is not None:
+            change(plan['scenario'])
         plan['scenario'] = _scenario(plan['scenario'], plugin)
         for name in ('nominal', 'hazard'):
             plan[name] = _plugins(plan[name], 'stimuli', plugin)
@@ -52,7 +58,7 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve) -> Trial:
     except InputError:
         raise
     except (ValidationError, KeyError, TypeError, ValueError) as error:
-        raise TraceError(f'the plan of the trial cannot be read: {type(error).__name__}: '
+        raise UnfitPlanError(f'the plan of the trial cannot be read: {type(error).__name__}: '
                          f'{error!s:.300}. Was it written by this version?') from None
 
 

@@ -57,7 +57,7 @@ from safety_scenarios.traces._mcap_reading import (
     STRING,
     TRIAL,
 )
-from safety_scenarios.traces._plan import plan_from_data, plan_to_data, Resolve
+from safety_scenarios.traces._plan import Change, plan_from_data, plan_to_data, Resolve
 from safety_scenarios.traces._rosbag2 import metadata, QOS, Topic
 
 Include = Callable[[str, str], bool]
@@ -269,7 +269,8 @@ class McapWriter:
                           f'or name another folder')
 
 
-def read_mcap(path: Path, resolve: Resolve, *, partial: bool = False) -> TrialRecord:
+def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,
+              partial: bool = False) -> TrialRecord:
     """
     Return the record of a trial from its recording, equal to the one that was written.
 
@@ -278,6 +279,7 @@ def read_mcap(path: Path, resolve: Resolve, *, partial: bool = False) -> TrialRe
 
     :param path: the recording's folder, or its MCAP file
     :param resolve: (kind, name) to plug-in class, such as ``registry.resolve``
+    :param change: alters the trial's scenario before it is read
     :param partial: read an unfinished recording too
     :raises TraceError: no recording, an unfinished or a damaged one
     :raises InputError: the scenario needs a plug-in that is not installed
@@ -288,7 +290,7 @@ def read_mcap(path: Path, resolve: Resolve, *, partial: bool = False) -> TrialRe
                          f'one trial, or its file')
     reading = Reading(files[0], partial)
     try:
-        trial = plan_from_data(reading.plan, resolve)
+        trial = plan_from_data(reading.plan, resolve, change)
     except TraceError as error:
         raise TraceError(f'{files[0]}: {error}') from error
     return TrialRecord(trial=trial, events=reading.all_events(), measuring=reading.measuring,

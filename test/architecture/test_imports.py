@@ -32,7 +32,7 @@ FOLDERS = sorted({path.parent for path in MODULES} - {ROOT})
 PLUG_IN = {'errors', 'model'}
 ALLOWED = {
     'errors': set(), 'model': {'errors', 'model', 'standards'}, 'registry': {'errors', 'model'},
-    'provenance': {'errors', 'model'},
+    'provenance': {'errors', 'model', 'registry'},
     'standards': {'errors'}, 'stimuli': PLUG_IN, 'temporal_logic': {'errors', 'temporal_logic'},
     'invariants': PLUG_IN | {'standards', 'temporal_logic'},
     'latency': PLUG_IN, 'stats': PLUG_IN, 'simulator': PLUG_IN, 'controllers': PLUG_IN,
@@ -44,8 +44,9 @@ ALLOWED = {
     'evaluation': {'errors', 'registry', 'loading', 'provenance', 'model', 'formats', 'standards',
                    'stimuli', 'invariants', 'latency', 'stats', 'simulator', 'controllers',
                    'traces', 'reports', 'engine', 'judging', 'temporal_logic'}}
+ALLOWED['rejudging'] = ALLOWED['evaluation'] | {'evaluation'}
 ALLOWED['ros'] = ALLOWED['evaluation'] | {'evaluation', 'ros'}
-ALLOWED['cli'] = ALLOWED['ros'] | {'cli', 'lint'}
+ALLOWED['cli'] = ALLOWED['ros'] | {'cli', 'lint', 'rejudging'}
 SIBLINGS = {('controllers.saboteurs', 'controllers.rule_based'),
             ('controllers.faulty_streams', 'controllers.saboteurs'),
             ('controllers.llm', 'controllers.rule_based'),

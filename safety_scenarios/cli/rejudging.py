@@ -1,0 +1,136 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The commands ``evaluate``, ``repair`` and ``verify``: a campaign's folder, looked at again."""
+
+from pathlib import Path
+import sys
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.rejudging import rejudge, Rejudged, repair, Source, summary_of, verify
+from safety_scenarios.reports.console_report import console, table, totals, verdict_text
+from safety_scenarios.reports.run_folder import SUMMARY, TRIALS
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command('evaluate')
+@click.argument('folder', type=_FOLDER)
+@click.option('--set', 'changes', multiple=True, metavar='[SCENARIO:]KEY=VALUE',
+              help='Judge with this value instead, such as latency_budget.critical_ms=300, '
+                   'ros.invariants[0].at_most=0.5 or gate=target.')
+@click.option('--scenario', 'files', multiple=True, metavar='FILE',
+              help='Judge trials of the scenarios in this file by the file.')
+@click.option('--from', 'source', type=click.Choice(['journal', 'recording']), default='journal',
+              show_default=True, help='Which of the two copies of the record to read.')
+@click.option('--output', type=click.Path(path_type=Path),
+              help='New folder for the new trials.jsonl and campaign.json.')
+def evaluate(folder: Path, changes: tuple[str, ...], files: tuple[str, ...], source: Source,
+             output: Path | None) -> None:
+    """
+    Judge the trials in FOLDER again, from their records; no robot, no ROS.
+
+    Without a change every result must come out as it was, to the byte. With one, what it changes
+    is listed.
+
+    \b
+    safety-scenarios evaluate runs/today
+    safety-scenarios evaluate runs/today --set latency_budget.critical_ms=300
+    safety-scenarios evaluate runs/today --set SCN-R-101:ros.invariants[0].hold_ms=1500
+    """
+    scenarios = load_scenarios(files).scenarios if files else ()
+    found = list(rejudge(folder, changes, scenarios, source))
+    _write(output, folder, found)
+    summary = summary_of(folder, [trial.after for trial in found])
+    screen = Console(width=console().width)
+    screen.print(table(summary))
+    screen.print(totals(summary), highlight=False, soft_wrap=True)
+    different = [trial for trial in found if trial.before != trial.after]
+    if different:
+        screen.print(_differences(different))
+    same = sum(trial.identical and trial.judged for trial in found)
+    skipped = sum(not trial.judged for trial in found)
+    click.echo(f'{same} of {len(found)} results are as they were, to the byte'
+               + (f'; {skipped} trials could never begin and were not judged' if skipped else ''))
+    if not changes and not scenarios and same + skipped < len(found):
+        click.echo('error: nothing was changed, and yet not every result came out again. Was the '
+                   'folder written by this version, and is it as it was (verify)?', err=True)
+        sys.exit(3)
+    sys.exit(summary.exit_code)
+
+
+@click.command('repair')
+@click.argument('folder', type=_FOLDER)
+def repair_folder(folder: Path) -> None:
+    """
+    Finish what a crash has left in FOLDER; nothing that was measured is lost.
+
+    \b
+    safety-scenarios repair runs/today
+    """
+    summary, done = repair(folder)
+    for text in done or ['nothing to repair']:
+        click.echo(text)
+    Console(width=console().width).print(table(summary))
+    click.echo(totals(summary))
+
+
+@click.command('verify')
+@click.argument('folder', type=_FOLDER)
+def verify_folder(folder: Path) -> None:
+    """
+    Tell whether the files in FOLDER are what the campaign wrote.
+
+    The manifest holds their hashes; sign it, or keep its own hash elsewhere, to know that it
+    is the one you saw.
+
+    \b
+    safety-scenarios verify runs/today
+    """
+    found = verify(folder)
+    for text in found:
+        click.echo(text, err=True)
+    if found:
+        sys.exit(1)
+    click.echo('every file is as the campaign wrote it')
+
+
+def _write(output: Path | None, folder: Path, found: list[Rejudged]) -> None:
+    if output is None:
+        return
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with (output / TRIALS).open('x', encoding='utf-8') as file:
+            file.writelines(trial.after.model_dump_json() + '\n' for trial in found)
+        summary = summary_of(folder, [trial.after for trial in found])
+        (output / SUMMARY).write_text(summary.model_dump_json(indent=2) + '\n', encoding='utf-8')
+    except OSError as error:
+        raise SettingsError(f'output: got {output}, which cannot be written: {error.strerror}. '
+                            f'Name a new folder') from None
+
+
+def _differences(different: list[Rejudged]) -> Table:
+    rows = Table(title='What is different', title_justify='left', title_style='bold')
+    for name in ('trial', 'was', 'is', 'because'):
+        rows.add_column(name)
+    for trial in different:
+        rows.add_row(escape(trial.after.trial_id), verdict_text(trial.before.verdict),
+                     verdict_text(trial.after.verdict), escape(trial.after.reason))
+    return rows

@@ -1,0 +1,225 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The journal: every event of a trial as it happens, one JSON value a line, read back exactly.
+
+First line: the trial as it was planned. Then one line for each event: ``[kind, name, [steady,
+system, ros, source, received, header], {the rest}]``, times in ns, then its message if it has one:
+``[type, data]``, or ``"same"`` as before on its topic. Last line: how it was measured and what a
+judge said. A journal without its last line belongs to a trial that never ended. NaN and infinity
+are written by those names, as Python's ``json`` reads them.
+"""
+
+import json
+import os
+from pathlib import Path
+import threading
+from typing import Any
+
+from safety_scenarios.errors import TraceError
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.judgement import Judgement
+from safety_scenarios.model.measuring import Measuring
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.traces._exact import from_text, to_text
+from safety_scenarios.traces._plan import (
+    Change,
+    plan_from_data,
+    plan_to_data,
+    Resolve,
+)
+
+VERSION = 1
+SUFFIX, UNFINISHED = '.events.jsonl', '.part'
+FLUSH_S = 0.05
+"""A killed process loses at most the events of this long, and of one write."""
+_STAMPS = ('steady_ns', 'system_ns', 'ros_ns', 'source_ns', 'received_ns', 'header_ns')
+_REST = ('text', 'hazard', 'truth', 'scheduled_ns', 'trial_id', 'sequence')
+_DEFAULTS = {name: Event.model_fields[name].get_default() for name in _REST}
+_SAME = 'same'
+
+
+class Journal:
+    """
+    Writes a trial's events from a thread of its own; ``add`` only hands them over.
+
+    :param path: of the finished journal; until then it has the suffix ``.part``
+    :raises TraceError: it cannot be written
+    """
+
+    def __init__(self, path: Path, trial: Trial) -> None:
+        self._path = path
+        self._waiting: list[Event] = []
+        self._before: dict[str, str] = {}
+        self._error: Exception | None = None
+        self._ended = threading.Event()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = unfinished(path).open('xb', buffering=0)
+            self._write(to_text({'journal': VERSION, 'trial': plan_to_data(trial)}) + '\n')
+        except OSError as error:
+            raise _unwritten(path, error) from error
+        self._thread = threading.Thread(target=self._run, name='journal', daemon=True)
+        self._thread.start()
+
+    def add(self, event: Event) -> None:
+        """Take one event; what cannot be written is told by ``close``."""
+        self._waiting.append(event)
+
+    def close(self, record: TrialRecord) -> None:
+        """
+        Write what is left and the last line, and give the file its name.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        self._stop()
+        try:
+            if self._error is not None:
+                raise self._error
+            self._flush()
+            self._write(_json({
+                'measuring': record.measuring.model_dump(mode='json'),
+                'judgements': [found.model_dump(mode='json') for found in record.judgements]})
+                + '\n')
+            os.replace(unfinished(self._path), self._path)
+        except Exception as error:
+            raise _unwritten(self._path, error) from error
+        finally:
+            self._file.close()
+
+    def abandon(self) -> None:
+        """Stop writing; the file stays unfinished."""
+        self._stop()
+        self._file.close()
+
+    def _stop(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(FLUSH_S):
+            try:
+                self._flush()
+            except Exception as error:  # told by close, on the thread that can end the campaign
+                self._error = error
+                return
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._write(''.join(map(self._line, waiting)))
+
+    def _write(self, text: str) -> None:
+        data = memoryview(text.encode())
+        while data:
+            data = data[self._file.write(data):]
+
+    def _line(self, event: Event) -> str:
+        rest = {name: value for name in _REST
+                if (value := getattr(event, name)) != _DEFAULTS[name]}
+        line = _json([event.kind, event.name,
+                      [getattr(event.stamps, name) for name in _STAMPS], rest])
+        if event.message is None:
+            return line + '\n'
+        message = _json([event.message.type, event.message.data])
+        if self._before.get(event.name) == message:
+            return f'{line[:-1]},"{_SAME}"]\n'
+        self._before[event.name] = message
+        return f'{line[:-1]},{message}]\n'
+
+
+def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
+                 partial: bool = False) -> TrialRecord:
+    """
+    Return the record of a trial, equal to the one that was written.
+
+    :param resolve: finds plug-ins by kind and name
+    :param change: alters the trial's plan before it is read
+    :param partial: take a trial that never ended too, with what it has; half a line is cut
+    :raises UnfitPlanError: the plan is none, or the change made it so
+    :raises TraceError: the file is no journal, is damaged, or has no last line
+    """
+    events: list[Event] = []
+    before: dict[str, Message] = {}
+    try:
+        file = path.open('rb')
+    except OSError as error:
+        raise TraceError(f'{path}: cannot be read: {error.strerror}') from None
+    with file:
+        trial = _trial(path, file.readline(), resolve, change)
+        for number, line in enumerate(file, 2):
+            if partial and not line.endswith(b'\n'):
+                break
+            try:
+                value = json.loads(line)
+                if isinstance(value, dict):
+                    return _record(trial, events, value)
+                events.append(_event(value, before))
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
+                raise TraceError(f'{path}:{number}: cannot be read: {error!s:.300}') from None
+    if not partial:
+        raise TraceError(f'{path}: the last line is missing: its trial never ended. Run repair')
+    return TrialRecord(trial=trial, events=tuple(events))
+
+
+def unfinished(path: Path) -> Path:
+    """Return the name of a journal as long as its trial runs."""
+    return path.with_name(path.name + UNFINISHED)
+
+
+def _trial(path: Path, line: bytes, resolve: Resolve, change: Change | None) -> Trial:
+    try:
+        head = from_text(line.decode())
+        version, plan = head['journal'], head['trial']
+    except (TraceError, UnicodeDecodeError, KeyError, TypeError):
+        raise TraceError(f'{path}:1: is no journal of a trial') from None
+    if version != VERSION:
+        raise TraceError(f'{path}:1: got version {version}, expected {VERSION}. Read it with the '
+                         f'version that wrote it')
+    return plan_from_data(plan, resolve, change)
+
+
+def _record(trial: Trial, events: list[Event], last: dict[str, Any]) -> TrialRecord:
+    return TrialRecord(
+        trial=trial, events=tuple(events),
+        measuring=Measuring.model_validate_json(json.dumps(last['measuring'])),
+        judgements=tuple(Judgement.model_validate_json(json.dumps(found))
+                         for found in last['judgements']))
+
+
+def _event(value: Any, before: dict[str, Message]) -> Event:
+    kind, name, stamps, rest, *message = value
+    if message and message[0] != _SAME:
+        before[name] = Message(type=message[0][0], data=_frozen(message[0][1]))
+    return Event(kind=kind, name=name, stamps=Stamps(**dict(zip(_STAMPS, stamps, strict=True))),
+                 message=before[name] if message else None, **rest)
+
+
+def _frozen(value: Any) -> Any:
+    """Return JSON data with its sequences as tuples, as messages have them."""
+    if isinstance(value, list):
+        return tuple(map(_frozen, value))
+    return {key: _frozen(inner) for key, inner in value.items()} if isinstance(value, dict) \
+        else value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(',', ':'), default=dict)
+
+
+def _unwritten(path: Path, error: Exception) -> TraceError:
+    reason = getattr(error, 'strerror', None) or f'{type(error).__name__}: {error}'
+    return TraceError(f'{path}: cannot be written: {reason}. Everything before it is complete')

@@ -1,0 +1,180 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The journal gives back what was put in, and says when it cannot."""
+
+import math
+from pathlib import Path
+import time
+
+import pytest
+
+from safety_scenarios import registry
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.errors import TraceError, UnfitPlanError
+from safety_scenarios.model.measuring import Measuring
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.traces.journal import FLUSH_S, Journal, read_journal, unfinished
+from unit.records import answered, chat, command, fault, hazard, mark, reacting, record, ticks
+
+RECORDS = {
+    'a stop': lambda: record(reacting(150)),
+    'nothing': lambda: record([]).model_copy(update={'events': ()}),
+    'a text': lambda: answered('Stop.', chat()),
+    'ticks and a fault': lambda: record(reacting(150), extra=[*ticks(0.5, 10.0),
+                                                              fault('ClockError', 20.0)])}
+
+
+def written(path: Path, found: TrialRecord) -> Path:
+    journal = Journal(path, found.trial)
+    for event in found.events:
+        journal.add(event)
+    journal.close(found)
+    return path
+
+
+@pytest.mark.parametrize('name', RECORDS)
+def test_a_record_comes_back_equal_and_is_judged_the_same(tmp_path, name):
+    found = RECORDS[name]()
+    again = read_journal(written(tmp_path / 'a.events.jsonl', found), registry.resolve)
+    assert again == found
+    assert evaluate(again).model_dump_json() == evaluate(found).model_dump_json()
+
+
+def test_how_it_was_measured_comes_back(tmp_path):
+    found = record(reacting(150), measuring=Measuring(one_host=True, sim_time=True))
+    again = read_journal(written(tmp_path / 'a', found), registry.resolve)
+    assert again.measuring == found.measuring
+
+
+def test_what_no_json_can_say_comes_back(tmp_path):
+    odd = Message(type='a/msg/B', data={
+        'nan': math.nan, 'all': (math.inf, -math.inf, -0.0, 5e-324, 2**63 - 1, True, 'ä\ud800'),
+        'none': (), 'inner': {'x': 1.0}})
+    found = record([command(10, odd), command(20, odd), command(30, odd)])
+    again = read_journal(written(tmp_path / 'a', found), registry.resolve)
+    assert [repr(event.message) for event in again.events] == [
+        repr(event.message) for event in found.events]
+
+
+@pytest.mark.parametrize(('first', 'second'), [(0, 0.0), (0.0, -0.0), (1, True), (0.0, False)])
+def test_equal_is_not_the_same(tmp_path, first, second):
+    values = [Message(type='a/msg/B', data={'x': value}) for value in (first, second)]
+    found = record([command(10, values[0]), command(20, values[1])])
+    again = read_journal(written(tmp_path / 'a', found), registry.resolve)
+    assert [repr(event.message.data['x']) for event in again.of_kind('command')] == [
+        repr(first), repr(second)]
+
+
+def test_repeated_messages_cost_little(tmp_path):
+    def size(name: str, speeds: list[float]) -> int:
+        found = record([(index, speed) for index, speed in enumerate(speeds)])
+        return written(tmp_path / name, found).stat().st_size
+    assert size('same', [0.5] * 1000) < 0.75 * size('other', [index / 7 for index in range(1000)])
+
+
+def test_until_its_trial_has_ended_a_journal_has_another_name(tmp_path):
+    path, found = tmp_path / 'a.events.jsonl', record(reacting(150))
+    journal = Journal(path, found.trial)
+    assert unfinished(path).exists() and not path.exists()
+    journal.close(found)
+    assert path.exists() and not unfinished(path).exists()
+
+
+def test_events_are_on_the_disk_a_moment_later(tmp_path):
+    path, found = tmp_path / 'a.events.jsonl', record(reacting(150))
+    journal = Journal(path, found.trial)
+    for event in found.events:
+        journal.add(event)
+    patience = time.monotonic() + 100 * FLUSH_S
+    while len(unfinished(path).read_bytes().splitlines()) <= len(found.events):
+        assert time.monotonic() < patience
+        time.sleep(FLUSH_S / 10)
+    journal.abandon()
+    again = read_journal(unfinished(path), registry.resolve, partial=True)
+    assert again.events == found.events
+
+
+def cut(path: Path, at: int) -> Path:
+    path.write_bytes(path.read_bytes()[:at])
+    return path
+
+
+def test_a_journal_without_its_last_line_is_no_finished_trial(tmp_path):
+    path = written(tmp_path / 'a', record(reacting(150)))
+    cut(path, path.read_bytes().rstrip(b'\n').rfind(b'\n') + 1)
+    with pytest.raises(TraceError, match='never ended. Run repair'):
+        read_journal(path, registry.resolve)
+
+
+def test_of_a_killed_trial_every_whole_line_counts(tmp_path):
+    found = record(reacting(150))
+    path = written(tmp_path / 'a', found)
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    first = len(lines[0])
+    for at in (first, first + 1, first + len(lines[1]), first + len(lines[1]) + 5):
+        path.write_bytes(whole[:at])
+        events = read_journal(path, registry.resolve, partial=True).events
+        assert events == found.events[:whole[:at].count(b'\n') - 1]
+
+
+@pytest.mark.parametrize(('line', 'text'), [
+    (1, b'[]'), (1, b'{"journal":2,"trial":{}}'), (1, b'\xff'), (3, b'{]'), (3, b'["mark"]'),
+    (3, b'["dance","x",[1,1,1,null,null,null],{}]'), (3, b'["mark","x",[1,1,1],{}]'),
+    (3, b'["mark","x",[1,1,1,null,null,null],{},"same"]'),
+    (3, b'["mark","x",["1",1,1,null,null,null],{}]')])
+def test_a_damaged_line_is_told_with_its_number(tmp_path, line, text):
+    path = written(tmp_path / 'a', record(reacting(150)))
+    lines = path.read_bytes().splitlines()
+    lines[line - 1] = text
+    path.write_bytes(b'\n'.join(lines) + b'\n')
+    with pytest.raises(TraceError, match=rf'a:{line}: ') as told:
+        read_journal(path, registry.resolve)
+    assert len(str(told.value)) < 1000
+
+
+def test_a_plan_of_another_model_is_refused(tmp_path):
+    path = written(tmp_path / 'a', record(reacting(150)))
+    path.write_bytes(path.read_bytes().replace(b'"critical_ms":500.0', b'"critical_ms":5.0', 1))
+    with pytest.raises(UnfitPlanError, match='target_ms <= acceptable_ms'):
+        read_journal(path, registry.resolve)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(TraceError, match='cannot be read'):
+        read_journal(tmp_path / 'none', registry.resolve)
+
+
+def test_a_full_disk_is_told_when_the_trial_has_ended(tmp_path, monkeypatch):
+    found = record(reacting(150))
+    journal = Journal(tmp_path / 'a', found.trial)
+    full = open('/dev/full', 'wb', buffering=0)
+    journal._file.close()
+    monkeypatch.setattr(journal, '_file', full)
+    for event in found.events:
+        journal.add(event)
+    with pytest.raises(TraceError, match='No space left'):
+        journal.close(found)
+    assert full.closed
+    assert not (tmp_path / 'a').exists()
+
+
+def test_an_event_that_cannot_be_written_is_told(tmp_path):
+    found = record(reacting(150), hazard())
+    journal = Journal(tmp_path / 'a', found.trial)
+    journal.add(mark('x', 0.0).model_copy(update={'text': object()}))
+    with pytest.raises(TraceError, match='cannot be written'):
+        journal.close(found)
