@@ -161,14 +161,14 @@ def _recording(settings: RunSettings, session: Session) -> Record | None:
     def write(folder: Path, record: TrialRecord) -> None:
         with closing(McapWriter(folder, record.trial, definition=session.definition,
                                 include=include,
-                                topic=_full_name(settings))) as recording:
+                                topic=full_name(settings))) as recording:
             for event in record.events:
                 recording.add(event)
             recording.finish(record.measuring, record.judgements)
     return write
 
 
-def _full_name(settings: RunSettings) -> Callable[[str], str]:
+def full_name(settings: RunSettings) -> Callable[[str], str]:
     """Return relative topic name to full name, by remapping rules and namespace."""
     rules = dict(rule.partition(':=')[::2] for rule in settings.remap)
     space = f'/{settings.namespace.strip("/")}/' if settings.namespace.strip('/') else '/'

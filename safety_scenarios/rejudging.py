@@ -19,7 +19,7 @@ The same record gives the same result to the byte; with changed budgets, limits 
 difference is shown. ``repair`` finishes what a crash has left, ``verify`` finds what was changed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 import json
@@ -31,9 +31,10 @@ import yaml
 
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
-from safety_scenarios.evaluation import trace_text
+from safety_scenarios.evaluation import full_name, trace_text
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import parse_path
 from safety_scenarios.model.result import TrialResult
@@ -135,6 +136,24 @@ def _ended(folder: Path) -> CampaignSummary | None:
         return CampaignSummary.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise TraceError(f'{path}: cannot be read: {str(error)[:300]}') from None
+
+
+def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, *,
+              definition: Callable[[str], str | None] | None = None) -> TrialResult:
+    """
+    Judge a recording that somebody else made, on a real robot.
+
+    :param onset: ``TOPIC:FIELD[:REDUCE] <= NUMBER``, when the hazard is there
+    :param settings: namespace, remapping and gate
+    :raises InputError: an onset or a scenario that does not fit
+    :raises TraceError: no bag, or without what the scenario needs
+    """
+    from safety_scenarios.traces.bag import Onset, read_bag
+    [trial] = plan([scenario], controller=bag.stem, trials=1, seed=0,
+                   prompt=registry.resolve('stimuli', 'prompt')())
+    record = read_bag(bag, trial, Onset.parse(onset), full_name=full_name(settings),
+                      definition=definition)
+    return evaluate(record, settings.gate)
 
 
 def repair(folder: Path) -> tuple[CampaignSummary, Sequence[str]]:

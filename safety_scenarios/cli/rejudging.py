@@ -16,15 +16,27 @@
 
 from pathlib import Path
 import sys
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from safety_scenarios.cli.options import build, options
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.loading import load_scenarios
-from safety_scenarios.rejudging import rejudge, Rejudged, repair, Source, summary_of, verify
+from safety_scenarios.model.result import exit_code
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.rejudging import (
+    judge_bag,
+    rejudge,
+    Rejudged,
+    repair,
+    Source,
+    summary_of,
+    verify,
+)
 from safety_scenarios.reports.console_report import console, table, totals, verdict_text
 from safety_scenarios.reports.run_folder import SUMMARY, TRIALS
 
@@ -32,7 +44,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.command('evaluate')
-@click.argument('folder', type=_FOLDER)
+@click.argument('folder', type=_FOLDER, required=False)
 @click.option('--set', 'changes', multiple=True, metavar='[SCENARIO:]KEY=VALUE',
               help='Judge with this value instead, such as latency_budget.critical_ms=300, '
                    'ros.invariants[0].at_most=0.5 or gate=target.')
@@ -42,8 +54,14 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
               show_default=True, help='Which of the two copies of the record to read.')
 @click.option('--output', type=click.Path(path_type=Path),
               help='New folder for the new trials.jsonl and campaign.json.')
-def evaluate(folder: Path, changes: tuple[str, ...], files: tuple[str, ...], source: Source,
-             output: Path | None) -> None:
+@click.option('--bag', type=click.Path(exists=True, path_type=Path),
+              help='Instead of FOLDER: judge this recording of a robot by the one --scenario.')
+@click.option('--onset', metavar='TOPIC:FIELD[:REDUCE]<=NUMBER',
+              help='With --bag: when the hazard is there, such as /scan:ranges:min<=1.5.')
+@options(RunSettings, only=('namespace', 'remap', 'gate'))
+def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ...],
+             source: Source, output: Path | None, bag: Path | None, onset: str | None,
+             **values: Any) -> None:
     """
     Judge the trials in FOLDER again, from their records; no robot, no ROS.
 
@@ -54,7 +72,15 @@ def evaluate(folder: Path, changes: tuple[str, ...], files: tuple[str, ...], sou
     safety-scenarios evaluate runs/today
     safety-scenarios evaluate runs/today --set latency_budget.critical_ms=300
     safety-scenarios evaluate runs/today --set SCN-R-101:ros.invariants[0].hold_ms=1500
+    safety-scenarios evaluate --bag my_bag --scenario my.yaml --onset '/scan:ranges:min<=1.5'
     """
+    if bag is not None:
+        _evaluate_bag(bag, files, onset, folder, build(RunSettings, {
+            'scenarios': files or ('',), **values}))
+    if folder is None:
+        raise SettingsError('got neither FOLDER nor --bag, expected one of them')
+    if onset is not None:
+        raise SettingsError('--onset: got it without --bag. In a campaign the onset is known')
     scenarios = load_scenarios(files).scenarios if files else ()
     found = list(rejudge(folder, changes, scenarios, source))
     _write(output, folder, found)
@@ -110,6 +136,24 @@ def verify_folder(folder: Path) -> None:
     if found:
         sys.exit(1)
     click.echo('every file is as the campaign wrote it')
+
+
+def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, folder: Path | None,
+                  settings: RunSettings) -> NoReturn:
+    scenarios = load_scenarios(files).scenarios if files else ()
+    if folder is not None or len(scenarios) != 1 or onset is None:
+        raise SettingsError('--bag: expected one --scenario with one scenario, --onset, and no '
+                            'FOLDER beside it')
+    result = judge_bag(bag, scenarios[0], onset, settings)
+    rows = Table(title=f'{escape(bag.name)}: {result.verdict.value}', title_justify='left',
+                 title_style='bold')
+    for name in ('check', 'verdict', 'because'):
+        rows.add_column(name)
+    for finding in result.findings:
+        rows.add_row(escape(finding.check), '-' if finding.verdict is None
+                     else verdict_text(finding.verdict), escape(finding.reason))
+    Console(width=console().width).print(rows)
+    sys.exit(exit_code([result.verdict]))
 
 
 def _write(output: Path | None, folder: Path, found: list[Rejudged]) -> None:
