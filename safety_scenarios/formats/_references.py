@@ -166,7 +166,7 @@ def _stimulus_topics(ros: Mapping[str, Any], plugin: InvariantPlugin,
     known: list[str] = sorted(set(told))
     for field in plugin.names_stimuli:
         named = getattr(plugin, field, None)
-        for topic in (named,) if isinstance(named, str) else named or ():
+        for topic in named if isinstance(named, tuple) else (named,):
             if isinstance(topic, str) and topic not in known:
                 yield ((*path, field), f'got {topic!r}, expected one of the topics with a '
                        f'stimulus: {", ".join(known) or "none"}{_hint(topic, known)}')

@@ -93,6 +93,8 @@ class Temporal(InvariantPlugin):
     @property
     def signals(self) -> frozenset[str]:
         """The signals that the scenario has to define; none if the formula cannot be read."""
+        if not isinstance(self.formula, str):  # a file's other mistakes are looked for all the same
+            return frozenset()
         try:
             names = names_in(parse(self.formula))
         except FormulaError:
