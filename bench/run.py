@@ -32,6 +32,7 @@ from evaluator import Evaluator, evaluator, HERE
 from figures import Figure, table
 from machine import Machine
 from reaction import echo, known_delays
+from temporal import temporal
 from throughput import by_topics, many_topics, one_topic
 
 from safety_scenarios.evaluation import interruptible
@@ -57,6 +58,7 @@ def campaigns(quick: bool) -> Iterator[Section]:
     """Yield what campaigns in processes of their own take."""
     yield 'Campaigns in loopback', lambda: loopback((1, 10, 100) if quick else (1, 10, 100, 1000))
     yield 'A campaign over DDS', lambda: over_dds(2 if quick else 10)
+    yield 'Signal temporal logic', lambda: temporal(3 if quick else 7)
 
 
 def main() -> None:

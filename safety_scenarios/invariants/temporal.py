@@ -93,7 +93,7 @@ class Temporal(InvariantPlugin):
     @property
     def signals(self) -> frozenset[str]:
         """The signals that the scenario has to define; none if the formula cannot be read."""
-        if not isinstance(self.formula, str):  # a file's other mistakes are looked for all the same
+        if not isinstance(self.formula, str):  # as in a file that has other mistakes too
             return frozenset()
         try:
             names = names_in(parse(self.formula))
