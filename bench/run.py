@@ -58,7 +58,7 @@ def campaigns(quick: bool) -> Iterator[Section]:
     """Yield what campaigns in processes of their own take."""
     yield 'Campaigns in loopback', lambda: loopback((1, 10, 100) if quick else (1, 10, 100, 1000))
     yield 'A campaign over DDS', lambda: over_dds(2 if quick else 10)
-    yield 'Signal temporal logic', lambda: temporal(3 if quick else 7)
+    yield 'Signal temporal logic', lambda: temporal(1 if quick else 7)
 
 
 def main() -> None:

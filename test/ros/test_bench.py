@@ -30,16 +30,17 @@ from ros.campaigns import environment
 BENCH = Path(__file__).parents[2] / 'bench' / 'run.py'
 SECTIONS = {
     'An echo against the bare round trip', 'Error against known delays', 'Four topics at once',
-    'One topic', 'By number of command topics', 'Campaigns in loopback', 'A campaign over DDS'}
+    'One topic', 'By number of command topics', 'Campaigns in loopback', 'A campaign over DDS',
+    'Signal temporal logic'}
 FIELDS = {'section', 'name', 'value', 'unit', 'n', 'low', 'high', 'target', 'met', 'method'}
 WITH_TARGET = (
     'echo: reported / bare round trip, p50', 'echo: reported / bare round trip, p99',
     *(f'error, idle, {delay} ms, {share}' for delay in (5, 50, 200) for share in ('p50', 'p99')),
-    *(f'error, {what} / idle, {share}' for what in ('5 ms callbacks', 'busy thread')
+    *(f'error, {what} / idle, {share}' for what in ('recording', '5 ms callbacks', 'busy thread')
       for share in ('p50', 'p99')),
     '4 topics at 1 kHz: lost', '4 topics at 1 kHz: error / idle, p50',
     '4 topics at 1 kHz: error / idle, p99', '1 topic at 1 kHz: CPU a message',
-    'loopback: trials a second')
+    'loopback: trials a second', 'offline', 'times as fast as rtamt 0.4.10', 'online, a sample')
 
 
 def abandoned() -> set[str]:
