@@ -171,6 +171,8 @@ def repair(folder: Path) -> tuple[CampaignSummary, Sequence[str]]:
         results = [_result(folder, line) for line in lines]
         known = {result.trial_id for result in results}
         for path in sorted(folder.rglob(f'*{SUFFIX}{UNFINISHED}')):
+            if b'\n' not in path.read_bytes():
+                continue  # not even the plan was written: no trial had begun
             record = _killed(read_journal(path, registry.resolve, partial=True))
             path.unlink()
             journal = out.sinks(record.trial)[0]

@@ -198,6 +198,17 @@ def test_of_a_killed_campaign_no_finished_trial_is_lost(tmp_path, seed):
         assert json.loads(line)['verdict'] in ('PASS', 'INCONCLUSIVE'), done
 
 
+@pytest.mark.parametrize('begun', [b'', b'{"journal":1,"trial":{"trial_id":"SCN-R'])
+def test_a_trial_that_was_killed_before_it_began_is_none(tmp_path, begun):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=2)
+    (run.folder / 'campaign.json').unlink()
+    next(run.folder.rglob('*.events.jsonl')).with_name('x.events.jsonl.part').write_bytes(begun)
+    summary, done = repair(run.folder)
+    assert summary.completed == 2 and summary.verdict.value == 'PASS'
+    assert [text for text in done if 'x.events.jsonl.part: half written, removed' in text]
+    assert verify(run.folder) == [] and all(trial.identical for trial in rejudge(run.folder))
+
+
 def test_half_a_line_is_cut_and_its_trial_judged_from_its_journal(tmp_path):
     run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=3)
     path = run.folder / 'trials.jsonl'
