@@ -45,6 +45,7 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.run_folder import (
     hashes,
     journal_path,
+    lines_of,
     MANIFEST,
     RunFolder,
     SETTINGS,
@@ -232,7 +233,7 @@ def _settings(folder: Path) -> Settings:
 
 def _lines(folder: Path) -> Sequence[str]:
     try:
-        return (folder / TRIALS).read_text(encoding='utf-8').splitlines()
+        return lines_of((folder / TRIALS).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f'{folder / TRIALS}: cannot be read: {error}') from None
 
@@ -254,7 +255,7 @@ def _whole_lines(folder: Path, done: list[str]) -> Sequence[str]:
         with path.open('r+b') as file:
             file.truncate(len(whole))
         done.append(f'{TRIALS}: half a line at its end was cut')
-    return whole.decode().splitlines()
+    return lines_of(whole.decode())
 
 
 def _record(folder: Path, trial_id: str, source: Source,

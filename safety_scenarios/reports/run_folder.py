@@ -182,6 +182,11 @@ def _digest(file: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a JSON Lines text; what a controller said may hold other separators."""
+    return [line for line in text.split('\n') if line]
+
+
 def read_trials(folder: Path) -> list[TrialResult]:
     """
     Return the results in a campaign's folder, or in a ``trials.jsonl``.
@@ -190,7 +195,7 @@ def read_trials(folder: Path) -> list[TrialResult]:
     """
     path = folder / TRIALS if folder.is_dir() else folder
     try:
-        lines = path.read_text(encoding='utf-8').splitlines()
+        lines = lines_of(path.read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f'{path}: cannot be read: {error}. Name the folder of a run') \
             from error
