@@ -70,7 +70,8 @@ setup(
     install_requires=['click>=8.0', 'google-re2', 'numpy', 'pydantic>=2.6', 'PyYAML', 'rich'],
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
                     'llm': ['openai>=1.55.3'],
-                    'mcap': ['mcap>=1.5', 'rosbags>=0.11'], 'test': TEST},
+                    'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
+                    'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',
     maintainer_email='maintainers@safety-scenarios.invalid',
@@ -80,5 +81,8 @@ setup(
     entry_points={'console_scripts': [
         f'safety-scenarios = {NAME}.cli.main:main',
         f'evaluator_node = {NAME}.ros.evaluator_node:main',
-        f'controller_node = {NAME}.ros.controller_node:main']},
+        f'controller_node = {NAME}.ros.controller_node:main',
+        f'safety-scenarios-are-run = {NAME}.are.commands:run',
+        f'safety-scenarios-are-benchmark = {NAME}.are.commands:benchmark'],
+        'are.simulation.scenarios': [f'{NAME} = {NAME}.are.register:register']},
 )

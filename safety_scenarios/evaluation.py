@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 import secrets
 import signal
@@ -45,7 +46,6 @@ from safety_scenarios.model.contracts import Link
 from safety_scenarios.model.judgement import Asks
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight, PreflightRow
-from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import ControllerSettings, RunSettings
@@ -61,10 +61,10 @@ from safety_scenarios.reports.console_report import (
     table,
     totals,
 )
-from safety_scenarios.reports.run_folder import Record, RunFolder
+from safety_scenarios.reports.run_folder import Record, RunFolder, WriteTrace
 from safety_scenarios.stats.sequential import Sprt
 from safety_scenarios.stats.summarise import summarise
-from safety_scenarios.traces.are_trace import to_are, to_json
+from safety_scenarios.traces.are_trace import write_are
 from safety_scenarios.traces.journal import Journal
 
 EXTERNAL = 'external'
@@ -108,7 +108,7 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
     judge = _judge(settings, loaded.scenarios, path)
     with ExitStack() as stack:
         session = stack.enter_context(connect(settings, path))
-        folder = stack.enter_context(closing(RunFolder(path, trace_text, Journal,
+        folder = stack.enter_context(closing(RunFolder(path, trace_writer(settings), Journal,
                                                        _recording(settings, session))))
         folder.write_settings(provenance(settings, loaded.scenarios, session.ros))
         calibration = session.calibrate()
@@ -142,9 +142,9 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
     return summary
 
 
-def trace_text(record: TrialRecord, result: TrialResult) -> str:
-    """Return a trial's trace as ARE imports it."""
-    return to_json(to_are(record, result))
+def trace_writer(settings: RunSettings) -> WriteTrace:
+    """Return what writes a trial's trace as ARE imports it."""
+    return partial(write_are, profile=settings.trace_profile)
 
 
 def _recording(settings: RunSettings, session: Session) -> Record | None:

@@ -34,7 +34,7 @@ from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
-from safety_scenarios.evaluation import full_name, trace_text
+from safety_scenarios.evaluation import full_name, trace_writer
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import parse_path
 from safety_scenarios.model.result import TrialResult
@@ -167,7 +167,7 @@ def repair(folder: Path) -> tuple[CampaignSummary, Sequence[str]]:
     :raises SettingsError: a campaign is still running in the folder, or it is none
     """
     settings, done = _settings(folder), list[str]()
-    with closing(RunFolder(folder, trace_text, Journal, resume=True)) as out:
+    with closing(RunFolder(folder, trace_writer(settings.run), Journal, resume=True)) as out:
         lines = _whole_lines(folder, done)
         results = [_result(folder, line) for line in lines]
         known = {result.trial_id for result in results}

@@ -127,6 +127,8 @@ class RunSettings(Noun):
     an arm, or what the scenario asks for."""
     period_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
     """Command period of a built-in controller (ms)."""
+    trace_profile: Literal['portable', 'robot'] = 'portable'
+    """ARE traces: portable opens in stock ARE; robot needs safety_scenarios.are beside ARE."""
     record: Literal['off', 'mcap'] = 'off'
     """mcap: write a recording of each trial besides, for Foxglove and rosbag2; needs the extra
     mcap."""

@@ -26,7 +26,7 @@ import json
 import os
 from pathlib import Path
 import time
-from typing import Any, IO, Protocol
+from typing import Any, IO, Protocol, TextIO
 
 from pydantic import ValidationError
 
@@ -41,7 +41,7 @@ _SYNC_S = 1.0
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
                                        'manifest.json')
 _BLOCK = 1 << 20
-WriteTrace = Callable[[TrialRecord, TrialResult], str]
+WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
 Record = Callable[[Path, TrialRecord], None]
 """(folder of the recording, what to record)."""
 
@@ -61,7 +61,7 @@ class RunFolder:
     Writes everything that a campaign leaves.
 
     :param folder: must not exist yet, or be empty
-    :param trace: record and result to the text of the trace file
+    :param trace: writes a trial's trace
     :param journal: opens a trial's journal
     :param record: writes a trial's recording; None: no recordings
     :param resume: go on in a folder that a crash left, instead
@@ -113,7 +113,8 @@ class RunFolder:
 
         :raises TraceError: the disk is full, or the folder is gone
         """
-        self._write(trace_path(record.trial.trial_id), self._trace(record, result))
+        self._write(trace_path(record.trial.trial_id),
+                    lambda file: self._trace(file, record, result))
         if self._record is not None and record.events:
             self._record(self.folder / 'recordings' / record.trial.trial_id, record)
         if self._journal is not None:
@@ -143,12 +144,16 @@ class RunFolder:
             self._journal.abandon()
         self._trials.close()
 
-    def _write(self, name: str, text: str) -> None:
+    def _write(self, name: str, content: str | Callable[[TextIO], None]) -> None:
         path = self.folder / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(path.name + '.part')
-            unfinished.write_text(text + '\n', encoding='utf-8')
+            with unfinished.open('w', encoding='utf-8') as file:
+                if isinstance(content, str):
+                    file.write(content + '\n')
+                else:
+                    content(file)
             os.replace(unfinished, path)
         except OSError as error:
             raise _unwritten(path, error) from error

@@ -13,222 +13,254 @@
 # limitations under the License.
 
 """
-ARE's ``ExportedTrace``, portable profile: stock Meta ARE imports it without anything of ours.
+ARE's ``ExportedTrace``, written piece by piece; one completed event is one line.
 
+Profile ``portable``: stock Meta ARE imports, runs, judges and shows it without anything of ours.
 Stimuli are messages to the agent and commands are messages to the user, both with JSON text.
-Times are epoch seconds on the evaluator's system clock; the exact nanoseconds are in the text.
-What is written: every mark, fault and response, the onset, the reaction, what a judge said, the
-verdict; and of the other stimuli and commands the first ``MAX_EVENTS`` that differ from the one
-before on their topic.
-``repeats`` counts what was left out in between.
+Profile ``robot``: the typed tools of ``RobotApp``, for an ARE in which ``safety_scenarios.are`` is
+registered; the JSON text is each event's return value.
+
+Kept is every mark, fault, loss and response; of stimuli, commands and feedback the first of each
+topic, the onset, what was valid at the reaction, at the confirmation and at each violation, and
+the first ``MAX_EVENTS`` others that differ from the one before. ``repeats`` counts what was left
+out in between, the verdict's ``counts`` what there was.
+
+Times are epoch seconds: the evaluator's system time of the first event, plus what its steady clock
+says. So a step of the system clock moves nothing; the exact nanoseconds are in the text.
+
+What ARE's judge compares is ``task``, ``hazard`` and ``reaction``, and nothing else: any other
+command is written as a READ, and what else the harness did with ARE's own mark of events that the
+scenario does not list. ``reaction`` comes as long after ``hazard`` as the latency that was judged.
+Unless the trial is a PASS no judge of ARE's passes it, whose own tolerance is 25 s: the reaction
+carries an exception, so that it does not count, and ``verdict`` is not marked, so that it does.
+
+There are no world logs: ARE's GUI would run each action in them again, at times of its own.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 import json
 import math
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
-from safety_scenarios.model.event import Event
+from safety_scenarios.errors import TraceError
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.traces._are_kept import as_json, describe, Kept, kept, quoted
+from safety_scenarios.traces._are_profiles import Profile, ProfileName, PROFILES, to_agent
 
 VERSION = 'are_simulation_v1'
 MAX_EVENTS = 1000
-_USER_INTERFACE = 'AgentUserInterface'
-_MAX_SEQUENCE = 16
-_MAX_TEXT = 100_000
+_NOT_LISTED = 'env_expansion'
+"""In an event's id: ARE's mark of events that it added to a scenario; its judge skips them."""
+_DECISIONS = {Verdict.PASS: 'Valid', Verdict.FAIL: 'Invalid'}
+_COMPLETED = '"completed_events":[\n'
 
 
-def to_are(record: TrialRecord, result: TrialResult) -> dict[str, Any]:
+@dataclass(frozen=True)
+class CompletedEvent:
+    """One completed event of a trace."""
+
+    event_id: str
+    event_type: str
+    time_s: float
+    """Since the epoch."""
+    said: str
+    """The text in it: JSON but for a plain answer."""
+
+
+def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
+              profile: ProfileName = 'portable', most: int = MAX_EVENTS) -> None:
     """
-    Return the trace as plain data, ready for JSON.
+    Write one trial; in memory is one event at a time.
 
-    ``events`` is the runnable scenario: task, hazard, and the expected reaction as an oracle event
-    that must come within the critical budget. ``completed_events`` is what happened.
+    :param file: open for text in UTF-8
+    :param most: bound on the messages that are kept only because they differ
+    :raises OSError: the disk is full
     """
-    trial = record.trial
-    valid = {Verdict.PASS: 'Valid', Verdict.FAIL: 'Invalid'}.get(result.verdict, 'AwaitingReview')
-    started_s = result.started_system_ns / 1e9
+    words = PROFILES[profile]
+    head: dict[str, Any] = {
+        'version': VERSION, 'metadata': _metadata(record, result),
+        'context': record.trial.scenario.description, 'augmentation': None, 'world_logs': [],
+        'apps': words.apps}
+    file.write(as_json(head)[:-1] + ',\n"events":[\n')
+    file.write(',\n'.join(_scenario(record.trial, words)) + '],\n' + _COMPLETED)
+    separator = ''
+    for line in _Completed(record, result, words).lines(most):
+        file.write(separator + line)
+        separator = ',\n'
+    file.write('\n]}\n')
+
+
+def read_are_events(path: Path) -> Iterator[CompletedEvent]:
+    """
+    Yield the completed events of a trace that ``write_are`` wrote, one line in memory at a time.
+
+    :raises TraceError: the file cannot be read, or somebody else wrote it
+    """
+    try:
+        with path.open(encoding='utf-8', newline='\n') as file:
+            for line in file:
+                if line == _COMPLETED:
+                    break
+            else:
+                raise TraceError(f'{path}: got no line {_COMPLETED.strip()!r}, expected a trace '
+                                 f'of this package')
+            for line in file:
+                if line.startswith(']'):
+                    return
+                yield _read(json.loads(line.rstrip(',\n')))
+            raise TraceError(f'{path}: ends within the completed events. Was its trial cut off?')
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise TraceError(f'{path}: cannot be read: {error}. Expected a trace of this '
+                         f'package') from error
+
+
+def _read(event: Mapping[str, Any]) -> CompletedEvent:
+    said = event['metadata']['return_value'] or event['action']['args'][-1]['value']
+    return CompletedEvent(event['event_id'], event['event_type'], event['event_time'], said)
+
+
+def _metadata(record: TrialRecord, result: TrialResult) -> Mapping[str, Any]:
+    trial, started_s = record.trial, result.started_system_ns / 1e9
+    planned_s = trial.onset_delay_ns / 1e9 + trial.scenario.latency_budget.critical_ms / 1e3
     return {
-        'metadata': {
-            'definition': {
-                'scenario_id': trial.scenario.id, 'seed': trial.seed,
-                'duration': result.duration_ms / 1e3 + 1.0, 'time_increment_in_seconds': 1,
-                'start_time': started_s, 'run_number': trial.index, 'hints': [], 'config': None,
-                'has_a2a_augmentation': False, 'has_tool_augmentation': False,
-                'has_env_events_augmentation': False, 'has_exception': False,
-                'exception_type': None, 'exception_message': None, 'tags': ['Safety', 'Time']},
-            'simulation': {'agent_id': trial.controller, 'model_id': trial.controller},
-            'annotation': {
-                'annotation_id': trial.trial_id, 'annotator': 'safety_scenarios',
-                'validation_decision': valid, 'date': started_s,
-                'comment': f'{result.verdict.value}: {result.reason}'}},
-        'world_logs': [],
-        'apps': [{'name': _USER_INTERFACE, 'class_name': _USER_INTERFACE,
-                  'app_state': {'messages': []}},
-                 {'name': 'SystemApp', 'class_name': 'SystemApp', 'app_state': {}}],
-        'events': _expected(trial),
-        'completed_events': list(_completed(record, result)),
-        'version': VERSION,
-        'context': trial.scenario.description,
-        'augmentation': None}
+        'definition': {
+            'scenario_id': trial.scenario.id, 'seed': trial.seed,
+            'duration': max(result.duration_ms / 1e3, planned_s) + 1.0,
+            'time_increment_in_seconds': 1, 'start_time': started_s, 'run_number': trial.index,
+            'hints': [], 'config': None, 'has_a2a_augmentation': False,
+            'has_tool_augmentation': False, 'has_env_events_augmentation': False,
+            'has_exception': False, 'exception_type': None, 'exception_message': None,
+            'tags': ['Safety', 'Time']},
+        'simulation': {'agent_id': trial.controller, 'model_id': trial.controller},
+        'annotation': {
+            'annotation_id': trial.trial_id, 'annotator': 'safety_scenarios',
+            'validation_decision': _DECISIONS.get(result.verdict, 'AwaitingReview'),
+            'date': started_s, 'comment': f'{result.verdict.value}: {result.reason}'}}
 
 
-def to_json(trace: Mapping[str, Any]) -> str:
-    """Return the trace as JSON text; NaN and infinity cannot occur in it."""
-    return _encodable(json.dumps(trace, allow_nan=False, ensure_ascii=False,
-                                 separators=(',', ':')))
-
-
-def _expected(trial: Trial) -> list[dict[str, Any]]:
+def _scenario(trial: Trial, words: Profile) -> Iterator[str]:
+    """Yield the runnable scenario: task, hazard, and the reaction within the critical budget."""
     scenario = trial.scenario
-    events = [
-        _event('task', 'USER', 'to_agent', _task(trial), [], 0.0),
-        _event('hazard', 'ENV', 'to_agent',
-               _text({'hazard': [plugin.kind for plugin in trial.hazard]}), ['task'],
-               trial.onset_delay_ns / 1e9)]
-    if not scenario.is_twin or scenario.ros is None:
-        events.append(_event(
-            'reaction', 'AGENT', 'to_user', _text({'expected': scenario.expected_action}),
-            ['hazard'], scenario.latency_budget.critical_ms / 1e3)
-            | {'event_time_comparator': 'LESS_THAN'})
-    return events
+    yield _planned('task', 'USER', to_agent(_task(trial)), '', 0.0)
+    kinds = as_json({'hazard': [plugin.kind for plugin in trial.hazard]})
+    yield _planned('hazard', 'ENV', words.shown('hazard', kinds), '"task"',
+                   trial.onset_delay_ns / 1e9)
+    if _expects_reaction(trial):
+        yield _planned('reaction', 'AGENT', words.reacted(_expected(trial)), '"hazard"',
+                       scenario.latency_budget.critical_ms / 1e3,
+                       ',"event_time_comparator":"LESS_THAN"')
 
 
-def _event(event_id: str, event_type: str, direction: str, content: str,
-           dependencies: list[str], after_s: float) -> dict[str, Any]:
-    return {'class_name': 'OracleEvent' if event_type == 'AGENT' else 'Event',
-            'event_type': event_type, 'event_time': None, 'event_id': event_id,
-            'dependencies': dependencies, 'event_relative_time': after_s,
-            'action': _action(f'action-{event_id}', direction, content)}
+def _expects_reaction(trial: Trial) -> bool:
+    return not trial.scenario.is_twin or trial.is_text
 
 
-def _action(action_id: str, direction: str, content: str) -> dict[str, Any]:
-    function = {'to_agent': 'send_message_to_agent', 'to_user': 'send_message_to_user'}[direction]
-    return {'action_id': action_id, 'app': _USER_INTERFACE, 'function': function,
-            'operation_type': 'write',
-            'args': [{'name': 'content', 'value': content, 'value_type': 'str'}]}
+def _planned(event_id: str, event_type: str, call: str, dependency: str, after_s: float,
+             comparator: str = '') -> str:
+    name = 'OracleEvent' if event_type == 'AGENT' else 'Event'
+    return (f'{{"class_name":"{name}","event_type":"{event_type}","event_time":null,'
+            f'"event_id":"{event_id}","dependencies":[{dependency}],'
+            f'"event_relative_time":{after_s!r},"action":{{"action_id":"action-{event_id}",'
+            f'"operation_type":"write",{call}}}{comparator}}}')
+
+
+def _expected(trial: Trial) -> str:
+    return as_json({'expected': trial.scenario.expected_action})
 
 
 def _task(trial: Trial) -> str:
     scenario = trial.scenario
-    return _text({'scenario': scenario.id, 'name': scenario.name, 'trial': trial.trial_id,
-                  'messages': [message.model_dump() for message in scenario.messages]})
+    return as_json({
+        'scenario': scenario.id, 'name': scenario.name, 'trial': trial.trial_id,
+        'domain': scenario.domain, 'severity': scenario.severity,
+        'latency_budget': scenario.latency_budget.model_dump(),
+        'messages': [message.model_dump() for message in scenario.messages]})
 
 
-def _completed(record: TrialRecord, result: TrialResult) -> Iterator[dict[str, Any]]:
-    started_ns = record.events[0].stamps.system_ns if record.events else 0
-    time_s = _after(0.0, started_ns / 1e9)
-    yield _done('task', 'USER', time_s, 'to_agent', _task(record.trial))
-    hazard_written = False
-    onset = record.onset
-    for number, (event, repeats) in enumerate(_worth_writing(record, result)):
-        event_id = f'e{number}'
-        if _begins_hazard(event, onset) and not hazard_written:
-            event_id, hazard_written = 'hazard', True
-        time_s = _after(time_s, event.stamps.system_ns / 1e9)
-        agent = event.kind in ('command', 'response')
-        yield _done(event_id, 'AGENT' if agent else 'ENV', time_s,
-                    'to_user' if agent else 'to_agent', _describe(event, repeats))
-    for number, judgement in enumerate(record.judgements):
-        time_s = _after(time_s, time_s)
-        yield _done(f'judgement{number}', 'ENV', time_s, 'to_agent',
-                    _text(judgement.model_dump(mode='json')))
-    time_s = _after(time_s, time_s)
-    findings = [finding.model_dump(mode='json') for finding in result.findings]
-    yield _done('verdict', 'ENV', time_s, 'to_agent', _text({
-        'verdict': result.verdict.value, 'reason': result.reason,
-        'latency': result.latency.model_dump(mode='json') if result.latency else None,
-        'findings': findings}))
+class _Completed:
+    """Lines of the completed events of one trial."""
 
+    def __init__(self, record: TrialRecord, result: TrialResult, words: Profile) -> None:
+        self._record, self._result, self._words = record, result, words
+        stamps = record.events[0].stamps if record.events else None
+        self._epoch_ns = stamps.system_ns - stamps.steady_ns if stamps else 0
+        self._previous_s = -math.inf
+        self._due_s = math.inf
 
-def _done(event_id: str, event_type: str, time_s: float, direction: str,
-          content: str) -> dict[str, Any]:
-    return {'class_name': 'CompletedEvent', 'event_type': event_type, 'event_time': time_s,
-            'event_id': event_id, 'dependencies': [], 'event_relative_time': None,
-            'action': _action(f'action-{event_id}', direction, content),
-            'metadata': {'return_value': None, 'exception': None, 'exception_stack_trace': None}}
+    def lines(self, most: int) -> Iterator[str]:
+        """Yield the lines; each a complete JSON object."""
+        trial, words = self._record.trial, self._words
+        onset = self._record.onset
+        started_ns = self._record.events[0].stamps.steady_ns if self._record.events else 0
+        yield self._line('task', 'USER', self._seconds(started_ns), to_agent(_task(trial)))
+        for number, found in enumerate(kept(self._record, self._result, most)):
+            event, text = found.event, describe(found)
+            time_s = self._seconds(event.stamps.steady_ns)
+            if time_s >= self._due_s:
+                yield self._reaction()
+            if found.is_onset and onset is not None:
+                yield self._hazard(self._seconds(onset.stamps.steady_ns), found, text)
+            elif event.kind in ('command', 'response'):
+                yield self._line(f'e{number}', 'AGENT', time_s, words.commanded(event, text),
+                                 'read', text)
+            else:
+                yield self._line(f'e{number}.{_NOT_LISTED}', 'ENV', time_s,
+                                 words.shown(event.name or event.kind, text), 'write', text)
+        if self._due_s < math.inf:
+            yield self._reaction()
+        for number, judgement in enumerate(self._record.judgements):
+            yield self._said(f'judgement{number}.{_NOT_LISTED}', 'judgement',
+                             judgement.model_dump(mode='json'))
+        passed = self._result.verdict is Verdict.PASS
+        yield self._said(f'verdict.{_NOT_LISTED}' if passed else 'verdict', 'verdict',
+                         self._verdict())
 
+    def _hazard(self, time_s: float, found: Kept, text: str) -> str:
+        """From here the reaction is due after the latency that was judged."""
+        line = self._line('hazard', 'ENV', time_s,
+                          self._words.shown(found.event.name or 'hazard', text), 'write', text)
+        latency = self._result.latency
+        if _expects_reaction(self._record.trial) and latency is not None \
+                and latency.judged_ns is not None:
+            self._due_s = self._previous_s + latency.judged_ns / 1e9
+        return line
 
-def _after(previous_s: float, wanted_s: float) -> float:
-    """Return a strictly later time: ARE sorts equal times in no stable order."""
-    return wanted_s if wanted_s > previous_s else math.nextafter(previous_s, math.inf)
+    def _reaction(self) -> str:
+        result, due_s = self._result, self._due_s
+        self._due_s = math.inf
+        call = self._words.reacted(_expected(self._record.trial))
+        return self._line('reaction', 'AGENT', due_s, call, exception=None if
+                          result.verdict is Verdict.PASS else
+                          f'{result.verdict.value}: {result.reason}')
 
+    def _said(self, event_id: str, name: str, value: Mapping[str, Any]) -> str:
+        text = as_json(value)
+        return self._line(event_id, 'ENV', self._previous_s, self._words.shown(name, text),
+                          text=text)
 
-def _worth_writing(record: TrialRecord, result: TrialResult) -> Iterator[tuple[Event, int]]:
-    """Yield events with the number of equal ones left out before each on the same topic."""
-    reacted_ns = None
-    if result.latency is not None and result.latency.reaction is not None:
-        reacted_ns = result.latency.onset_steady_ns + result.latency.reaction.callback_ns
-    latest: dict[tuple[str, str], tuple[Any, int]] = {}
-    onset, written, dropped = record.onset, 0, 0
-    for event in record.events:
-        if event.kind in ('echo', 'clock'):
-            continue
-        decides = (event.kind not in ('stimulus', 'command') or _begins_hazard(event, onset)
-                   or (event.kind == 'command' and event.stamps.steady_ns == reacted_ns))
-        key = (event.kind, event.name)
-        content = (event.hazard, dict(event.truth), _payload(event))
-        before, repeats = latest.get(key, (None, 0))
-        latest[key] = (content, repeats + 1 if before == content and not decides else 0)
-        if decides:
-            yield event, repeats
-        elif before != content and written < MAX_EVENTS:
-            written += 1
-            yield event, repeats
-        elif before != content:
-            dropped += 1
-    if dropped:
-        note = record.events[-1].model_copy(update={
-            'kind': 'mark', 'name': 'left_out',
-            'text': f'{dropped} changed messages beyond the first {MAX_EVENTS}'})
-        yield note, 0
+    def _verdict(self) -> Mapping[str, Any]:
+        result = self._result
+        return {'verdict': result.verdict.value, 'reason': result.reason,
+                'latency': result.latency.model_dump(mode='json') if result.latency else None,
+                'findings': [finding.model_dump(mode='json') for finding in result.findings],
+                'counts': result.counts}
 
+    def _seconds(self, steady_ns: int) -> float:
+        return (self._epoch_ns + steady_ns) / 1e9
 
-def _begins_hazard(event: Event, onset: Event | None) -> bool:
-    """A silence begins with a mark, which may have been moved to when it was due."""
-    return event is onset or (onset is not None and onset.kind == event.kind == 'mark'
-                              and onset.name == event.name)
-
-
-def _payload(event: Event) -> Any:
-    """Return what is compared and shown of a message: no stamps, and long sequences as counts."""
-    if event.message is None:
-        return None
-    return _short({key: value for key, value in event.message.data.items() if key != 'header'})
-
-
-def _describe(event: Event, repeats: int) -> str:
-    stamps = {name: value for name, value in event.stamps.model_dump().items()
-              if value is not None}
-    return _text({key: value for key, value in {
-        'kind': event.kind, 'name': event.name, 'hazard': event.hazard or None,
-        'type': event.message.type if event.message else None, 'data': _payload(event),
-        'truth': _short(dict(event.truth)) or None, 'text': event.text,
-        'trial': event.trial_id, 'scheduled_ns': event.scheduled_ns,
-        'repeats': repeats or None, 'stamps': stamps}.items() if value is not None})
-
-
-def _short(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {key: _short(inner) for key, inner in value.items()}
-    if isinstance(value, (tuple, list)):
-        if len(value) > _MAX_SEQUENCE:
-            return {'length': len(value)}
-        return [_short(inner) for inner in value]
-    if isinstance(value, str) and len(value) > _MAX_TEXT:
-        return value[:_MAX_TEXT] + '...'
-    if value is None or isinstance(value, (str, int)):
-        return value
-    return str(value)
-
-
-def _text(value: Mapping[str, Any]) -> str:
-    return _encodable(json.dumps(value, allow_nan=False, ensure_ascii=False))
-
-
-def _encodable(text: str) -> str:
-    """Escape half a surrogate pair, which a controller can send but no UTF-8 file can hold."""
-    return text.encode('utf-8', 'backslashreplace').decode('utf-8')
+    def _line(self, event_id: str, event_type: str, wanted_s: float, call: str,
+              operation: str = 'write', text: str = '', exception: str | None = None) -> str:
+        """Times are strictly later each: ARE sorts equal ones in no stable order."""
+        time_s = wanted_s if wanted_s > self._previous_s else math.nextafter(
+            self._previous_s, math.inf)
+        self._previous_s = time_s
+        returned = quoted(text) if text and self._words.returns_text else 'null'
+        failed = 'null' if exception is None else quoted(exception)
+        return (f'{{"class_name":"CompletedEvent","event_type":"{event_type}",'
+                f'"event_time":{time_s!r},"event_id":"{event_id}","dependencies":[],'
+                f'"event_relative_time":null,"action":{{"action_id":"action-{event_id}",'
+                f'"operation_type":"{operation}",{call}}},"metadata":{{"return_value":{returned},'
+                f'"exception":{failed},"exception_stack_trace":null}}}}')

@@ -12,63 +12,114 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Stock Meta ARE imports every trace that a real campaign wrote."""
+"""
+ARE itself imports, runs, exports and judges our traces: portable ones stock, robot ones with ours.
 
+Its judge has no tolerance here and a language model that must not be asked.
+"""
+
+from collections.abc import Sequence
+import importlib.util
 import json
 import os
 from pathlib import Path
 import subprocess
 
+from contract.are_traces import traces
 import pytest
 
-from ros.campaigns import campaign
+from safety_scenarios.model.result import Verdict
 
 SCRIPT = Path(__file__).with_name('are_import.py')
-pytestmark = pytest.mark.dds
+ROOT = Path(__file__).resolve().parents[2]
+CONTROLLERS = ('rule_based', 'late', 'always_stop', 'never_stop', 'spurious_stop')
+NEEDED = ('click', 're2', 'rich', 'yaml')
+"""What our package needs and ARE's environment here has not."""
+US = 1e-6
 
 
-def imported(python, traces):
-    """Return what ARE says of each trace."""
-    environment = {**os.environ, 'HF_HUB_OFFLINE': '1', 'LITELLM_LOCAL_MODEL_COST_MAP': 'True'}
-    environment.pop('PYTHONPATH', None)
-    done = subprocess.run([python, SCRIPT, *traces], env=environment, text=True, timeout=300,
+def ran(python: Path, *arguments: str | Path) -> 'subprocess.CompletedProcess[str]':
+    """Run the script in ARE's environment, which knows our package from the working copy only."""
+    environment = {**os.environ, 'HF_HUB_OFFLINE': '1', 'LITELLM_LOCAL_MODEL_COST_MAP': 'True',
+                   'PYTHONPATH': str(ROOT)}
+    return subprocess.run([python, SCRIPT, *arguments], env=environment, text=True, timeout=300,
                           capture_output=True, check=False)
+
+
+def our_needs() -> list[str]:
+    """Return the folders of what our package needs and ARE's environment has not."""
+    specs = (importlib.util.find_spec(name) for name in NEEDED)
+    return sorted({str(Path(spec.origin).parents[bool(spec.submodule_search_locations)])
+                   for spec in specs if spec and spec.origin})
+
+
+@pytest.fixture(scope='module', params=['portable', 'robot'])
+def judged(request, are_python, tmp_path_factory):
+    """Return what each trial came to here, and what ARE made of its trace."""
+    found = traces(tmp_path_factory.mktemp(request.param), request.param, CONTROLLERS)
+    first: Sequence[str] = ['--robot', *our_needs(), '--'] if request.param == 'robot' else []
+    done = ran(are_python, *first, *found)
     assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
+    assert [one['path'] for one in said] == [str(path) for path in found]
+    assert len(said) >= 5 * 18
+    return list(zip(found.values(), said, strict=True))
 
 
-@pytest.fixture(scope='module')
-def runs(rule_based_run, tmp_path_factory):
-    """Take passing traces of all scenarios, and failing and inconclusive ones."""
-    folder = tmp_path_factory.mktemp('traces')
-    return [rule_based_run,
-            campaign(folder / 'failing', 'SCN-R-101', 'SCN-C-101', '--controller', 'never_stop'),
-            campaign(folder / 'still', 'SCN-R-103', '--controller', 'always_stop'),
-            campaign(folder / 'nobody', 'SCN-R-101', '--controller', 'external',
-                     '--connect-timeout-s', '1', '--domain-id', '97')]
-
-
-def test_stock_are_loads_every_trace_with_its_completed_events(are_python, runs):
-    traces = sorted(path for run in runs for path in run.folder.glob('traces/*/*.json'))
-    assert len(traces) == sum(len(run.trials) for run in runs) >= 22
-    results = imported(are_python, traces)
-    assert [result['path'] for result in results] == [str(path) for path in traces]
-    for result, path in zip(results, traces, strict=True):
-        trace = json.loads(path.read_text())
-        assert result['warnings'] == []
-        assert result['events'] == [
+def test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint(judged):
+    for _, said in judged:
+        trace = json.loads(Path(said['path']).read_text(encoding='utf-8'))
+        assert said['warnings'] == []
+        assert said['events'] == [
             [event['event_id'], event['event_type'], event['event_time']]
             for event in trace['completed_events']]
-        assert result['benchmark_events'] == len(trace['completed_events']) >= 2
-        assert result['scenario_id'] == result['benchmark_id']
-        assert result['scheduled'] == sorted(event['event_id'] for event in trace['events'])
-        assert result['tags'] == ['Safety', 'Time']
+        assert said['benchmark_events'] == len(trace['completed_events']) >= 2
+        assert said['scenario_id'] == said['benchmark_id']
+        assert said['logs'] == len(trace['world_logs'])
+        assert said['tags'] == ['Safety', 'Time']
 
 
-def test_the_status_that_are_shows_is_the_verdict(are_python, runs):
-    wanted = {'PASS': 'Valid', 'FAIL': 'Invalid'}
-    for run in runs[:2]:
-        for trial in run.trials[-2:]:
-            path = run.folder / 'traces' / trial['scenario_id'] / f'{trial["trial_id"]}.json'
-            [result] = imported(are_python, [path])
-            assert result['status'] == wanted[trial['verdict']]
+def test_are_s_own_export_of_a_trace_keeps_every_event(judged):
+    assert all(said['kept'] for _, said in judged)
+
+
+def test_the_scenario_runs_as_it_is_scheduled(judged):
+    for _, said in judged:
+        trace = json.loads(Path(said['path']).read_text(encoding='utf-8'))
+        at_s, wanted = 0.0, []
+        for event in trace['events']:
+            at_s += event['event_relative_time']
+            wanted.append((event['event_id'], at_s))
+        assert [event_id for event_id, _ in said['ran']] == [event_id for event_id, _ in wanted]
+        for (_, found_s), (_, wanted_s) in zip(said['ran'], wanted, strict=True):
+            assert abs(found_s - wanted_s) < US
+
+
+def test_are_s_judge_passes_a_trial_if_and_only_if_we_do(judged):
+    """With no tolerance, and with its own 25 s; and it asks no language model."""
+    for result, said in judged:
+        score = float(result.verdict is Verdict.PASS)
+        assert said['judged'] == [score, score], (result.trial_id, result.reason)
+    verdicts = {(result.verdict, result.is_twin) for result, _ in judged}
+    assert verdicts >= {(Verdict.PASS, True), (Verdict.PASS, False), (Verdict.FAIL, True),
+                        (Verdict.FAIL, False), (Verdict.INCONCLUSIVE, False)}
+
+
+def test_a_reaction_at_the_limit_passes_and_one_a_millisecond_later_fails(judged):
+    shifted = [said['shifted'] for result, said in judged
+               if said['limit_s'] is not None and result.verdict is Verdict.PASS]
+    assert len(shifted) >= 10
+    assert all(scores == [1.0, 0.0] for scores in shifted)
+
+
+def test_the_status_that_are_shows_is_the_verdict(judged):
+    wanted = {Verdict.PASS: 'Valid', Verdict.FAIL: 'Invalid'}
+    for result, said in judged:
+        assert said['status'] == wanted.get(result.verdict, 'AwaitingReview')
+
+
+def test_stock_are_refuses_the_robot_profile(are_python, tmp_path):
+    """That is why it is not the default."""
+    found = traces(tmp_path, 'robot', ['rule_based'], ['SCN-R-101'])
+    done = ran(are_python, *found)
+    assert done.returncode != 0 and 'RobotApp' in done.stderr

@@ -42,8 +42,7 @@ from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.signal import Course, Limit, Sample
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.traces.are_trace import to_are, to_json
-from unit.records import command, driving, hazard, reacting, record
+from unit.records import are_text, command, driving, hazard, reacting, record
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
 TEXTS = [path.read_text(encoding='utf-8') for path in SHIPPED]
@@ -236,7 +235,7 @@ def test_a_hold_is_the_first_that_lasts(steps, hold, until):
 @given(commands=drives | strokes)
 def test_a_trace_of_anything_is_json_with_increasing_times(commands):
     found = record(commands, SAFE)
-    trace = json.loads(to_json(to_are(found, evaluate(found))))
+    trace = json.loads(are_text(found, evaluate(found)))
     times = [event['event_time'] for event in trace['completed_events']]
     assert times == sorted(set(times))
 

@@ -15,13 +15,14 @@
 """Records of trials that never ran, written down as lists of (ms after onset, speed in m/s)."""
 
 from collections.abc import Iterable, Mapping
+import io
 import math
 from typing import Any
 
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import ChatMessage, Message
-from safety_scenarios.model.result import Elapsed, LatencyClass
+from safety_scenarios.model.result import Elapsed, LatencyClass, TrialResult
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
     Clearance,
@@ -41,6 +42,7 @@ from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
+from safety_scenarios.traces.are_trace import write_are
 
 TWIST = 'geometry_msgs/msg/Twist'
 NOMINAL_MS, CLEARANCE_MS, END_MS = -700.0, 2500.0, 3000.0
@@ -240,6 +242,13 @@ def answered(text: str | None, scenario: Scenario, after_ms: float = 300.0,
     events.append(mark(END, 1500.0 if text is None else max(after_ms, 0.0)))
     events.sort(key=lambda event: event.stamps.steady_ns)
     return TrialRecord(trial=planned(scenario), events=tuple(events))
+
+
+def are_text(found: TrialRecord, result: TrialResult) -> str:
+    """Return a trace as ARE imports it."""
+    text = io.StringIO()
+    write_are(text, found, result)
+    return text.getvalue()
 
 
 def _words(domain: str) -> dict[str, Any]:

@@ -22,9 +22,8 @@ from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.traces.are_trace import to_are, to_json
 from unit.formats.are_files import loaded, refused, warned
-from unit.records import answered, chat, hazard, reacting, record, twin
+from unit.records import answered, are_text, chat, hazard, reacting, record, twin
 
 SAYS = Text(name='says', description='d', check_type='contains', pattern='stop')
 MESSAGES = (ChatMessage(role='system', content='You drive „robots“ — {{e1}}.'),
@@ -39,7 +38,7 @@ RECORDS = {
 
 def again(tmp_path, trial_record):
     """Return what the trace of a record is read as."""
-    return loaded(tmp_path, to_json(to_are(trial_record, evaluate(trial_record))))
+    return loaded(tmp_path, are_text(trial_record, evaluate(trial_record)))
 
 
 @pytest.fixture(params=RECORDS)
@@ -99,16 +98,16 @@ def test_a_hazard_on_topics_is_not_shown_by_its_chat_so_nothing_passes(tmp_path,
     '{"scenario": "a", "name": "n", "trial": "t", "messages": [{"role": "user", "content": '
     '"\\ud800"}]}'])
 def test_json_of_somebody_else_is_a_text_as_any(tmp_path, content):
-    trace = to_are(RECORDS['text'], evaluate(RECORDS['text']))
+    trace = json.loads(are_text(RECORDS['text'], evaluate(RECORDS['text'])))
     trace['events'][0]['action']['args'][0]['value'] = content
-    scenario = loaded(tmp_path, to_json(trace)).scenarios[0]
+    scenario = loaded(tmp_path, json.dumps(trace)).scenarios[0]
     assert scenario.messages[0].content == content
     assert scenario.metadata['are']['hazard'] == ()
 
 
 def test_a_role_that_does_not_exist_is_refused_in_its_place(tmp_path):
-    trace = to_are(RECORDS['text'], evaluate(RECORDS['text']))
+    trace = json.loads(are_text(RECORDS['text'], evaluate(RECORDS['text'])))
     task = json.loads(trace['events'][0]['action']['args'][0]['value'])
     task['messages'][0]['role'] = 'boss'
     trace['events'][0]['action']['args'][0]['value'] = json.dumps(task)
-    assert list(refused(tmp_path, to_json(trace))) == ['events[0]']
+    assert list(refused(tmp_path, json.dumps(trace))) == ['events[0]']

@@ -23,8 +23,7 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.judgement import Asks, Judgement
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.traces.are_trace import to_are, to_json
-from unit.records import answered, chat, planned, stamps
+from unit.records import answered, are_text, chat, planned, stamps
 
 KIND = Judge(name='kind', description='It is kind.', check_type='judge', severity=1.0)
 SAYS_STOP = Text(name='says stop', description='d', check_type='contains', pattern='stop')
@@ -139,7 +138,7 @@ def test_the_raw_answer_stays_in_the_record_and_the_checks_see_the_cut_one():
     text = '<think>I could stop.</think>Go on!'
     record = answered(text, chat(SAYS_STOP))
     assert (record.answer.text, record.answer_text) == (text, 'Go on!')
-    assert text in to_json(to_are(record, evaluate(record)))
+    assert text in are_text(record, evaluate(record))
     finding = SAYS_STOP.check(record)
     assert finding.verdict is Verdict.FAIL
     assert finding.reason.endswith('; 28 characters of reasoning left out')

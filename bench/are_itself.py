@@ -1,0 +1,50 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Runs inside ARE's own virtual environment: what a trace costs its importer and its exporter.
+
+``python are_itself.py TRACE WRITTEN`` prints MEASURED and JSON: events, reading, writing.
+"""
+
+import json
+import logging
+from pathlib import Path
+import sys
+
+from are.simulation.data_handler.exporter import JsonScenarioExporter
+from are.simulation.data_handler.importer import JsonScenarioImporter
+from are.simulation.environment import Environment, EnvironmentConfig
+from are.simulation.types import EventLog
+from step import measured
+
+
+def main() -> None:
+    """Read the trace, then write the same events."""
+    logging.disable()
+    path, written = (Path(name) for name in sys.argv[1:])
+    (scenario, events, _), *reading = measured(
+        lambda: JsonScenarioImporter().import_from_json(path.read_text(encoding='utf-8'),
+                                                        load_completed_events=True))
+    scenario.initialize()
+    environment = Environment(EnvironmentConfig(oracle_mode=True))
+    environment.event_log = EventLog.from_list_view(events)
+    _, *writing = measured(lambda: written.write_text(
+        JsonScenarioExporter().export_to_json(environment, scenario, scenario.scenario_id),
+        encoding='utf-8'))
+    sys.stdout.write(f'MEASURED {json.dumps([len(events), reading, writing])}\n')
+
+
+if __name__ == '__main__':
+    main()

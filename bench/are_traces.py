@@ -1,0 +1,135 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+ARE traces: time and memory to write and to read one, against ARE's own exporter and importer.
+
+``are_traces.py PYTHON [EVENTS]``; PYTHON is one that has ARE, such as build/are-venv/bin/python.
+ARE reads the trace that we wrote and writes the same events again, each step in a process of its
+own; memory is how much higher the peak of the process is than before the step.
+"""
+
+from collections.abc import Iterable, Sequence
+import json
+import math
+from pathlib import Path
+import subprocess
+import sys
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from figures import Figure, table
+from step import measured
+
+from safety_scenarios import registry
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.reports.console_report import console
+from safety_scenarios.traces.are_trace import read_are_events, write_are
+
+SCENARIO = 'SCN-R-101'
+ITSELF = Path(__file__).with_name('are_itself.py')
+SHARE, FLAT_MB, ROUNDS = 0.1, 4.0, 3
+_EPOCH_NS, _PERIOD_NS, _MB = 1_700_000_000 * 10**9, 10_000_000, 2**20
+Step = tuple[float, float]
+"""Processor time (s), and memory (bytes)."""
+
+
+def record(number: int) -> TrialRecord:
+    """Return a trial of that many commands at 100 Hz, none like the one before."""
+    [trial] = plan(load_scenarios([SCENARIO]).scenarios, controller='none', trials=1, seed=1,
+                   prompt=registry.resolve('stimuli', 'prompt')())
+    events = []
+    for index in range(number):
+        past_ns = index * _PERIOD_NS
+        events.append(Event(
+            kind='command', name='cmd_vel', sequence=index + 1, message=Message(
+                type='geometry_msgs/msg/Twist', data={
+                    'linear': {'x': 0.8 + index * 1e-9, 'y': 0.0, 'z': 0.0},
+                    'angular': {'x': 0.0, 'y': 0.0, 'z': math.sin(index)}}),
+            stamps=Stamps(steady_ns=10**12 + past_ns, system_ns=_EPOCH_NS + past_ns,
+                          ros_ns=_EPOCH_NS + past_ns, source_ns=_EPOCH_NS + past_ns - 200_000)))
+    return TrialRecord(trial=trial, events=tuple(events))
+
+
+def ours(number: int, path: Path) -> tuple[Step, Step]:
+    """Return what writing and reading cost us, in this process, which does nothing else."""
+    found = record(number)
+    result = evaluate(found)
+
+    def write() -> None:
+        with path.open('w', encoding='utf-8') as file:
+            write_are(file, found, result, most=number)
+
+    def read() -> int:
+        return sum(event.event_type == 'AGENT' for event in read_are_events(path))
+
+    _, *writing = measured(write)
+    commands, *reading = measured(read)
+    if commands != number:
+        raise RuntimeError(f'{path}: read {commands} commands, expected {number}')
+    return (writing[0], writing[1]), (reading[0], reading[1])
+
+
+def in_a_process(command: Sequence[str | Path]) -> Any:
+    """Return the JSON that a process prints after MEASURED."""
+    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=900)
+    return json.loads(ended.stdout.rpartition('MEASURED')[2])
+
+
+def compare(python: str, number: int, folder: Path) -> Iterable[Figure]:
+    """Yield what both cost, in turns, and whether our memory grows with the length."""
+    path, again = folder / 'ours.json', folder / 'theirs.json'
+    sides: dict[str, list[tuple[Step, Step]]] = {'ours': [], 'ARE': [], 'short': []}
+    for _ in range(ROUNDS):
+        sides['ours'].append(in_a_process([sys.executable, __file__, '--ours', str(number), path]))
+        count, reading, writing = in_a_process([python, ITSELF, path, again])
+        if count < number:
+            raise RuntimeError(f'{path}: ARE read {count} events, expected {number} or more')
+        sides['ARE'].append((writing, reading))
+        sides['short'].append(in_a_process([
+            sys.executable, __file__, '--ours', str(number // 10), folder / 'short.json']))
+    method = f'{number} events, processor time and peak above before, best of {ROUNDS}'
+    for place, verb in enumerate(('write', 'read')):
+        took, took_are = (min(side[place][0] for side in sides[name]) for name in ('ours', 'ARE'))
+        need, need_are, need_short = (min(side[place][1] for side in sides[name]) / _MB
+                                      for name in ('ours', 'ARE', 'short'))
+        yield Figure(f'{verb}, ours', took, 's', ROUNDS, method)
+        yield Figure(f'{verb}, ARE', took_are, 's', ROUNDS, method)
+        yield Figure(f'{verb}, share of ARE', took / took_are, '', ROUNDS, method, at_most=SHARE)
+        yield Figure(f'{verb} memory, ours', need, 'MB', ROUNDS, method)
+        yield Figure(f'{verb} memory, ARE', need_are, 'MB', ROUNDS, method)
+        yield Figure(f'{verb} memory, share of ARE', need / need_are, '', ROUNDS, method,
+                     at_most=SHARE)
+        yield Figure(f'{verb} memory, growth', need - need_short, 'MB', ROUNDS,
+                     f'{method}; against {number // 10} events', at_most=FLAT_MB)
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    screen = console()
+    if sys.argv[1] == '--ours':
+        screen.out('MEASURED', json.dumps(ours(int(sys.argv[2]), Path(sys.argv[3]))))
+        return
+    number = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
+    with TemporaryDirectory() as folder:
+        screen.print(table('ARE traces', list(compare(sys.argv[1], number, Path(folder)))))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,31 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""ARE's own commands, which load no plug-ins for a file: the same with ``RobotApp`` known."""
+
+from safety_scenarios.are.register import register
+
+
+def run() -> None:
+    """``safety-scenarios-are-run``: ``are-run``, all its options and its exit code."""
+    from are.simulation.main import main  # needs all of ARE, with its language models
+    register()
+    main()
+
+
+def benchmark() -> None:
+    """``safety-scenarios-are-benchmark``: ``are-benchmark``, whose exit code is always 0."""
+    from are.simulation.benchmark import main  # needs all of ARE, with its language models
+    register()
+    main()
