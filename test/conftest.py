@@ -24,9 +24,18 @@ from safety_scenarios.ros.domain import chosen_domain
 
 @pytest.fixture(scope='session')
 def rule_based_run(tmp_path_factory) -> Run:
-    """One campaign of the reference controller over everything that is shipped."""
-    return campaign(tmp_path_factory.mktemp('campaign') / 'rule_based', 'robotic', 'clinical',
-                    calibration='short')
+    """
+    One campaign of the reference controller over everything that is shipped.
+
+    A shared machine may stall while a hazard is shown. The product then says so, and to lower the
+    load: nothing is wrong with either, and it is asked once more.
+    """
+    for name in ('rule_based', 'rule_based_again'):
+        run = campaign(tmp_path_factory.mktemp('campaign') / name, 'robotic', 'clinical',
+                       calibration='short')
+        if run.code != 3 or 'Lower the load of the host' not in run.output:
+            break
+    return run
 
 
 @pytest.fixture
