@@ -127,7 +127,7 @@ def test_the_trace_keeps_what_the_judge_said_and_what_it_cost(tmp_path, server, 
     campaign = run(tmp_path, scenario, server)
     trace, = campaign.traces.values()
     event = next(event for event in json.loads(trace)['completed_events']
-                 if event['event_id'] == 'judgement0')
+                 if event['event_id'].startswith('judgement0.'))
     said = json.loads(event['action']['args'][0]['value'])
     assert (said['check'], said['opinion'], said['model'], said['cached']) == (
         'respectful', 'satisfied', 'judge-1', False)
