@@ -32,9 +32,9 @@ from safety_scenarios.engine.calibrate import calibration_trial, RATE_HZ
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.latency.probes import ProbeSample, samples
+from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.contracts import EventSink
 from safety_scenarios.model.measuring import ANSWER, ClockRules, Measuring, METHODS
-from safety_scenarios.model.scenario import CommandTopic
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import ChildProcess, remove_segments

@@ -17,8 +17,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 import glob
+import json
 import os
 from pathlib import Path
+import re
 import sys
 from typing import Any
 
@@ -138,13 +140,26 @@ def scenario_schema() -> dict[str, Any]:
         definitions[name] = _plugin_schema('invariants', name, definitions)
         checks.append({'$ref': f'#/$defs/{name}'})
     schema['properties']['safety_invariants']['items'] = {'anyOf': checks}
-    schema['properties'].pop('origin', None)
-    definitions.pop('Origin', None)
+    for name in ('origin', 'agents'):
+        schema['properties'].pop(name, None)
+    _keep_referenced(schema)
     schema['$schema'] = 'https://json-schema.org/draft/2020-12/schema'
     schema['title'] = 'safety_scenarios scenario file'
     schema['properties']['id'] = {'type': ['string', 'integer'],
                                   'description': 'Unique identifier.'}
     return schema
+
+
+def _keep_referenced(schema: dict[str, Any]) -> None:
+    """Remove the definitions that nothing in the schema refers to."""
+    definitions, wanted = schema['$defs'], set[str]()
+    reached = [{name: part for name, part in schema.items() if name != '$defs'}]
+    while reached:
+        found = set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(reached.pop()))) - wanted
+        wanted |= found
+        reached += [definitions[name] for name in found]
+    for name in set(definitions) - wanted:
+        del definitions[name]
 
 
 def _any_of(kind: str, definitions: dict[str, Any], tag: str,

@@ -35,10 +35,11 @@ from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
 from safety_scenarios.evaluation import full_name, trace_writer
+from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import parse_path
 from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.scenario import LimitName, Scenario
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import TrialRecord

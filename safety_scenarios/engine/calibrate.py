@@ -20,6 +20,8 @@ import math
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.probes import ProbeSample, samples
+from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.measuring import (
@@ -33,9 +35,7 @@ from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
     Clearance,
-    CommandTopic,
     Constraint,
-    LatencyBudget,
     Nominal,
     Requirement,
     RosBlock,

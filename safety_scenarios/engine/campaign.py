@@ -24,10 +24,11 @@ from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import ControllerError, TraceError
 from safety_scenarios.latency.stream import stream_rows
+from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.contracts import EventSink, Link
 from safety_scenarios.model.preflight import Preflight, PreflightRow
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.scenario import LimitName, Scenario
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import Trial, TrialRecord
 
 OpenLink = Callable[[Scenario], AbstractContextManager[Link]]

@@ -23,6 +23,7 @@ from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.metres import separation_cost
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.latency.stream import header_notes, interleaved, lost
+from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.result import (
     failure_class,
@@ -33,7 +34,7 @@ from safety_scenarios.model.result import (
     TrialResult,
     Verdict,
 )
-from safety_scenarios.model.scenario import LimitName, RosBlock
+from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.trial import CLEARANCE, END, ONSET, Trial, TrialRecord
 

@@ -24,7 +24,7 @@ from safety_scenarios.formats._are_own import expected_action, LOST, own_trace, 
 from safety_scenarios.formats._are_turn import Turn
 from safety_scenarios.formats._positions import Path
 from safety_scenarios.formats._reading import Resolve
-from safety_scenarios.model.scenario import MAX_MS
+from safety_scenarios.model.budget import MAX_MS
 
 DOMAIN = 'agents'
 TARGET_SHARE, ACCEPTABLE_SHARE = 0.25, 0.5

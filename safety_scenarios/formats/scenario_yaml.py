@@ -30,14 +30,17 @@ from safety_scenarios.formats._messages import describe, show
 from safety_scenarios.formats._positions import Document, dotted, Path
 from safety_scenarios.formats._reading import Reading, Resolve
 from safety_scenarios.formats._references import dangling
+from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.scenario import Constraint, DOMAINS, LatencyBudget, Origin, Scenario
+from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
 
 NAME = 'scenario YAML (format 1)'
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')
 _BLOCKS: dict[str, type[BaseModel]] = {
     'latency_budget': LatencyBudget, 'constraint': Constraint}
+_NOT_IN_FILES = ('origin', 'agents')
+"""What a reader sets, and no file of this format."""
 _NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata')
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
 
@@ -122,9 +125,10 @@ class _Preparation:
 
     def _unknown_keys(self, data: dict[str, Any]) -> None:
         for name in list(data):
-            if name == 'origin' or name not in Scenario.model_fields:
+            if name in _NOT_IN_FILES or name not in Scenario.model_fields:
                 self._warn((name,), 'unknown key; kept, and not used', at_key=True)
-        data.pop('origin', None)
+        for name in _NOT_IN_FILES:
+            data.pop(name, None)
 
     def _known(self, block: Any, model: type[BaseModel], path: Path) -> Any:
         """Return a block of the format without the keys that the format does not know."""

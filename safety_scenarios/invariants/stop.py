@@ -20,10 +20,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.scenario import LimitName
 from safety_scenarios.model.signal import held_within, Limit, Sample
 from safety_scenarios.model.trial import CLEARANCE, TrialRecord
 

@@ -23,9 +23,9 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from safety_scenarios.errors import did_you_mean
+from safety_scenarios.model.budget import Milliseconds
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.scenario import Milliseconds
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, TrialRecord
 from safety_scenarios.temporal_logic.deciding import decide, Decision, triggers
 from safety_scenarios.temporal_logic.formula import Formula, Future, names_in, Until, walk

@@ -30,10 +30,10 @@ from itertools import pairwise
 import math
 from statistics import median
 
+from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.result import Elapsed, Split
-from safety_scenarios.model.scenario import LatencyBudget
 from safety_scenarios.model.trial import TrialRecord
 
 _STEP_NS = 1_000_000

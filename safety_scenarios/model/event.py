@@ -49,13 +49,16 @@ class Event(Noun):
     - ``command``: the controller under test published on ``name``
     - ``feedback``: the robot reported its state on ``name``
     - ``response``: the controller answered a prompt
+    - ``say``: the agent ``agent`` said ``text``; one that the harness speaks for was ``scheduled``
+    - ``tool_call``: the agent called the tool ``name`` with ``arguments``
+    - ``tool_result``: the harness answered that call with ``arguments``
     - ``clock``: /clock advanced; ``ros_ns`` is what it said
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
-    kind: Literal['mark', 'stimulus', 'echo', 'command', 'feedback', 'response', 'clock', 'lost',
-                  'fault']
+    kind: Literal['mark', 'stimulus', 'echo', 'command', 'feedback', 'response', 'say',
+                  'tool_call', 'tool_result', 'clock', 'lost', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps
@@ -70,6 +73,14 @@ class Event(Noun):
     scheduled_ns: int | None = None
     """Steady time at which a stimulus was due."""
     trial_id: str | None = None
-    """The trial a response says it belongs to."""
+    """The trial a response, a saying or a call says it belongs to."""
+    agent: str | None = None
+    """Id of the agent that said or called."""
+    symbol: str | None = None
+    """What the author of a stimulus or a line named it."""
+    arguments: str | None = None
+    """Of a tool call or its result, as JSON."""
+    depth: int = 0
+    """How many rules in a row led to it: 0 for what came by itself."""
     sequence: int | None = None
     """The publisher's own count of a received message; a gap is a lost message."""

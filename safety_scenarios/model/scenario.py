@@ -12,67 +12,25 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a scenario file says: format 1 with the optional ``ros:`` block."""
+"""What a scenario file says, whatever its format."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
+from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.budget import LatencyBudget, MAX_MS, Milliseconds
+from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.noun import Noun, TopicName
-from safety_scenarios.model.result import LatencyClass
+from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Limit, Signal
 
-LimitName = Literal['target', 'acceptable', 'critical']
-MAX_MS = 86_400_000.0
-Milliseconds = Annotated[float, Field(gt=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})]
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
 TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')
-
-
-class LatencyBudget(Noun):
-    """How fast is fast enough, in ms from onset to reaction."""
-
-    target_ms: Milliseconds
-    """Ideal response time."""
-    acceptable_ms: Milliseconds
-    """Later than ideal, and still good."""
-    critical_ms: Milliseconds
-    """Later than this is a violation."""
-
-    @model_validator(mode='after')
-    def _ordered(self) -> 'LatencyBudget':
-        if not self.target_ms <= self.acceptable_ms <= self.critical_ms:
-            raise ValueError(
-                f'got {self.target_ms:g}, {self.acceptable_ms:g}, {self.critical_ms:g} ms, '
-                f'expected target_ms <= acceptable_ms <= critical_ms. Sort the three')
-        return self
-
-    def limit_ns(self, name: LimitName) -> int:
-        """Return one of the three limits in nanoseconds."""
-        limits = {'target': self.target_ms, 'acceptable': self.acceptable_ms,
-                  'critical': self.critical_ms}
-        return round(limits[name] * 1_000_000)
-
-    def classify(self, latency_ns: int | None) -> LatencyClass:
-        """
-        Return the class of a latency; None (no reaction) is its own class.
-
-        :raises ValueError: a negative latency, which is a broken measurement
-        """
-        if latency_ns is None:
-            return LatencyClass.NO_RESPONSE
-        if latency_ns < 0:
-            raise ValueError(f'got a latency of {latency_ns} ns, expected >= 0')
-        names: tuple[LimitName, ...] = ('target', 'acceptable', 'critical')
-        for name in names:
-            if latency_ns <= self.limit_ns(name):
-                return LatencyClass(name)
-        return LatencyClass.VIOLATION
 
 
 class Constraint(Noun):
@@ -127,15 +85,6 @@ class Clearance(Noun):
     """After onset; motion before it is an unsafe resume."""
     observe_ms: Milliseconds = 500.0
     """How long the harness goes on listening after it."""
-
-
-class CommandTopic(Noun):
-    """A topic that the harness listens to."""
-
-    topic: TopicName
-    """Relative topic name such as cmd_vel or odom."""
-    message: str = Field(default='auto', pattern=r'^(auto|[A-Za-z]\w*/msg/[A-Za-z]\w*)$')
-    """Interface type such as geometry_msgs/msg/Twist; auto: whatever the graph shows."""
 
 
 class Condition(Noun):
@@ -266,6 +215,8 @@ class Scenario(Noun):
     """Anything else, kept as it is."""
     ros: RosBlock | None = None
     """Topics for a robot; without it the scenario is a text scenario."""
+    agents: AgentsBlock | None = None
+    """Several agents and rules between them: format 3, and chats of several turns."""
     origin: Origin | None = Field(default=None, exclude=True)
     """Set by the reader, never by the file."""
 

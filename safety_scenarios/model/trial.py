@@ -63,7 +63,7 @@ class Trial(Noun):
     @property
     def is_text(self) -> bool:
         """Whether a chat prompt is the stimulus and a text the reaction."""
-        return self.scenario.ros is None
+        return self.scenario.ros is None and self.scenario.agents is None
 
 
 class TrialRecord(Noun):

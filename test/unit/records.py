@@ -19,6 +19,8 @@ import io
 import math
 from typing import Any
 
+from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import ChatMessage, Message
@@ -26,10 +28,8 @@ from safety_scenarios.model.result import Elapsed, LatencyClass, TrialResult
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
     Clearance,
-    CommandTopic,
     Confirmation,
     Constraint,
-    LatencyBudget,
     Nominal,
     Reaction,
     Requirement,

@@ -22,10 +22,10 @@ import pytest
 
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.clocks import Timeline
+from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import ClockOffset, ClockRules, Measuring
 from safety_scenarios.model.result import Elapsed, LatencyClass, Split, Verdict
-from safety_scenarios.model.scenario import LatencyBudget
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, TrialRecord
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage

@@ -1,0 +1,261 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Agents with roles, goals and tools, and rules over what happens: what the engine runs."""
+
+from collections.abc import Mapping, Sequence
+import hashlib
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from safety_scenarios.model.budget import LatencyBudget, Milliseconds
+from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.contracts import StimulusPlugin
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.signal import Signal
+
+AGENTS = 'agents'
+"""Namespace of all agents and tools, below the campaign's own."""
+Operator = Literal['<', '<=', '>', '>=']
+Nanoseconds = Annotated[int, Field(ge=0)]
+
+
+class Role(Noun):
+    """What an agent is there for."""
+
+    name: str
+    description: str = ''
+
+
+class Tool(Noun):
+    """Something that agents may call; the harness answers with what is recorded here."""
+
+    name: str
+    description: str = ''
+    allow: tuple[str, ...] | None = None
+    """Roles that may call it; None: every role."""
+    returns: Mapping[str, Any] = {'status': 'ok'}
+    """What a call that is allowed gives back."""
+
+
+class Agent(Noun):
+    """One participant."""
+
+    id: str
+    name: str
+    role: str
+    goals: tuple[str, ...] = ()
+    driver: Literal['sut', 'script', 'human', 'model', 'none'] = 'script'
+    """Who sits in this seat; ``sut`` is the controller under test."""
+    controller: str = ''
+    """Name of the controller plug-in that drives it, for ``model``."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it hears and speaks over the link, and is not played by the harness."""
+        return self.driver in ('sut', 'human', 'model')
+
+    @property
+    def space(self) -> str:
+        """The relative ROS namespace of its topics ``in`` and ``out``."""
+        return f'{AGENTS}/{ros_token(self.id)}'
+
+
+def ros_token(identifier: str) -> str:
+    """Return an identifier as one ROS name; where characters had to go, a hash tells it apart."""
+    safe = re.sub(r'[^A-Za-z0-9_]', '_', identifier)[:60]
+    if safe == identifier and re.match(r'[A-Za-z]', safe):
+        return safe
+    return f'x{safe}_{hashlib.sha256(identifier.encode()).hexdigest()[:8]}'
+
+
+class Pattern(Noun):
+    """One kind of event."""
+
+    kind: Literal['start', 'end', 'say', 'tool_call', 'signal', 'symbol']
+    """``symbol``: an event that its author named so, in the script or by a rule's effect."""
+    agents: tuple[str, ...] | None = None
+    """Ids of those whose saying or calling counts; None: anybody's."""
+    any_word: tuple[str, ...] = ()
+    """say: one of these words or phrases must be said, as whole words, ignoring case."""
+    no_word: tuple[str, ...] = ()
+    """say: and none of these."""
+    name: str = ''
+    """Tool, signal or symbol."""
+    op: Operator | None = None
+    """signal: how its value compares with ``value`` (in the signal's own unit)."""
+    value: float | None = None
+
+
+class Trigger(Noun):
+    """When a rule fires."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)
+    delay_ns: Nanoseconds = 0
+    """How long after it (steady clock)."""
+
+
+class Expect(Noun):
+    """One of these events must come, from firing on."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)
+    budget: LatencyBudget
+
+
+class Forbid(Noun):
+    """None of these events may come, from firing on."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)
+    for_ns: Nanoseconds | None = None
+    """How long, the last instant included; None: to the end of the run."""
+
+
+class Say(Noun):
+    """The harness speaks for an agent."""
+
+    kind: Literal['say'] = 'say'
+    agent: str
+    text: str = Field(max_length=10_000)
+    symbol: str | None = None
+
+
+class Publish(Noun):
+    """The harness publishes a stimulus, instead of what it published on that topic before."""
+
+    kind: Literal['publish'] = 'publish'
+    stimulus: StimulusPlugin
+    symbol: str | None = None
+
+
+class End(Noun):
+    """The run ends; fail says that it must not have come to this."""
+
+    kind: Literal['end'] = 'end'
+    how: Literal['pass', 'fail', 'stop']
+
+
+Effect = Say | Publish | End
+
+
+class Rule(Noun):
+    """``trigger -> action`` as the file says it, and what it means."""
+
+    trigger_text: str
+    action_text: str
+    trigger: Trigger | None = None
+    """None: ``unbound``."""
+    expect: Expect | None = None
+    forbid: Forbid | None = None
+    effects: tuple[Annotated[Effect, Field(discriminator='kind')], ...] = ()
+    unbound: tuple[str, ...] = ()
+    """Symbols that nothing gives a meaning; the rule then never fires."""
+    repeat: int = Field(default=1, ge=1, le=100)
+    """How often it may fire in one run."""
+
+    @property
+    def is_obligation(self) -> bool:
+        """Whether it demands or forbids something."""
+        return self.expect is not None or self.forbid is not None
+
+    def __str__(self) -> str:
+        return f'{self.trigger_text} -> {self.action_text}'
+
+
+class Line(Noun):
+    """One line of the script: what an agent says when."""
+
+    at_ns: Nanoseconds
+    """After the start of the run."""
+    say: Say
+
+
+class AgentsBlock(Noun):
+    """A format-3 file and its bindings, every name in it resolved."""
+
+    roles: tuple[Role, ...] = ()
+    agents: tuple[Agent, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    sut: str = ''
+    """Id of the agent whose seat the controller under test takes; empty: nobody's."""
+    script: tuple[Line, ...] = ()
+    """In order of time."""
+    robot: RobotModel | None = None
+    commands: tuple[CommandTopic, ...] = ()
+    """On which the controller under test commands the robot."""
+    feedback: tuple[CommandTopic, ...] = ()
+    """On which the robot reports its state."""
+    signals: Mapping[str, Signal] = {}
+    stale_ms: Milliseconds = 500.0
+    """A signal's value is known for this long after its last sample."""
+    stimuli: tuple[StimulusPlugin, ...] = ()
+    """Published from the start of the run."""
+    duration_ms: Milliseconds = 5000.0
+    """How long the run goes on, unless a rule ends it."""
+    not_runnable: tuple[str, ...] = ()
+    """What keeps it from being run: it can be described and not judged."""
+
+    def agent(self, agent_id: str) -> Agent | None:
+        """Return the agent with this id."""
+        return next((agent for agent in self.agents if agent.id == agent_id), None)
+
+    def may_call(self, agent_id: str, tool_name: str) -> bool:
+        """Return whether an agent may call a tool; never one that is not declared."""
+        agent = self.agent(agent_id)
+        tool = next((tool for tool in self.tools if tool.name == tool_name), None)
+        return agent is not None and tool is not None and (
+            tool.allow is None or agent.role in tool.allow)
+
+    @property
+    def system_text(self) -> str:
+        """What the controller under test is told: its role, its goals, the others, its tools."""
+        return system_text(self, self.sut)
+
+    @property
+    def system_sha256(self) -> str:
+        """Hash of the system text, by which a change of it shows."""
+        return hashlib.sha256(self.system_text.encode()).hexdigest()
+
+
+def system_text(block: AgentsBlock, agent_id: str) -> str:
+    """
+    Return what one agent is told about itself and the others, by one fixed template.
+
+    :raises LookupError: there is no such agent
+    """
+    agent = block.agent(agent_id)
+    if agent is None:
+        raise LookupError(f'got the agent {agent_id!r}, expected one of '
+                          f'{", ".join(one.id for one in block.agents)}')
+    said = {role.name: role.description for role in block.roles}
+    tools = [tool for tool in block.tools if block.may_call(agent.id, tool.name)]
+    return '\n'.join([
+        f'You are {agent.name} ({agent.id}). Your role: {_described(agent.role, said)}.',
+        *_listed('Your goals:', agent.goals),
+        *_listed('With you are:', [f'{one.name} ({one.id}), {_described(one.role, said)}'
+                                   for one in block.agents if one.id != agent.id]),
+        *_listed('Tools that you may call:', [_described(tool.name, {tool.name: tool.description})
+                                              for tool in tools])])
+
+
+def _described(name: str, descriptions: Mapping[str, str]) -> str:
+    text = ' '.join(descriptions.get(name, '').split()).rstrip('.')
+    return f'{name}: {text}' if text else name
+
+
+def _listed(title: str, items: Sequence[str]) -> list[str]:
+    return [title, *(f'- {" ".join(item.split())}' for item in items)] if items else []
