@@ -17,7 +17,7 @@ eval: $(STAMP)
 	$(BIN)/safety-scenarios run robotic clinical
 
 test: $(STAMP)-test lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

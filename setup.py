@@ -24,10 +24,10 @@ NAME = 'safety_scenarios'
 HERE = Path(__file__).parent
 VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
 
-TEST = ['pytest>=7', 'hypothesis', 'jsonschema', 'scipy>=1.12', 'openai>=1.55.3', 'mcap>=1.6',
-        'rosbags>=0.11', 'mcap-ros2-support>=0.6', 'rtamt==0.4.10; python_version < "3.13"',
-        'ruff', 'mypy', 'types-PyYAML', 'colcon-core', 'colcon-ros', 'colcon-test-result',
-        'colcon-python-setup-py']
+TEST = ['pytest>=7', 'pytest-xdist>=3', 'hypothesis', 'jsonschema', 'scipy>=1.12',
+        'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
+        'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML',
+        'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
 
 
 def wheels(distribution):

@@ -12,7 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One shared campaign, and a ROS domain for each test."""
+"""
+One shared campaign, a ROS domain for each test, and which tests may run side by side.
+
+With ``pytest -n 2 --dist loadgroup`` each file is a unit of work, and all tests that talk DDS are
+one unit, the last: what they measure must not be disturbed by other tests.
+"""
 
 import os
 
@@ -20,6 +25,22 @@ import pytest
 
 from ros.campaigns import campaign, Run
 from safety_scenarios.ros.domain import chosen_domain
+
+ALONE = {'rule_based_run', 'domain'}
+"""Fixtures of tests that talk DDS."""
+
+def pytest_collection_modifyitems(items) -> None:
+    """Sort the tests that need the machine to themselves to the end, and group the others."""
+    items.sort(key=_is_alone)
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(
+            'alone' if _is_alone(item) else 'ARE' if 'are_python' in item.fixturenames
+            else str(item.path)))
+
+
+def _is_alone(item) -> bool:
+    return item.path.parent.name == 'ros' or bool(ALONE & set(item.fixturenames)) \
+        or item.get_closest_marker('dds') is not None
 
 
 @pytest.fixture(scope='session')

@@ -24,6 +24,8 @@ from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.ros.parameters import to_arguments
 
+CONTROLLER_NODE = 'controller_node'
+"""Name of the node and of its module."""
 _STOP_S = 5.0
 _SHARED_MEMORY = '/dev/shm/'
 
@@ -110,7 +112,7 @@ def controller_process(settings: ControllerSettings, domain_id: int, ros_argumen
                        log: Path, killed: set[str]) -> ChildProcess:
     """Return a ``controller_node`` that runs a built-in controller and ends with its parent."""
     own = settings.model_copy(update={'exit_with_stdin': True})
-    return ChildProcess(f'the controller {settings.controller}', 'controller_node', domain_id,
+    return ChildProcess(f'the controller {settings.controller}', CONTROLLER_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments], log, killed)
 
 

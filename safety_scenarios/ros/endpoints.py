@@ -199,14 +199,11 @@ class Endpoints:
 
     def _discover(self, topic: str, wanted: str, deadline: float, kind: str) -> \
             tuple[str, list[Any]]:
-        name = self._node.resolve_topic_name(topic)
         expected = 'a publisher' if wanted == 'auto' else f'a publisher of {wanted}'
         while True:
-            publishers = self._node.get_publishers_info_by_topic(name)
+            publishers = self.graph.publishers(topic)
             types = sorted({info.topic_type for info in publishers})
-            commanding = len(publishers) if self._alarm is None else \
-                len({info.node_name for info in publishers})  # a killed child's may linger
-            alone = commanding == 1 or kind == 'feedback'
+            alone = len(publishers) == 1 or kind == 'feedback'
             if len(types) == 1 and wanted in ('auto', types[0]) and alone:
                 return types[0], publishers
             advice = f'Start the controller, or remap {topic} to the topic it publishes on.'
@@ -223,7 +220,7 @@ class Endpoints:
 
     def _await_listener(self, hazard: set[str], deadline: float) -> None:
         """A hazard that nobody listens to would be missed by everybody."""
-        while not any(self.graph.listeners(topic, self.publishers[topic], self._echoes)
+        while not any(self.graph.has_listener(topic, self.publishers[topic], self._echoes)
                       for topic in hazard):
             topics = ', '.join(self._node.resolve_topic_name(topic) for topic in sorted(hazard))
             self._give_up_after(deadline, min(hazard),

@@ -14,7 +14,8 @@
 
 """What the ROS graph shows: who publishes, who listens, who else is there."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+import time
 from typing import Any
 
 from rclpy.node import Node
@@ -22,6 +23,9 @@ from rclpy.node import Node
 from safety_scenarios.model.preflight import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')
+_UNNAMED = '_NODE_NAME_UNKNOWN_'
+_NAMED_S = 1.0
+_POLL_S = 0.02
 
 
 class Graph:
@@ -29,10 +33,45 @@ class Graph:
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self._dead: set[bytes] = set()
+
+    def disregard(self, node_name: str) -> None:
+        """
+        Take all endpoints that nodes of this name have now for dead.
+
+        Those of a process that did not end cleanly stay in the graph until their lease is over,
+        and would be taken for those of its successor: call it before that is started. An endpoint
+        is there a little before its node's name; one that stays without died too early.
+        """
+        deadline = time.monotonic() + _NAMED_S
+        while (unnamed := [info for info in self._endpoints() if info.node_name == _UNNAMED]) \
+                and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        self._dead |= {bytes(info.endpoint_gid) for info in
+                       (*unnamed, *self._endpoints()) if info.node_name in (node_name, _UNNAMED)}
+
+    def _endpoints(self) -> Iterator[Any]:
+        for name, _ in self._node.get_topic_names_and_types():
+            yield from self._node.get_publishers_info_by_topic(name)
+            yield from self._node.get_subscriptions_info_by_topic(name)
 
     def publishers(self, topic: str) -> list[Any]:
-        """Return what the graph says of each publisher on a topic."""
-        return self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+        """Return what the graph says of each living publisher on a topic."""
+        return self._living(self._node.get_publishers_info_by_topic(
+            self._node.resolve_topic_name(topic)))
+
+    def has_listener(self, topic: str, publisher: Any, echoes: Mapping[str, Any]) -> bool:
+        """Return whether somebody living listens, and has matched our publisher."""
+        infos = [info for info in self._node.get_subscriptions_info_by_topic(
+            self._node.resolve_topic_name(topic)) if not self._is_own(info)]
+        living = len(self._living(infos))
+        return living > 0 and self.listeners(topic, publisher, echoes) > len(infos) - living
+
+    def _living(self, infos: Iterable[Any]) -> list[Any]:
+        return [info for info in infos if bytes(info.endpoint_gid) not in self._dead]
+
+    def _is_own(self, info: Any) -> bool:
+        return _name(info) == f'{self._node.get_namespace().rstrip("/")}/{self._node.get_name()}'
 
     def subscribers(self, topic: str) -> int:
         """Return how many subscribers a topic has, remapping applied."""

@@ -31,6 +31,7 @@ from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.controller_process import CONTROLLER_NODE
 from safety_scenarios.ros.convert import (
     from_ros,
     header_stamp_ns,
@@ -106,6 +107,8 @@ class RosLink:
 
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
+        if not self._is_external and self._alarm() is not None:  # it is not running now
+            self._endpoints.graph.disregard(CONTROLLER_NODE)
         has_died = self._ensure_running()
         if has_died and not self._alarmed:
             self._unreported = 'the controller had died after the trial before this one'

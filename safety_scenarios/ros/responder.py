@@ -47,7 +47,7 @@ class Responder:
         self._waiting: list[tuple[int, str, bytes]] = []
         self._changed = threading.Condition()
         self._closed = False
-        self._thread = threading.Thread(target=self._wait, name='responder')
+        self._thread = threading.Thread(target=self._wait, name='responder', daemon=True)
 
         def receive(message: Any, info: Any) -> None:
             now_ns, system_ns = time.monotonic_ns(), time.time_ns()
