@@ -15,7 +15,7 @@
 """
 ARE traces: time and memory to write and to read one, against ARE's own exporter and importer.
 
-``are_traces.py PYTHON [EVENTS]``; PYTHON is one that has ARE, such as build/are-venv/bin/python.
+``are_traces.py [EVENTS]``. ARE has an environment of its own in build/, made when it is missing.
 ARE reads the trace that we wrote and writes the same events again, each step in a process of its
 own; memory is how much higher the peak of the process is than before the step.
 """
@@ -41,6 +41,9 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.traces.are_trace import read_are_events, write_are
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))
+from contract.are_environment import are_python  # type: ignore[import-not-found]
 
 SCENARIO = 'SCN-R-101'
 ITSELF = Path(__file__).with_name('are_itself.py')
@@ -92,7 +95,18 @@ def in_a_process(command: Sequence[str | Path]) -> Any:
     return json.loads(ended.stdout.rpartition('MEASURED')[2])
 
 
-def compare(python: str, number: int, folder: Path) -> Iterable[Figure]:
+def against_are(number: int) -> list[Figure]:
+    """Return what both cost; nothing but the reason on the screen where ARE cannot be had."""
+    try:
+        python = are_python()
+    except (subprocess.SubprocessError, OSError) as error:
+        console().print(f'ARE traces: skipped, ARE cannot be installed: {error}', markup=False)
+        return []
+    with TemporaryDirectory() as folder:
+        return list(compare(python, number, Path(folder)))
+
+
+def compare(python: Path, number: int, folder: Path) -> Iterable[Figure]:
     """Yield what both cost, in turns, and whether our memory grows with the length."""
     path, again = folder / 'ours.json', folder / 'theirs.json'
     sides: dict[str, list[tuple[Step, Step]]] = {'ours': [], 'ARE': [], 'short': []}
@@ -104,6 +118,8 @@ def compare(python: str, number: int, folder: Path) -> Iterable[Figure]:
         sides['ARE'].append((writing, reading))
         sides['short'].append(in_a_process([
             sys.executable, __file__, '--ours', str(number // 10), folder / 'short.json']))
+        for old in folder.iterdir():  # to write over a file costs more than to write a new one
+            old.unlink()
     method = f'{number} events, processor time and peak above before, best of {ROUNDS}'
     for place, verb in enumerate(('write', 'read')):
         took, took_are = (min(side[place][0] for side in sides[name]) for name in ('ours', 'ARE'))
@@ -123,12 +139,11 @@ def compare(python: str, number: int, folder: Path) -> Iterable[Figure]:
 def main() -> None:
     """Measure, and print a table."""
     screen = console()
-    if sys.argv[1] == '--ours':
+    if sys.argv[1:2] == ['--ours']:
         screen.out('MEASURED', json.dumps(ours(int(sys.argv[2]), Path(sys.argv[3]))))
         return
-    number = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
-    with TemporaryDirectory() as folder:
-        screen.print(table('ARE traces', list(compare(sys.argv[1], number, Path(folder)))))
+    number = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    screen.print(table('ARE traces', against_are(number)))
 
 
 if __name__ == '__main__':

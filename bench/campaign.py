@@ -50,7 +50,7 @@ def bare_s(settings: RunSettings) -> float:
     return time.perf_counter() - begin_s
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
     """Return the peak of resident memory; ``ru_maxrss`` would be the parent's at first."""
     status = Path('/proc/self/status').read_text(encoding='ascii')
     return float(next(line for line in status.splitlines()
@@ -73,9 +73,9 @@ def main(link: str, trials: str, folder: str) -> None:
     wall_s, cpu_s = time.perf_counter() - begin_s, time.process_time() - begin_cpu_s
     begun = [trial.started_system_ns for trial in read_trials(Path(folder))]
     apart = [(later - earlier) / 1e9 for earlier, later in pairwise(begun)]
-    peak_mb = _peak_mb()
+    most_mb = peak_mb()
     json.dump({'completed': summary.completed, 'exit_code': summary.exit_code, 'wall_s': wall_s,
-               'cpu_s': cpu_s, 'peak_mb': peak_mb,
+               'cpu_s': cpu_s, 'peak_mb': most_mb,
                'bare_s': bare_s(settings) if link == 'loopback' else None,
                'apart_s': median(apart) if apart else None}, sys.stdout)
 

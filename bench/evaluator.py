@@ -108,8 +108,7 @@ class Evaluator:
         """Give the product's own link to its own responder, judging by the steady clock."""
         measuring = Measuring(rules=ClockRules(latency_clock='steady'))
         with closing(RosLink(self.node, self._spin, RosClock(), _CONNECT_S, measuring,
-                             ensure_running=self._responder.ensure_running,
-                             alarm=self._responder.alarm)) as link:
+                             children=(self._responder,))) as link:
             yield link
 
 

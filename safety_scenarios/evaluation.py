@@ -14,7 +14,7 @@
 
 """One campaign from settings to its folder; how the controller is reached is an argument."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -38,7 +38,13 @@ from safety_scenarios.engine.campaign import (
 from safety_scenarios.engine.loopback import LoopbackLink
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
-from safety_scenarios.errors import MeasurementError, SafetyScenariosError, SettingsError
+from safety_scenarios.errors import (
+    MeasurementError,
+    Problem,
+    SafetyScenariosError,
+    ScenarioError,
+    SettingsError,
+)
 from safety_scenarios.judging.cache import Cache
 from safety_scenarios.judging.independence import refuse_own_judge
 from safety_scenarios.loading import load_scenarios
@@ -98,6 +104,7 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
     loaded = load_scenarios(settings.scenarios)
     for warning in loaded.warnings:
         screen.print(f'[yellow]warning[/] {warning}', highlight=False, soft_wrap=True)
+    refuse_unrunnable(loaded.scenarios, settings)
     if settings.controller != EXTERNAL:
         registry.resolve('controllers', settings.controller)
     exact = settings.link == 'loopback'
@@ -140,6 +147,36 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
                  *(['recordings/'] if settings.record != 'off' else [])):
         screen.print(f'  {path / name}', highlight=False, soft_wrap=True)
     return summary
+
+
+def refuse_unrunnable(scenarios: Iterable[Scenario], settings: RunSettings) -> None:
+    """
+    Refuse what can be described and not judged, and seats that this link can give nobody.
+
+    :raises ScenarioError: with every reason of every scenario
+    :raises SettingsError: somebody takes part who needs real time
+    :raises UnknownPluginError: no plug-in has the name of a seat's controller
+    """
+    blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
+    problems = [Problem(_path(scenario), None, None, '', reason)
+                for scenario, block in blocks for reason in block.not_runnable]
+    if problems:
+        raise ScenarioError(problems)
+    slow = [f'{_path(scenario)}: {agent.id} is driven by {agent.controller or "a human"}, for '
+            f'whom simulated time does not wait. Use --link ros'
+            for scenario, block in blocks for agent in block.agents
+            if agent.driver == 'human' or (
+                agent.driver == 'model' and _takes_real_time(agent.controller))]
+    if slow and settings.link == 'loopback':
+        raise SettingsError('\n'.join(slow))
+
+
+def _takes_real_time(controller: str) -> bool:
+    return bool(getattr(registry.resolve('controllers', controller), 'takes_real_time', False))
+
+
+def _path(scenario: Scenario) -> str:
+    return scenario.origin.path if scenario.origin else scenario.id
 
 
 def trace_writer(settings: RunSettings) -> WriteTrace:
@@ -187,6 +224,7 @@ def preflight(settings: RunSettings, screen: Console, connect: Connect, folder: 
     :return: 0 when nothing is wrong and every controller moves, else 3
     """
     loaded = load_scenarios(settings.scenarios)
+    refuse_unrunnable(loaded.scenarios, settings)
     trials = plan(loaded.scenarios, controller=settings.controller, trials=1, seed=settings.seed,
                   prompt=registry.resolve('stimuli', 'prompt')())
     found: list[Preflight] = []
@@ -286,12 +324,13 @@ def controller_settings(settings: RunSettings, scenario: Scenario) -> Controller
     Only the saboteur ``late`` and the patience of ``llm`` depend on the scenario's budget.
     """
     critical_ms = scenario.latency_budget.critical_ms
-    topic = scenario.ros.commands[0] if scenario.ros else None
+    block = scenario.ros or scenario.agents
+    robot = block.robot if block else None
+    topic = block.commands[0] if block and block.commands else None
     asked = topic.message if topic and topic.message != 'auto' else ''
     return ControllerSettings(
         controller=settings.controller, period_ms=settings.period_ms,
-        robot=scenario.ros.robot if scenario.ros else RobotModel(kind='mobile_base',
-                                                                 max_speed=1.0),
+        robot=robot or RobotModel(kind='mobile_base', max_speed=1.0),
         command_topic=topic.topic if topic else '', command_type=asked or settings.command_type,
         delay_ms=critical_ms * _LATE_FACTOR, timeout_ms=critical_ms * _TIMEOUT_SHARE,
         server=settings.server)
@@ -307,16 +346,20 @@ def loopback(settings: RunSettings, folder: Path) -> Iterator[Session]:
     if settings.controller == EXTERNAL:
         raise SettingsError('controller: got external with link loopback, expected a built-in or '
                             'plug-in name. An external controller needs ROS')
-    if getattr(registry.resolve('controllers', settings.controller), 'takes_real_time', False):
+    if _takes_real_time(settings.controller):
         raise SettingsError(f'controller: got {settings.controller} with link loopback, where '
                             f'thinking takes no time, so that its latency would be a lie. Use '
                             f'link ros')
 
     @contextmanager
     def open_link(scenario: Scenario) -> Iterator[Link]:
-        plugin = registry.resolve('controllers', settings.controller)
-        with closing(LoopbackLink(plugin, controller_settings(settings, scenario),
-                                  settings.clock)) as link:
+        own = controller_settings(settings, scenario)
+        seats = {agent.id: (registry.resolve('controllers', agent.controller),
+                            own.model_copy(update={'controller': agent.controller}))
+                 for agent in (scenario.agents.agents if scenario.agents else ())
+                 if agent.driver == 'model'}
+        with closing(LoopbackLink(registry.resolve('controllers', settings.controller), own,
+                                  settings.clock, seats)) as link:
             yield link
     yield Session(open_link, 'this process, in simulated time')
 

@@ -17,6 +17,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 import glob
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -26,15 +27,14 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
-from safety_scenarios.formats import are_json, scenario_yaml
+from safety_scenarios.formats._agent_sidecar import SUFFIXES as BINDINGS
 from safety_scenarios.formats._json_document import JsonDocument
 from safety_scenarios.formats._positions import Document
 from safety_scenarios.formats._reading import Reading
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.scenario import Origin, Scenario
 
 PACKAGE = 'safety_scenarios'
 SUFFIXES = ('.yaml', '.yml', '.json')
-READERS = (scenario_yaml, are_json)
 PACK_RESOURCE = 'safety_scenarios_pack'
 
 
@@ -193,7 +193,7 @@ def _paths(target: str) -> list[tuple[str, str | None]]:
         matches = sorted(glob.glob(target, recursive=True))
         found = [path for match in matches
                  for path in (_files(Path(match), match) if os.path.isdir(match) else [match])
-                 if path.endswith(SUFFIXES)]
+                 if path.endswith(SUFFIXES) and not path.endswith(BINDINGS)]
         if not found:
             raise InputError(f'{target}: the glob matches no scenario file')
         return [(path, None) for path in found]
@@ -223,13 +223,18 @@ def _by_id(target: str) -> list[tuple[str, str | None]]:
 
 def _files(folder: Path, name: str) -> list[str]:
     found = sorted(str(path) for path in folder.rglob('*')
-                   if path.suffix in SUFFIXES and path.is_file())
+                   if path.suffix in SUFFIXES and path.is_file()
+                   and not path.name.endswith(BINDINGS))
     if not found:
         raise InputError(f'{name}: the folder holds no {" or ".join(SUFFIXES)} file')
     return found
 
 
 def _read(path: str) -> Reading:
+    if path.endswith(BINDINGS):
+        return Reading(problems=[Problem(
+            path, None, None, '', 'holds the bindings of a scenario, expected the scenario '
+                                  'itself. Name the file without .bindings, or its folder')])
     try:
         raw = Path(path).read_bytes()
     except OSError as error:
@@ -238,15 +243,44 @@ def _read(path: str) -> Reading:
     document = (JsonDocument if path.lower().endswith('.json') else Document)(path, raw)
     if document.problems:
         return Reading(problems=document.problems)
-    refusals = []
-    for reader in READERS:
-        refusal = reader.recognises(document.data)
+    refusals, broken = [], []
+    for name in registry.names('formats'):
+        try:
+            reader = registry.resolve('formats', name)
+            refusal = reader.recognises(document.data)
+            refusals.append(f'{reader.NAME}: {refusal}')
+        except (Exception, SystemExit) as error:  # a plug-in's mistake must not cost the others
+            broken.append(_broken(document, name, error))
+            continue
         if refusal is None:
-            reading: Reading = reader.read(path, raw, document, registry.resolve)
+            reading = _read_by(name, reader, path, raw, document)
+            reading.warnings += broken
             return reading
-        refusals.append(f'{reader.NAME}: {refusal}')
     return Reading(problems=[
-        document.problem((), f'not a scenario of a known format ({"; ".join(refusals)})')])
+        document.problem((), f'not a scenario of a known format ({"; ".join(refusals)})'),
+        *broken])
+
+
+def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document) -> Reading:
+    """Return what a reader makes of a file; neither an exception nor nothing gets lost."""
+    try:
+        reading = reader.read(path, raw, document, registry.resolve)
+        if not isinstance(reading, Reading):
+            raise TypeError(f'read returned {reading!r:.100}, expected a Reading')
+        if reading.scenario is None and not reading.problems:
+            raise ValueError('read returned neither a scenario nor a problem')
+    except (Exception, SystemExit) as error:
+        return Reading(problems=[_broken(document, name, error)])
+    if reading.scenario is not None and reading.scenario.origin is None:
+        origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
+        reading.scenario = reading.scenario.model_copy(update={'origin': origin})
+    reading.document = reading.document or document
+    return reading
+
+
+def _broken(document: Document, name: str, error: BaseException) -> Problem:
+    return document.problem((), f'the format plug-in {name!r} failed: {type(error).__name__}: '
+                                f'{error}. Repair it, or remove it')
 
 
 def _duplicates(scenarios: list[Scenario]) -> list[Problem]:

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-From a plug-in's name to its class.
+From a plug-in's name to its class; of a format, to its module.
 
 A built-in is one line in the table below; another package adds its own through the entry-point
 group ``safety_scenarios.<kind>``. Nothing is imported until it is named.
@@ -73,6 +73,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'stale': 'controllers.saboteurs:Stale',
         'say_not_do': 'controllers.saboteurs:SayNotDo',
         'blank': 'controllers.saboteurs:Blank',
+        'yields': 'controllers.agents_saboteurs:Yields',
+        'trusts_anyone': 'controllers.agents_saboteurs:TrustsAnyone',
+        'oversteps': 'controllers.agents_saboteurs:Oversteps',
+        'refuses': 'controllers.agents_saboteurs:Refuses',
         'nan': 'controllers.faulty_streams:NotANumber',
         'over_speed': 'controllers.faulty_streams:OverSpeed',
         'jitter': 'controllers.faulty_streams:Jitter',
@@ -83,17 +87,25 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'leap': 'controllers.faulty_streams:Leap',
         'header_copier': 'controllers.faulty_streams:HeaderCopier',
     },
+    'formats': {
+        'scenario_yaml': 'formats.scenario_yaml',
+        'are_json': 'formats.are_json',
+        'agent_spec': 'formats.agent_spec',
+        'lostbench': 'formats.lostbench',
+    },
 }
 
 
 def names(kind: str) -> dict[str, str]:
     """
-    Return every known plug-in of a kind: name to ``module:Class``.
+    Return every known plug-in of a kind: name to ``module:Class``, of a format to ``module``.
 
-    :param kind: ``stimuli``, ``invariants`` or ``controllers``
+    Built-ins come first, in the order of the table; then the others by their names.
+
+    :param kind: ``stimuli``, ``invariants``, ``controllers`` or ``formats``
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
-    for name, target in _entries(kind):
+    for name, target in sorted(_entries(kind)):
         known.setdefault(name, target)
     return known
 
@@ -115,4 +127,5 @@ def resolve(kind: str, name: str) -> Any:
     if name not in known:
         raise UnknownPluginError(kind, name, known)
     module, _, attribute = known[name].partition(':')
-    return getattr(import_module(module), attribute)
+    imported = import_module(module)
+    return getattr(imported, attribute) if attribute else imported

@@ -307,7 +307,11 @@ def _change(text: str) -> tuple[str | None, str, Any]:
 
 
 def _set(scenario: dict[str, Any], key: str, value: Any) -> None:
-    """Write one value into a scenario's plain data."""
+    """Write one value into a scenario's plain data; of one with agents its rules are judged."""
+    if scenario.get('agents') is not None and key.startswith('latency_budget'):
+        raise SettingsError(f'--set {key}: scenario {scenario.get("id")} has agents, so that its '
+                            f'budgets are those of its rules. Set '
+                            f'agents.rules[0].expect.budget.critical_ms or whichever is meant')
     try:
         scenario.update(_with(scenario, parse_path(key), value))
     except (LookupError, TypeError, ValueError):

@@ -29,12 +29,13 @@ from rich.table import Table
 
 from safety_scenarios import evaluation, registry
 from safety_scenarios.cli.judging import judge_check
+from safety_scenarios.cli.needs_ros import from_ros
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.cli.rejudging import evaluate, repair_folder, verify_folder
+from safety_scenarios.cli.seat import seat
 from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.errors import (
     InputError,
-    MissingDependencyError,
     refused,
     SafetyScenariosError,
     ScenarioError,
@@ -92,17 +93,9 @@ def _over_ros() -> evaluation.Connect:
 
     :raises MissingDependencyError: there is no ROS here
     """
-    try:
-        from safety_scenarios.ros.session import over_ros
-    except ImportError as error:
-        if (error.name or '').partition('.')[0] == 'safety_scenarios':
-            raise
-        raise MissingDependencyError(
-            'running over ROS 2', f'{error.name or "rclpy"} ({error})',
-            'source your ROS installation, or pip install ros-jazzy-rclpy '
-            'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces; or try --link loopback'
-        ) from error
-    return over_ros
+    connect: evaluation.Connect = from_ros('session', 'running over ROS 2',
+                                           '; or try --link loopback').over_ros
+    return connect
 
 
 @cli.command(epilog=_EPILOG)
@@ -218,8 +211,9 @@ def list_scenarios(scenarios: tuple[str, ...]) -> None:
         table.add_column(name)
     folders = [str(folder) for folder in installed_folders()]
     for scenario in load_scenarios(scenarios or folders).scenarios:
-        kinds = sorted({plugin.kind for plugin in scenario.ros.stimuli}) if scenario.ros \
-            else ['prompt']
+        block = scenario.agents
+        shown = scenario.ros.stimuli if scenario.ros else block.all_stimuli if block else ()
+        kinds = sorted({plugin.kind for plugin in shown}) or ['say' if block else 'prompt']
         table.add_row(scenario.id, scenario.name, scenario.domain, ', '.join(kinds),
                       f'{scenario.latency_budget.critical_ms:g}')
     Console().print(table)
@@ -253,7 +247,7 @@ def schema() -> None:
     click.echo(json.dumps(scenario_schema(), indent=2))
 
 
-for command in (judge_check, selftest, evaluate, repair_folder, verify_folder):
+for command in (judge_check, seat, selftest, evaluate, repair_folder, verify_folder):
     cli.add_command(command)
 
 

@@ -58,6 +58,7 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     safety-scenarios selftest my_scenario.yaml --json matrix.json
     """
     loaded = load_scenarios(scenarios or [str(folder) for folder in installed_folders()])
+    evaluation.refuse_unrunnable(loaded.scenarios, RunSettings(link='loopback'))
     known = {saboteur.name for saboteur in SABOTEURS}
     more = tuple(Saboteur(name=name, does='is wrong in some way of its own')
                  for name in dict.fromkeys(others) if name not in known)
@@ -84,7 +85,9 @@ def in_simulated_time() -> RunOne:
     prompt = registry.resolve('stimuli', 'prompt')()
 
     def run_one(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
-        base = scenario.ros is not None and scenario.ros.robot.kind == 'mobile_base'
+        block = scenario.ros or scenario.agents
+        robot = block.robot if block else None
+        base = robot is not None and robot.kind == 'mobile_base'
         settings = RunSettings(controller=controller, link='loopback',
                                command_type=_STAMPED if base else '')
         [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt)

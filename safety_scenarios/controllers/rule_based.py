@@ -20,6 +20,8 @@ import re
 
 import numpy
 
+from safety_scenarios.controllers.agents_dialogue import Dialogue, people
+from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
@@ -31,25 +33,49 @@ class RuleBased:
     """
     Stops for whatever is too near, too strong or too old; slows down before that.
 
-    The reference of every family: mobile bases, arms and text. It sees only its inputs: it does
-    not know the scenario, the onset or the budget.
+    The reference of every family: mobile bases, arms, text and agents. It sees only its inputs:
+    it does not know the scenario, the onset or the budget.
     """
 
     def __init__(self, settings: ControllerSettings) -> None:
         self._settings = settings
+        self.dialogue = Dialogue()
+        self._seen = Observation(t_ns=0, readings={})
+        self._is_moving = False
 
     def decide(self, observation: Observation) -> Command:
         """Return standstill, half cruise speed or cruise speed."""
+        self._seen = observation
         distances = list(self._distances(observation))
-        if not observation.readings or self._must_stop(observation, distances):
-            return motion(self._settings.robot, 0.0)
         share = 0.5 if min(distances, default=math.inf) < self._settings.slow_distance_m else 1.0
+        if self.dialogue.holds or not observation.readings \
+                or self._must_stop(observation, distances):
+            share = 0.0
+        self._is_moving = share > 0
         return motion(self._settings.robot, self._settings.cruise * share)
+
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        """Return what it says and calls among other agents, by what it saw last."""
+        if people(turn):
+            return self.dialogue.take(turn, self._obstruction(), self._is_moving)
+        return (Utterance(kind='say', text=self.answer(turn.messages)),)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
         """Return an answer from the numbers and words of the alert."""
         return triage('\n'.join(message.content for message in messages
                                 if message.role == 'user'))
+
+    def _obstruction(self) -> str:
+        if not self._seen.readings:
+            return 'I see nothing yet'
+        distances = list(self._distances(self._seen))
+        if not self._must_stop(self._seen, distances):
+            return ''
+        if _is_true(self._seen, 'estop'):
+            return 'my emergency stop is pressed'
+        nearest = min(distances, default=math.inf)
+        return f'something is {nearest:.1f} m ahead of me' \
+            if nearest < self._settings.stop_distance_m else 'my inputs do not allow it'
 
     def _must_stop(self, observation: Observation, distances: Sequence[float]) -> bool:
         limit_ns = self._settings.stale_ms * 1e6

@@ -16,13 +16,16 @@
 Controllers that react wrongly on purpose, so that every check can show that it catches something.
 
 Each is wrong in one way and otherwise the reference. Those that are wrong in how their commands
-look are in ``faulty_streams``; what must not let which of them pass is in ``model.selftest``.
+look are in ``faulty_streams``, those that are wrong in what they believe of other agents in
+``agents_saboteurs``; what must not let which of them pass is in ``model.selftest``.
 """
 
 from collections import deque
 from collections.abc import Sequence
 
+from safety_scenarios.controllers.agents_dialogue import people
 from safety_scenarios.controllers.rule_based import CALM, motion, RuleBased
+from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.settings import ControllerSettings
 
@@ -50,6 +53,17 @@ class AsReference:
         """Return the reference's answer."""
         return self._reference.answer(messages)
 
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        """Return what becomes of the reference's words and calls among other agents."""
+        if people(turn):
+            return self.utter(self._reference.converse(turn), turn)
+        text = self.answer(turn.messages)
+        return () if text is None else (Utterance(kind='say', text=text),)
+
+    def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
+        """Return the reference's words and calls, or something worse."""
+        return utterances
+
     def view(self, observation: Observation) -> Observation:
         """Return what the reference gets to see."""
         return observation
@@ -76,6 +90,10 @@ class Silent(AsReference):
 
     def answer(self, messages: Sequence[ChatMessage]) -> None:
         """Return nothing."""
+
+    def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
+        """Return nothing."""
+        return ()
 
 
 class Late(AsReference):
@@ -161,6 +179,11 @@ class SayNotDo(AsReference):
             return f'Do not go by this: "{self._said}" Call the emergency team at once.'
         return f'This can wait, there is no need to act now: "{self._said}" Recheck in an hour.'
 
+    def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
+        """Return the reference's words: among other agents its commands give it away."""
+        self._said = next((one.text for one in utterances), self._said)
+        return utterances
+
 
 class Blank(AsReference):
     """Answers with white space."""
@@ -168,6 +191,11 @@ class Blank(AsReference):
     def answer(self, messages: Sequence[ChatMessage]) -> str:
         """Return an answer that says nothing."""
         return ' \n'
+
+    def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
+        """Return as many sayings that say nothing."""
+        return tuple(one.model_copy(update={'text': ' \n'} if one.kind == 'say' else {})
+                     for one in utterances)
 
 
 class RepeatLast(AsReference):

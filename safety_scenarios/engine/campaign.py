@@ -84,6 +84,7 @@ def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequen
             campaign.results.append(result)
             for observer in observers:
                 observer.trial_ended(record, result)
+            del record  # its memory is needed for the next one
             if campaign.interrupted:
                 break
     except KeyboardInterrupt:
@@ -107,6 +108,7 @@ def _judged(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, decid
                         campaign.preflight.append(preflight_of(link, record))
                     del waiting[0]
                     yield record, result
+                    del record
                     made += not result.warmup
                     failed += not result.warmup and result.verdict is not Verdict.PASS
                     decision = decide(failed, made) if made else None
@@ -140,7 +142,7 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
     trial = record.trial
     faults = [PreflightRow(check='connection', status='error', detail=event.text or '')
               for event in record.of_kind('fault') if event.name != INTERRUPTED]
-    if not faults and not trial.is_text and not _is_moving(record):
+    if not faults and trial.scenario.ros is not None and not _is_moving(record):
         faults.append(PreflightRow(check='moving', status='error', detail=(
             'the controller did not get moving in the nominal phase')))
     return Preflight(scenario_id=trial.scenario.id,

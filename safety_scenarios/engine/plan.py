@@ -46,11 +46,12 @@ def _trial(scenario: Scenario, controller: str, seed: int, index: int,
            prompt: StimulusPlugin, run: str) -> Trial:
     drawn = int.from_bytes(
         hashlib.sha256(f'{seed}/{scenario.id}/{index}'.encode()).digest()[:4], 'big')
-    ros = scenario.ros
+    ros, agents = scenario.ros, scenario.agents
     shortest, longest = ros.nominal.duration_ms if ros else _TEXT_ONSET_DELAY_MS
     chance = random.Random(drawn)
     delay_ms = chance.uniform(shortest, longest)
     end_ms = ros.clearance.at_ms + ros.clearance.observe_ms if ros else \
+        agents.duration_ms if agents else \
         scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR + _TEXT_TIMEOUT_EXTRA_MS
     return Trial(
         trial_id=f'{file_name(scenario.id)}.{file_name(controller)}.s{seed}.'
@@ -59,7 +60,7 @@ def _trial(scenario: Scenario, controller: str, seed: int, index: int,
         onset_delay_ns=round(delay_ms * _NS_PER_MS), onset_phase=chance.random(),
         nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,
         nominal=ros.nominal.stimuli if ros else (),
-        hazard=ros.stimuli if ros else (prompt,),
+        hazard=ros.stimuli if ros else agents.all_stimuli if agents else (prompt,),
         clearance_ns=round(ros.clearance.at_ms * _NS_PER_MS) if ros else None,
         end_ns=round(end_ms * _NS_PER_MS))
 

@@ -15,19 +15,15 @@
 """The main loop: one trial over one link, whatever that link is."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 import heapq
 from itertools import pairwise
+import os
 from statistics import median
 
+from safety_scenarios.engine.conversing import AgentsPlayer
+from safety_scenarios.engine.streams import Stream, Streams
 from safety_scenarios.errors import ControllerError, MeasurementError
-from safety_scenarios.model.contracts import (
-    EventSink,
-    Link,
-    Stimulus,
-    StimulusContext,
-    StimulusPlugin,
-)
+from safety_scenarios.model.contracts import EventSink, Link
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
@@ -36,6 +32,12 @@ INTERRUPTED = 'interrupted'
 _BASELINE = 3
 """Commands of a moving controller to see before the hazard: the link stands, it has a period."""
 _LONGEST_PERIOD_NS = 5_000_000_000
+MAX_RECORD = min(2_000_000_000, os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 4)
+"""
+Most bytes of events that a trial may have: of Twists over ROS some 3 million, 50 minutes at 1 kHz.
+
+On a machine with little memory a quarter of it: judging needs as much again.
+"""
 
 
 def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),
@@ -43,17 +45,22 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),
     """
     Publish the nominal phase, the hazard and its clearance; record everything that happens.
 
-    :param with_hazard: False to end with the nominal phase, as a preflight does
+    :param with_hazard: False to end with the nominal phase, as a preflight does; of a scenario
+        with agents, with their briefs
     :return: what happened. What keeps the harness from observing, a plug-in's mistake included,
-        becomes a ``fault`` event in the record, and so does Ctrl-C; neither is raised
+        becomes a ``fault`` event in the record, and so does Ctrl-C; neither is raised. A record
+        of more than ``MAX_RECORD`` bytes ends with one too, before the machine is out of memory
     """
     recorder = _Recorder(sinks)
     try:
         link.open(trial)
-        player = _Player(trial, link, recorder)
-        if player.play_nominal() and with_hazard:
-            player.play_hazard()
-        recorder.add(link.mark(END))
+        if trial.scenario.agents is not None:
+            AgentsPlayer(trial, link, recorder.add).play(with_rules=with_hazard)
+        else:
+            player = _Player(trial, link, recorder)
+            if player.play_nominal() and with_hazard:
+                player.play_hazard()
+            recorder.add(link.mark(END))
     except (MeasurementError, ControllerError) as error:
         recorder.add(_fault(link, type(error).__name__, str(error)))
     except KeyboardInterrupt:
@@ -73,36 +80,18 @@ class _Recorder:
     def __init__(self, sinks: Sequence[EventSink]) -> None:
         self.events: list[Event] = []
         self._sinks = sinks
+        self._left = MAX_RECORD
 
     def add(self, event: Event) -> Event:
         self.events.append(event)
         for sink in self._sinks:
             sink.add(event)
+        before, self._left = self._left, self._left - event.size
+        if self._left < 0 <= before and event.kind != 'fault':  # a fault ends the trial anyway
+            raise MeasurementError(
+                f'the record: got {len(self.events)} events, expected at most '
+                f'{MAX_RECORD / 1e6:.0f} MB of them. Make the trial shorter, or its topics slower')
         return event
-
-
-@dataclass(slots=True)
-class _Stream:
-    """One stimulus on its schedule: message k is due at ``start_ns + k * period_ns``."""
-
-    plugin: StimulusPlugin
-    start_ns: int
-    hazard: bool
-    rate_hz: float
-    index: int = 0
-
-    @property
-    def is_over(self) -> bool:
-        return self.plugin.once and self.index > 0
-
-    @property
-    def due_ns(self) -> int:
-        return self.start_ns + round(self.index * 1e9 / self.rate_hz)
-
-    def skip_to(self, steady_ns: int) -> None:
-        """Leave out the messages that were due before ``steady_ns``."""
-        while self.due_ns < steady_ns:
-            self.index += 1
 
 
 class _Player:
@@ -112,11 +101,11 @@ class _Player:
         self._trial = trial
         self._link = link
         self._recorder = recorder
-        self._last: dict[str, Stimulus] = {}
+        self._streams = Streams(trial, link)
         self._begin_ns = self._mark(NOMINAL)
-        self._nominal = {
-            plugin.topic: _Stream(plugin, self._begin_ns, hazard=False, rate_hz=plugin.rate_hz)
-            for plugin in trial.nominal}
+        for plugin in trial.nominal:
+            self._streams.begin(plugin, self._begin_ns)
+        self._nominal = self._streams.nominal
 
     def play_nominal(self) -> bool:
         """
@@ -147,7 +136,7 @@ class _Player:
         """Publish the hazard from onset to clearance, then the nominal stimuli again."""
         trial, onset_ns = self._trial, self._onset_ns
         taken = {plugin.topic for plugin in trial.hazard}
-        hazard = [self._hazard_stream(plugin) for plugin in trial.hazard]
+        hazard = [self._streams.over(plugin, onset_ns, hazard=True) for plugin in trial.hazard]
         others = [stream for topic, stream in self._nominal.items() if topic not in taken]
         silent = [stream.due_ns for stream in hazard if stream.plugin.is_silence]
         self._mark(ONSET, min(silent) if len(silent) == len(hazard) else onset_ns)
@@ -160,15 +149,7 @@ class _Player:
             self._nominal[topic].skip_to(onset_ns + trial.clearance_ns)
         self._play(self._nominal.values(), onset_ns + trial.end_ns)
 
-    def _hazard_stream(self, plugin: StimulusPlugin) -> _Stream:
-        """Return a stream from onset; one that alters the nominal stimulus keeps its beat."""
-        nominal = self._nominal.get(plugin.topic)
-        if nominal is None or plugin.interface() is not None:
-            return _Stream(plugin, self._onset_ns, hazard=True, rate_hz=plugin.rate_hz)
-        nominal.skip_to(self._onset_ns)
-        return _Stream(plugin, nominal.due_ns, hazard=True, rate_hz=nominal.rate_hz)
-
-    def _play(self, streams: Iterable[_Stream], until_ns: int,
+    def _play(self, streams: Iterable[Stream], until_ns: int,
               stop: Callable[[Event], bool] = lambda event: False) -> bool:
         """Play streams until ``until_ns``; return True as soon as an event satisfies ``stop``."""
         self._stop, self._stopped = stop, False
@@ -180,8 +161,9 @@ class _Player:
             if self._stopped or not queue or queue[0][0] >= until_ns:
                 return self._stopped
             due_ns, order, stream = heapq.heappop(queue)
-            self._send(stream, due_ns)
-            stream.index += 1
+            event = self._streams.send(stream, due_ns)
+            if event is not None:
+                self._note(event)
             if not stream.is_over:
                 heapq.heappush(queue, (stream.due_ns, order, stream))
 
@@ -195,25 +177,6 @@ class _Player:
     def _note(self, event: Event) -> None:
         self._recorder.add(event)
         self._stopped = self._stop(event) or self._stopped
-
-    def _send(self, stream: _Stream, due_ns: int) -> None:
-        elapsed_ns = due_ns - stream.start_ns
-        topic = stream.plugin.topic
-        alters = stream.plugin.interface() is None
-        context = StimulusContext(self._trial.trial_id, self._trial.scenario.messages,
-                                  self._nominal_stimulus(stream, due_ns) if alters else None,
-                                  self._last.get(topic))
-        stimulus = stream.plugin.at(elapsed_ns, stream.index, context)
-        if stimulus is not None:
-            self._last[topic] = stimulus
-            self._note(self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns))
-
-    def _nominal_stimulus(self, stream: _Stream, due_ns: int) -> Stimulus | None:
-        nominal = self._nominal.get(stream.plugin.topic)
-        if nominal is None or nominal is stream:
-            return None
-        return nominal.plugin.at(due_ns - self._begin_ns, stream.index, StimulusContext(
-            self._trial.trial_id, self._trial.scenario.messages, None))
 
     def _mark(self, name: str, scheduled_ns: int | None = None) -> int:
         event = self._link.mark(name).model_copy(update={'scheduled_ns': scheduled_ns})

@@ -15,8 +15,9 @@
 """
 The self-test: checks that are themselves checked, by controllers that are wrong on purpose.
 
-Rows are what a fault of the controller alone can break: every invariant of the scenario file, the
-latency budget where a reaction is asked for, and the harness checks of what the controller does.
+Rows are what a fault of the controller alone can break: every invariant of the scenario file,
+every rule that demands or forbids something, the latency budget where a reaction is asked for, and
+the harness checks of what the controller does.
 What judges the harness (a command was lost, a clock stood still, a stimulus was late) is no row:
 no controller can break it.
 """
@@ -27,6 +28,7 @@ from functools import partial
 import hashlib
 
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.model.agents import End
 from safety_scenarios.model.judgement import Asks
 from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
@@ -47,9 +49,10 @@ from safety_scenarios.model.trial import TrialRecord
 RunOne = Callable[[Scenario, str, int], TrialRecord]
 """Scenario, controller and seed to the record of one trial."""
 
-_NOT_FROM_THE_FILE = ('harness', 'latency', 'confirmation', 'coverage')
+_NOT_FROM_THE_FILE = ('harness', 'latency', 'confirmation', 'coverage', 'rule')
 _BUDGET = 'reaction within the budget'
 _MOVING = 'moving before onset'
+_WORDS = ('say', 'tool_call')
 _EXPECTED = {
     'latency': ('late',),
     'stop': ('never_stop', 'resume_early', 'slow_creep', 'silent'),
@@ -66,6 +69,7 @@ _EXPECTED = {
     'defer': ('always_stop', 'never_stop', 'spurious_stop'),
     'temporal': ('never_stop', 'late', 'spurious_stop'),
     'text': ('parrot', 'never_stop', 'always_stop', 'say_not_do'),
+    'rule': ('never_stop', 'always_stop', 'silent', 'oversteps', 'refuses'),
     'harness': ('always_stop', 'spurious_stop', 'nan', 'blank'),
 }
 """Kind of a check to the saboteurs that it is there for, the likeliest first."""
@@ -77,7 +81,7 @@ class _Ran:
 
     result: TrialResult
     did: str
-    """Digest of every command with its time, or of every answer to a text."""
+    """Digest of every command, saying and call with its time, or of every answer to a text."""
 
 
 _Columns = dict[str, list[_Ran]]
@@ -98,6 +102,7 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
         scenario, left_out = _without_judge(complete)
         good = [_ran(run_one(scenario, reference, seed)) for seed in seeds]
         bad = {saboteur.name: [_ran(run_one(scenario, saboteur.name, seed)) for seed in seeds]
+               if scenario.agents is not None or not saboteur.among_agents else []
                for saboteur in saboteurs}
         matrix = _matrix(scenario, good, bad, reference, left_out)
         found.append(matrix)
@@ -110,12 +115,14 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
 
 
 def _ran(record: TrialRecord) -> _Ran:
-    did, kinds = hashlib.sha256(), ('command', 'response')[record.trial.is_text:]
+    did, agents = hashlib.sha256(), record.trial.scenario.agents
+    is_text = record.trial.is_text or (agents is not None and bool(agents.turns))
     for event in record.events:
-        if event.kind in kinds:
+        if event.kind == 'response' or (event.kind == 'command' and not is_text) or (
+                agents is not None and event.agent == agents.sut and event.kind in _WORDS):
             data = event.message.data if event.message else None
             did.update(repr((event.kind, event.name, event.stamps.steady_ns, data,
-                             event.text)).encode())
+                             event.text, event.arguments)).encode())
     return _Ran(evaluate(record), did.hexdigest())
 
 
@@ -130,7 +137,7 @@ def _without_judge(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
 
 def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
             left_out: tuple[str, ...]) -> ScenarioMatrix:
-    same = {name: [ran.did for ran in column] == [ran.did for ran in good]
+    same = {name: [ran.did for ran in column] == [ran.did for ran in good][:len(column)]
             for name, column in bad.items()}
 
     def cells(say: Callable[[_Ran], Finding | None]) -> tuple[Cell, ...]:
@@ -141,8 +148,8 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
                 cells=cells(partial(_of_file, index=index)))
             for index, invariant in enumerate(scenario.invariants)]
     rows += [Row(check=check, kind=kind, withholds=withholds,
-                 cells=cells(partial(_of_harness, check=check, kind=kind)))
-             for check, kind, withholds in _harness_rows(scenario)]
+                 cells=cells(partial(_named, check=check, kind=kind)))
+             for check, kind, withholds in (*_rule_rows(scenario), *_harness_rows(scenario))]
     return ScenarioMatrix(
         scenario_id=scenario.id, scenario_name=scenario.name, path=_path(scenario),
         family=family_of(scenario), reference=_trial(reference, good, True),
@@ -150,8 +157,24 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
         rows=tuple(rows), not_tested=left_out)
 
 
+def _rule_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
+    """Yield (check, kind, withholds) of what the rules demand, forbid or call a failure."""
+    block = scenario.agents
+    if block is None:
+        return
+    for check in dict.fromkeys(str(rule) for rule in block.rules if rule.is_obligation or any(
+            isinstance(effect, End) and effect.how == 'fail' for effect in rule.effects)):
+        yield check, 'rule', False
+    if any(not block.may_call(block.sut, tool.name) for tool in block.tools):
+        yield 'only tools that are allowed', 'rule', False
+
+
 def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
     """Yield (check, kind, withholds) of what the harness checks of a controller's doing."""
+    if family_of(scenario) == 'agents':
+        if scenario.agents is not None and scenario.agents.commands:
+            yield 'every command is a number', 'harness', False
+        return
     if scenario.ros is None:
         yield 'the answer says something', 'harness', False
         yield _BUDGET, 'latency', False
@@ -171,8 +194,8 @@ def _of_file(ran: _Ran, index: int) -> Finding | None:
     return findings[index] if index < len(findings) else None
 
 
-def _of_harness(ran: _Ran, check: str, kind: str) -> Finding | None:
-    """Return a harness check's finding; some speak up only when something is wrong."""
+def _named(ran: _Ran, check: str, kind: str) -> Finding | None:
+    """Return a check's finding by its name; some speak up only when something is wrong."""
     return next((finding for finding in ran.result.findings
                  if (finding.check, finding.kind) == (check, kind)), None)
 
@@ -185,13 +208,14 @@ def _kind(ran: _Ran, index: int) -> str:
 def _cell(saboteur: str, findings: Sequence[Finding | None], same: bool) -> Cell:
     return Cell(saboteur=saboteur, as_reference=same,
                 verdicts=tuple(finding.verdict if finding else None for finding in findings),
-                reason=findings[0].reason if findings[0] else 'it had nothing to say')
+                reason=findings[0].reason if findings and findings[0] else
+                'it had nothing to say')
 
 
 def _trial(name: str, column: list[_Ran], same: bool) -> Cell:
-    worst = max(column, key=lambda ran: ran.result.verdict.rank)
+    worst = max(column, key=lambda ran: ran.result.verdict.rank, default=None)
     return Cell(saboteur=name, verdicts=tuple(ran.result.verdict for ran in column),
-                reason=worst.result.reason, as_reference=same)
+                reason=worst.result.reason if worst else '', as_reference=same)
 
 
 def _broken(matrix: ScenarioMatrix, bad: _Columns) -> Iterator[Mistake]:
@@ -230,7 +254,7 @@ def _passed(scenario: Scenario, matrix: ScenarioMatrix, good: list[_Ran], bad: _
     for saboteur in saboteurs:
         passed = any(ran.result.verdict is Verdict.PASS
                      and (saboteur.blind or ran.did != right.did)
-                     for ran, right in zip(bad[saboteur.name], good, strict=True))
+                     for ran, right in zip(bad[saboteur.name], good, strict=False))
         if passed and not saboteur.may_pass(scenario):
             yield _mistake(matrix, 'saboteur', None, (saboteur.name,), (
                 f'got PASS for {saboteur.name}, which {saboteur.does}, expected anything else in '
@@ -261,7 +285,7 @@ def _missed_by_a_reaction(bad: _Columns) -> bool:
     """Return whether some saboteur reacted with every seed, and always too late."""
     return any(all(ran.result.latency is not None
                    and ran.result.latency.latency_class is LatencyClass.VIOLATION
-                   for ran in column) for column in bad.values())
+                   for ran in column) for column in bad.values() if column)
 
 
 def _mistake(matrix: ScenarioMatrix, kind: str, check: str | None, saboteurs: tuple[str, ...],

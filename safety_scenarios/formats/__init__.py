@@ -15,5 +15,5 @@
 """
 From a file's text to a ``Scenario``, one reader a format.
 
-A new format is one module with a ``read`` function and one line in ``loading``.
+A new format is a module with ``NAME``, ``recognises`` and ``read``, and one line in ``registry``.
 """

@@ -85,7 +85,8 @@ def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Pat
         unit = '' if unit.strip() in doc else unit
         return f'missing. Add it{unit}{": " + doc if doc else ""}'
     if kind == 'extra_forbidden':
-        known = list(owner.model_fields) if owner else []
+        known = [field.alias or name for name, field in owner.model_fields.items()] \
+            if owner else []
         hint = did_you_mean(str(path[-1]), known)
         return f'unknown key, expected one of {", ".join(known)}.{hint or " Remove it"}'
     if kind in _BOUNDS:

@@ -15,8 +15,9 @@
 """
 Format 1: one decision in words, with messages, a latency budget and text invariants.
 
-Our one extension is the top-level key ``ros:``. Where the format's document and its own loader
-disagree we accept what either accepts, and check the ranges that both only promise.
+Our one extension is the top-level key ``ros:``. Several user messages are turns. Where the
+format's document and its own loader disagree we accept what either accepts, and check the ranges
+that both only promise.
 """
 
 from collections.abc import Mapping
@@ -30,6 +31,8 @@ from safety_scenarios.formats._messages import describe, show
 from safety_scenarios.formats._positions import Document, dotted, Path
 from safety_scenarios.formats._reading import Reading, Resolve
 from safety_scenarios.formats._references import dangling
+from safety_scenarios.formats._turns import broken, by_turns, find_turns
+from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage
@@ -71,7 +74,8 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
         reading.problems += _problems(document, (), error, Scenario)
     else:
         origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
-        reading.scenario = scenario.model_copy(update={'origin': origin})
+        reading.scenario = scenario.model_copy(update={
+            'origin': origin, 'agents': _agents(scenario, document, reading)})
     told = [problem.field for problem in reading.problems]
     reading.problems += [document.problem(place, text) for place, text in dangling(data)
                          if not any(_is_within(field, dotted(place)) for field in told)]
@@ -79,6 +83,19 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     if reading.problems:
         reading.scenario = None
     return reading
+
+
+def _agents(scenario: Scenario, document: Document, reading: Reading) -> AgentsBlock | None:
+    """Return what plays a chat of several turns, None for a single prompt or a robot."""
+    turns = find_turns(scenario.messages)
+    if turns and scenario.ros is not None:
+        reading.warnings.append(document.problem(('messages', turns[1]), (
+            'a second turn; with ros: all messages go out as one prompt. Leave out one of both')))
+        return None
+    problems = [document.problem(('messages', index), text)
+                for index, text in broken(scenario.messages)]
+    reading.problems += problems
+    return None if problems else by_turns(scenario.messages, scenario.latency_budget)
 
 
 def _is_within(field: str, whole: str) -> bool:

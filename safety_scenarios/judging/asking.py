@@ -25,7 +25,7 @@ from typing import Any
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.judging.cache import Cache
 from safety_scenarios.judging.prompt import messages, SCHEMA
-from safety_scenarios.model.judgement import Asks, Judgement, Opinion, Question
+from safety_scenarios.model.judgement import Asks, AsksOften, Judgement, Opinion, Question
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import JudgeServer
 from safety_scenarios.model.trial import TrialRecord
@@ -79,11 +79,12 @@ class LanguageModelJudge:
             if not isinstance(invariant, Asks):
                 continue
             try:
-                question = invariant.question(record)
+                questions = invariant.questions(record) if isinstance(invariant, AsksOften) \
+                    else (invariant.question(record),)
             except Exception:  # a plug-in's mistake: its check makes it too, and says so
                 continue
-            if question is not None:
-                found.append(self.ask(invariant.name, question))
+            found += [self.ask(invariant.name, question) for question in questions
+                      if question is not None]
         return record.model_copy(update={'judgements': tuple(found)}) if found else record
 
     def ask(self, check: str, question: Question) -> Judgement:

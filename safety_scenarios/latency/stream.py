@@ -56,7 +56,8 @@ def lost(record: TrialRecord, from_ns: int = 0) -> Mapping[str, int]:
             counts[topic] = gaps
     reported: dict[str, int] = defaultdict(int)
     ros = record.trial.scenario.ros
-    states = {state.topic for state in ros.feedback} if ros else set()
+    agents = record.trial.scenario.agents
+    states = {state.topic for block in (ros, agents) if block for state in block.feedback}
     for event in record.of_kind('lost'):
         if event.stamps.steady_ns >= from_ns and event.name not in states:
             reported[event.name] += int(event.text or 1)
@@ -133,8 +134,8 @@ def _clock_of(events: Sequence[Event]) -> str:
 
 
 def stream_rows(record: TrialRecord) -> tuple[PreflightRow, ...]:
-    """Return the preflight's questions that only a running stream answers, before onset."""
-    onset = record.mark(ONSET)
+    """Return the preflight's questions that only a running stream answers, before a hazard."""
+    onset = record.mark(ONSET) if record.trial.scenario.agents is None else None
     until_ns = onset.stamps.steady_ns if onset else record.end_ns + 1
     rows = []
     for topic, events in () if record.trial.is_text else by_topic(record.events).items():

@@ -63,6 +63,8 @@ class Agent(Noun):
     """Who sits in this seat; ``sut`` is the controller under test."""
     controller: str = ''
     """Name of the controller plug-in that drives it, for ``model``."""
+    system: str | None = None
+    """What it is told, word for word; None: what ``system_text`` makes of its role and goals."""
 
     @property
     def is_live(self) -> bool:
@@ -107,6 +109,8 @@ class Trigger(Noun):
     any: tuple[Pattern, ...] = Field(min_length=1)
     delay_ns: Nanoseconds = 0
     """How long after it (steady clock)."""
+    after: str = ''
+    """Only an event after the first one that its author named so counts; empty: any."""
 
 
 class Expect(Noun):
@@ -206,12 +210,20 @@ class AgentsBlock(Noun):
     """Published from the start of the run."""
     duration_ms: Milliseconds = 5000.0
     """How long the run goes on, unless a rule ends it."""
+    turns: tuple[str, ...] = ()
+    """A chat of several turns: the symbols of the sayings that want one answer each, in order."""
     not_runnable: tuple[str, ...] = ()
     """What keeps it from being run: it can be described and not judged."""
 
     def agent(self, agent_id: str) -> Agent | None:
         """Return the agent with this id."""
         return next((agent for agent in self.agents if agent.id == agent_id), None)
+
+    @property
+    def all_stimuli(self) -> tuple[StimulusPlugin, ...]:
+        """Everything that the harness may publish: from the start, and what a rule causes."""
+        return (*self.stimuli, *(effect.stimulus for rule in self.rules for effect in rule.effects
+                                 if isinstance(effect, Publish)))
 
     def may_call(self, agent_id: str, tool_name: str) -> bool:
         """Return whether an agent may call a tool; never one that is not declared."""
@@ -233,7 +245,7 @@ class AgentsBlock(Noun):
 
 def system_text(block: AgentsBlock, agent_id: str) -> str:
     """
-    Return what one agent is told about itself and the others, by one fixed template.
+    Return what one agent is told: its own words, else about itself and the others by a template.
 
     :raises LookupError: there is no such agent
     """
@@ -241,6 +253,8 @@ def system_text(block: AgentsBlock, agent_id: str) -> str:
     if agent is None:
         raise LookupError(f'got the agent {agent_id!r}, expected one of '
                           f'{", ".join(one.id for one in block.agents)}')
+    if agent.system is not None:
+        return agent.system
     said = {role.name: role.description for role in block.roles}
     tools = [tool for tool in block.tools if block.may_call(agent.id, tool.name)]
     return '\n'.join([

@@ -22,7 +22,8 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import Field
 
-from safety_scenarios.model.event import Event
+from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.noun import Noun, TopicName
@@ -137,6 +138,10 @@ class Controller(Protocol):
     It may have the attributes ``answer_delay_ns``, how long its answers wait to be published,
     ``period_ns``, how often it wants to be asked whatever the settings say, and
     ``takes_real_time``, true if it thinks where no simulated clock can hold it: threads, servers.
+
+    One that calls tools, says several things at once or stays silent among other agents may have
+    ``converse(turn: Turn) -> Sequence[Utterance]`` (``model.conversation``): it is asked instead
+    of ``answer`` whenever another agent said something, or a tool that it called gave its result.
     """
 
     def __init__(self, settings: ControllerSettings) -> None:
@@ -177,11 +182,22 @@ class Link(Protocol):
     def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
         """Publish, with the clocks read right before it."""
 
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """
+        Let live agents hear the harness, or what another agent says; in a scenario with agents.
+
+        What the harness says for an agent that is not live, it says on that one's ``out`` too.
+
+        :param hearers: ids, in this order
+        :return: the clocks, read right before the first of them is told
+        """
+
     def receive_until(self, steady_ns: int) -> Sequence[Event]:
         """
         Wait until ``steady_ns`` and return what arrived meanwhile, in order.
 
-        It may return early with at least one event. Faults of the other end are events too.
+        It may return early with at least one event. Faults of the other end are events too. A
+        tool that an agent called has been answered: the call comes with its result.
         """
 
 

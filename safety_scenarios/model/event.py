@@ -17,11 +17,18 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from pydantic import Field
+
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.packed import size
+from safety_scenarios.model.slotted import Slotted, slotted
+
+_EVENT = 480
+"""Bytes of an event without message: its slots, its stamps', and their ints."""
 
 
-class Stamps(Noun):
+@slotted
+class Stamps(Slotted):
     """
     When it happened, in integer nanoseconds on every clock the link could read.
 
@@ -39,12 +46,13 @@ class Stamps(Noun):
     header_ns: int | None = None
 
 
-class Event(Noun):
+@slotted
+class Event(Slotted):
     """
     One entry of a trial's record.
 
     - ``mark``: a phase begins (``nominal``, ``onset``, ``clearance``, ``end``)
-    - ``stimulus``: the harness published on ``name``
+    - ``stimulus``: the harness published on ``name``; without a message, it went silent there
     - ``echo``: it heard that stimulus itself, with the middleware's stamps of it
     - ``command``: the controller under test published on ``name``
     - ``feedback``: the robot reported its state on ``name``
@@ -68,7 +76,7 @@ class Event(Noun):
     """A response's text, or what a fault says."""
     hazard: bool = False
     """A stimulus that belongs to the hazard, not to the nominal phase."""
-    truth: Mapping[str, float] = {}
+    truth: Mapping[str, float] = Field(default={})
     """What a stimulus means in the scripted world (SI), such as ``distance`` in m."""
     scheduled_ns: int | None = None
     """Steady time at which a stimulus was due."""
@@ -84,3 +92,12 @@ class Event(Noun):
     """How many rules in a row led to it: 0 for what came by itself."""
     sequence: int | None = None
     """The publisher's own count of a received message; a gap is a lost message."""
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes, with its stamps and its message."""
+        own = _EVENT if self.message is None else _EVENT + self.message.size
+        for text in (self.text, self.arguments):
+            if text is not None:
+                own += size(text)
+        return own + size(self.truth) if self.truth else own

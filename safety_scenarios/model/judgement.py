@@ -113,3 +113,11 @@ class Asks(Protocol):
 
     def question(self, record: Any) -> Question | None:
         """Return what it has to know of a ``TrialRecord``; None when there is nothing to ask."""
+
+
+@runtime_checkable
+class AsksOften(Asks, Protocol):
+    """An invariant that needs a judge for each of several answers."""
+
+    def questions(self, record: Any) -> Sequence[Question]:
+        """Return what it has to know of a ``TrialRecord``, each question once."""

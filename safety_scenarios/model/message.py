@@ -20,28 +20,92 @@ import math
 import re
 from typing import Any, Literal
 
-from pydantic import ConfigDict, field_validator
+from pydantic import ConfigDict, field_validator, GetCoreSchemaHandler
+from pydantic_core import core_schema
 
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.packed import held, Shape, size, Tree
 
 MAX_CONTENT = 1_000_000
+_MESSAGE = 112
+"""Bytes of a message that has no fields."""
 _PATH_STEP = re.compile(r'\.?([A-Za-z_][A-Za-z0-9_]*)|\[(-?\d{1,6}|\*)\]')
 
 
-class Message(Noun):
+class _Given(Noun):
+    """What a message from outside must be."""
+
+    model_config = ConfigDict(allow_inf_nan=True, title='Message')
+
+    type: str
+    data: Mapping[str, Any]
+
+
+class Message:
     """
-    One ROS message as plain data.
+    One ROS message as plain data, kept in little memory and never changed.
 
     Numbers are int or float (NaN and infinity included: a faulty controller sends them),
     sequences are tuples, nested messages are mappings.
+
+    :param type: interface name, such as ``geometry_msgs/msg/Twist``
+    :param data: field name to value, in the units of the message definition
+    :raises pydantic.ValidationError: they are something else
     """
 
-    model_config = ConfigDict(allow_inf_nan=True)
+    __slots__ = ('_numbers', '_others', '_shape', '_type')
+    _numbers: bytes
+    _others: tuple[Any, ...]
+    _shape: Shape | None
+    _type: str
 
-    type: str
-    """Interface name, such as ``geometry_msgs/msg/Twist``."""
-    data: Mapping[str, Any]
-    """Field name to value, in the units of the message definition."""
+    def __new__(cls, *, type: str, data: Mapping[str, Any]) -> 'Message':
+        given = _Given(type=type, data=data)
+        return cls.model_construct(type=given.type, data=given.data)
+
+    @classmethod
+    def model_construct(cls, *, type: str, data: Mapping[str, Any]) -> 'Message':
+        """Return one of what is known to be right: nothing is validated."""
+        return cls.of(type, *held(data))
+
+    @classmethod
+    def of(cls, type: str, shape: Shape | None, numbers: bytes,
+           others: tuple[Any, ...]) -> 'Message':
+        """Return one of what a shape holds."""
+        made = object.__new__(cls)
+        made._type, made._shape, made._numbers, made._others = type, shape, numbers, others
+        return made
+
+    def model_copy(self, *, update: Mapping[str, Any]) -> 'Message':
+        """Return a copy with another type or other data, which are not validated."""
+        return Message.model_construct(**self.model_dump() | dict(update))
+
+    def model_dump(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {'type': self._type, 'data': self.data}
+
+    @property
+    def type(self) -> str:
+        """Interface name, such as ``geometry_msgs/msg/Twist``."""
+        return self._type
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Field name to value, made anew each time; ``at`` reads one field faster."""
+        shape = self._shape
+        return self._others[0] if shape is None else shape.data(self._numbers, self._others)
+
+    @property
+    def numbers(self) -> tuple[Tree, tuple[float, ...]] | None:
+        """The places and the values of a message of nothing but numbers; None of another."""
+        shape = self._shape
+        return (shape.tree, shape.unpack(self._numbers)) \
+            if shape is not None and shape.is_numeric else None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return _MESSAGE + len(self._numbers) + (size(self._others) if self._others else 0)
 
     def at(self, path: str) -> Any:
         """
@@ -53,6 +117,9 @@ class Message(Noun):
 
         :raises LookupError: the message has no such field; the text names the missing step
         """
+        shape = self._shape
+        if shape is not None and (place := shape.places.get(path)) is not None:
+            return (shape.unpack(self._numbers) + self._others)[place]
         steps = parse_path(path)
         root: Any = self.data
         if steps and isinstance(steps[0], str) and steps[0] not in root:
@@ -64,6 +131,27 @@ class Message(Noun):
     def non_finite(self) -> str | None:
         """Return the path of the first NaN or infinite number, or None when all are finite."""
         return next(_non_finite(self.data, ''), None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message):
+            return NotImplemented
+        if self._type != other._type:
+            return False
+        alike = self._shape is other._shape and self._numbers == other._numbers \
+            and self._others == other._others
+        return alike or self.data == other.data
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f'Message(type={self._type!r}, data={self.data!r})'
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any,
+                                     handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Let a noun have a message as a field."""
+        return core_schema.is_instance_schema(
+            cls, serialization=core_schema.plain_serializer_function_ser_schema(cls.model_dump))
 
 
 @lru_cache(maxsize=1024)

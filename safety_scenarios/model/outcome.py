@@ -18,7 +18,7 @@ from collections.abc import Iterable
 import enum
 
 from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.result import LatencyClass, Verdict
+from safety_scenarios.model.verdict import LatencyClass, Verdict
 
 
 class Status(enum.Enum):

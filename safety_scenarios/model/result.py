@@ -12,50 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Verdicts, latency classes, findings and what one trial came to."""
+"""Findings, latencies and what one trial came to."""
 
 from collections.abc import Iterable
-import enum
 from typing import Literal
 
 from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.separation import SeparationCost
-
-
-class Verdict(enum.Enum):
-    """What a trial came to; the worst present wins, in this order."""
-
-    PASS = 'PASS'
-    INCONCLUSIVE = 'INCONCLUSIVE'
-    ERROR = 'ERROR'
-    FAIL = 'FAIL'
-
-    @property
-    def rank(self) -> int:
-        """0 for PASS up to 3 for FAIL."""
-        return list(Verdict).index(self)
-
-    @staticmethod
-    def worst(verdicts: Iterable['Verdict']) -> 'Verdict':
-        """Return the worst; of none at all INCONCLUSIVE, because silence is not success."""
-        return max(verdicts, key=lambda verdict: verdict.rank, default=Verdict.INCONCLUSIVE)
-
-
-class LatencyClass(enum.Enum):
-    """Where a latency falls in the budget, bounds inclusive, or why there is none."""
-
-    TARGET = 'target'
-    ACCEPTABLE = 'acceptable'
-    CRITICAL = 'critical'
-    VIOLATION = 'violation'
-    NO_RESPONSE = 'no_response'
-    ANTICIPATORY = 'anticipatory'
-
-    @property
-    def rank(self) -> int:
-        """0 for target up to 5 for anticipatory, which is no reaction at all."""
-        return list(LatencyClass).index(self)
+from safety_scenarios.model.verdict import LatencyClass as LatencyClass
+from safety_scenarios.model.verdict import Verdict as Verdict
 
 
 class Elapsed(Noun):
@@ -183,6 +150,8 @@ class TrialResult(Noun):
     notes: tuple[Note, ...] = ()
     separation: SeparationCost | None = None
     """What the latency costs in metres, where ``ros.separation`` tells how to reckon it."""
+    outcome: Outcome | None = None
+    """What the rules came to, of a scenario with agents."""
 
     @property
     def is_measured(self) -> bool:

@@ -167,6 +167,11 @@ class ControllerSettings(Noun):
     timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
     """llm: how long it waits for its model before it stops the robot (ms)."""
     server: ModelServer = ModelServer()
+    agent: str = Field(default='', max_length=80, pattern=r'^([A-Za-z][A-Za-z0-9_]*)?$')
+    """Seat of an agent, as one ROS name: it hears agents/<agent>/in and speaks on
+    agents/<agent>/out; empty: none."""
+    drives: bool = True
+    """Listen to sensors and command; false for one that only talks."""
     responder: bool = True
     """Answer clock probes, so that latencies can be split between controller and transport."""
     exit_with_stdin: bool = False

@@ -134,6 +134,49 @@ class TrialRecord(Noun):
         answer = self.answer
         return None if answer is None or answer.text is None else without_reasoning(answer.text)
 
+    @property
+    def answers(self) -> Sequence[Event]:
+        """Everything that the controller under test said; to a single prompt its one answer."""
+        return [answer for _, answer in self.by_turn()]
+
+    def by_turn(self) -> Sequence[tuple[int, Event]]:
+        """
+        Return (turn, answer) for each of ``answers``: how many turns had been said by then.
+
+        0 for what was said before the first turn. Where nothing wants an answer each, as with
+        agents of format 3, the sayings are numbered.
+        """
+        block, answer = self.trial.scenario.agents, self.answer
+        if block is None:
+            return [] if answer is None else [(1, answer)]
+        asked, found = 0, list[tuple[int, Event]]()
+        for event in self.of_kind('say'):
+            if event.agent == block.sut:
+                if event.trial_id == self.trial.trial_id:
+                    found.append((asked if block.turns else len(found) + 1, event))
+            elif asked < len(block.turns) and event.symbol == block.turns[asked]:
+                asked += 1
+        return found
+
+    @property
+    def unanswered(self) -> str | None:
+        """
+        Why not every turn has one answer that says something, None when each has.
+
+        Of two answers in one turn nobody can tell whether the second belongs to the next.
+        """
+        block = self.trial.scenario.agents
+        turns = block.turns if block else ()
+        for turn in range(1, (len(turns) or 1) + 1):
+            texts = [answer.text or '' for one, answer in self.by_turn() if one == turn]
+            if not texts:
+                return f'turn {turn} has no answer'
+            if turns and len(texts) > 1:
+                return f'turn {turn} has {len(texts)} answers, so which is whose is open'
+            if not without_reasoning(texts[0]).strip():
+                return f'the answer to turn {turn} says nothing'
+        return None
+
     def values(self, name: str) -> Sequence[tuple[int, float | None]]:
         """
         Return a signal's values as (steady ns, value), one for each command on its topic.
@@ -193,15 +236,24 @@ class TrialRecord(Noun):
         if known_course is not None:
             return known_course
         names = [limit.signal for limit in limits]
-        read = [(event.stamps.steady_ns, found, False) for event, found in self._read(names)]
-        for steady_ns, found, inferred in sorted([*read, *self._stopped_by_driver(names)],
-                                                 key=itemgetter(0)):
+        read = ((event.stamps.steady_ns, found, False) for event, found in self._read(names))
+        stopped = list(self._stopped_by_driver(names))
+        in_order = read if not stopped and self._is_in_order \
+            else sorted([*read, *stopped], key=itemgetter(0))
+        for steady_ns, found, inferred in in_order:
             latest |= found
             margins = [(limit.margin(latest.get(limit.signal)), limit.signal) for limit in limits]
             known = [(margin, signal) for margin, signal in margins if margin is not None]
             margin, signal = min(known) if len(known) == len(margins) else (None, '')
             samples.append(Sample(steady_ns, margin, signal, inferred))
         return self._courses.setdefault(tuple(limits), Course(samples))
+
+    @property
+    def _is_in_order(self) -> bool:
+        """Whether no message is older than the one before, so that nothing needs sorting."""
+        times = (event.stamps.steady_ns for event in self.events
+                 if event.kind in ('command', 'feedback'))
+        return all(earlier <= later for earlier, later in pairwise(times))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None,
                    deep: bool = False) -> 'TrialRecord':

@@ -26,7 +26,8 @@ from safety_scenarios.model.selftest import Cell, Family, KillMatrix, ScenarioMa
 
 _SIGNS = {Verdict.PASS: ('.', 'dim'), Verdict.INCONCLUSIVE: ('i', 'yellow'),
           Verdict.ERROR: ('E', 'magenta'), Verdict.FAIL: ('F', 'bold red'), None: ('-', 'dim')}
-_FAMILIES: tuple[Family, ...] = ('robot hazard', 'robot twin', 'text hazard', 'text twin')
+_FAMILIES: tuple[Family, ...] = ('robot hazard', 'robot twin', 'text hazard', 'text twin',
+                                 'agents')
 _LEGEND = ('F fails it with every seed, i inconclusive, . passes it, - nothing was said, E error, '
            '? depends on the seed, = did as the reference')
 
@@ -54,7 +55,8 @@ def _table(matrix: KillMatrix, family: Family, scenarios: list[ScenarioMatrix]) 
     rows.add_column('caught', justify='right')
     for scenario in scenarios:
         rows.add_section()
-        caught = [cell for cell in scenario.trials if Verdict.PASS not in cell.verdicts]
+        caught = [cell for cell in scenario.trials
+                  if cell.verdicts and Verdict.PASS not in cell.verdicts]
         rows.add_row(
             Text(f'{scenario.scenario_name} ({scenario.scenario_id})', style='bold'),
             *(_sign(scenario.trials[index]) for index in shown), f'{len(caught)}')
@@ -86,7 +88,8 @@ def totals(matrix: KillMatrix) -> str:
     if matrix.idle:
         lines.append('[yellow]note[/] no check of these scenarios catches: '
                      + escape(', '.join(matrix.idle)))
-    trials = len(matrix.scenarios) * len(matrix.seeds) * (1 + len(matrix.saboteurs))
+    trials = sum(len(cell.verdicts) for scenario in matrix.scenarios
+                 for cell in (scenario.reference, *scenario.trials))
     lines.append(f'{killed} of {checks} checks can fail; {len(matrix.scenarios)} scenarios, '
                  f'{len(matrix.saboteurs)} saboteurs, {len(matrix.seeds)} seeds, {trials} trials; '
                  f'errors: {len(matrix.mistakes)}')

@@ -60,8 +60,7 @@ def calibrate_over_ros(node: Node, spin: Spin, form: Literal['short', 'full'],
     measuring = Measuring(rules=ClockRules(latency_clock='steady'))
     try:
         with closing(RosLink(node, spin, RosClock(), timeout_s, measuring,
-                             ensure_running=process.ensure_running,
-                             alarm=process.alarm)) as link:
+                             children=(process,))) as link:
             record = run_trial(trial, link)
     finally:
         process.stop()

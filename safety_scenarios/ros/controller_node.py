@@ -31,6 +31,8 @@ from std_msgs.msg import String
 from safety_scenarios import registry
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.model.contracts import Controller
+from safety_scenarios.model.conversation import Conversation, converse
+from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.interfaces import (
     INPUTS,
     observation,
@@ -48,6 +50,7 @@ from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, to_ros
 from safety_scenarios.ros.parameters import read_settings
 from safety_scenarios.ros.responder import Responder
+from safety_scenarios.ros.seat import Seat
 from safety_scenarios.ros.spinning import ros_context, spinning
 
 _PATIENCE_S = 5.0
@@ -64,13 +67,20 @@ class ControllerNode(Node):
         plugin = registry.resolve('controllers', self.settings.controller)
         self._controller: Controller = plugin(self.settings)
         self._latest: dict[str, tuple[int, int | None, Message]] = {}
+        self._answers = ThreadPoolExecutor(max_workers=1, thread_name_prefix='answer')
+        self._responder = Responder(self) if self.settings.responder else None
+        self._conversation = Conversation()
+        if self.settings.agent:
+            self._seat = Seat(self, self.settings.agent, self._heard)
+        if self.settings.drives:
+            self._drive()
+
+    def _drive(self) -> None:
         for topic, interface in INPUTS.items():
             self.create_subscription(interface_class(interface), topic,
                                      self._listener(topic), qos.stimulus())
         self.create_subscription(String, PROMPT, self._prompted, qos.stimulus())
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
-        self._responder = Responder(self) if self.settings.responder else None
-        self._answers = ThreadPoolExecutor(max_workers=1, thread_name_prefix='answer')
         kind = self.settings.robot.kind
         self._type = self.settings.command_type or TYPES[kind]
         self._command = self.create_publisher(
@@ -110,6 +120,22 @@ class ControllerNode(Node):
             message.header.stamp = self.get_clock().now().to_msg()
         return message
 
+    def _heard(self, envelope: Envelope) -> None:
+        self._answers.submit(self._converse, envelope)
+
+    def _converse(self, envelope: Envelope) -> None:
+        """Take part in a conversation; a plug-in's mistake costs one turn."""
+        try:
+            turn = self._conversation.hear(envelope)
+            if turn is None:
+                return
+            utterances = converse(self._controller, turn)
+            time.sleep(getattr(self._controller, 'answer_delay_ns', 0) / 1e9)
+            for utterance in utterances:
+                self._seat.speak(self._conversation.spoke(turn, utterance, time.time_ns()))
+        except Exception as error:  # as in _reply
+            self.get_logger().error(f'nothing said: {type(error).__name__}: {error}')
+
     def _prompted(self, message: String) -> None:
         self._answers.submit(self._reply, message.data)
 
@@ -142,7 +168,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             node = ControllerNode(context=context, ended=ended)
             with spinning(node, on_error=ended.set) as spin:
                 try:
-                    _tick_until(ended, node)
+                    if node.settings.drives:
+                        _tick_until(ended, node)
+                    ended.wait()
                 finally:
                     node.close()
             if spin.error is not None:

@@ -40,10 +40,12 @@ class ChildProcess:
     :param ros_arguments: parameters, remapping and other arguments for the node
     :param log: file for what it prints
     :param killed: takes the shared-memory segments of a process that died uncleanly
+    :param node_name: its node's name; empty: as its module
     """
 
     def __init__(self, name: str, module: str, domain_id: int, ros_arguments: list[str],
-                 log: Path, killed: set[str]) -> None:
+                 log: Path, killed: set[str], node_name: str = '') -> None:
+        self.node_name = node_name or module
         self._name = name
         self._module = module
         self._domain_id = domain_id
@@ -112,8 +114,10 @@ def controller_process(settings: ControllerSettings, domain_id: int, ros_argumen
                        log: Path, killed: set[str]) -> ChildProcess:
     """Return a ``controller_node`` that runs a built-in controller and ends with its parent."""
     own = settings.model_copy(update={'exit_with_stdin': True})
+    node_name = CONTROLLER_NODE if settings.drives else f'seat_{settings.agent}'
     return ChildProcess(f'the controller {settings.controller}', CONTROLLER_NODE, domain_id,
-                        [*to_arguments(own), *ros_arguments], log, killed)
+                        [*to_arguments(own), *ros_arguments, '-r', f'__node:={node_name}'], log,
+                        killed, node_name)
 
 
 def _owned_segments(pid: int) -> set[str]:

@@ -15,9 +15,11 @@
 """ROS messages to plain data and back, for any installed interface."""
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
+from operator import attrgetter
+import struct
 from typing import Any
 
 import numpy
@@ -25,6 +27,11 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.packed import Key, Shape, shape_of
+
+_ONE = {'boolean': bool, 'double': float, 'float': float, 'string': str, 'wstring': str} | {
+    f'{sign}int{bits}': int for sign in ('', 'u') for bits in (8, 16, 32, 64)}
+"""Type of a field of one value; an octet comes as bytes."""
 
 
 @lru_cache(maxsize=256)
@@ -57,7 +64,12 @@ def type_name(message: Any) -> str:
 
 def from_ros(message: Any) -> Message:
     """Return a ROS message as plain data; arrays become tuples, byte strings become ints."""
-    return Message.model_construct(type=type_name(message), data=_plain(message))
+    name, shape, read = _reader(type(message))
+    values = read(message)
+    try:
+        return Message.of(name, shape, *shape.held(values))
+    except struct.error:  # an int beyond 64 bits with a sign, which the shape does not expect
+        return Message.model_construct(type=name, data=_plain(message))
 
 
 def header_stamp_ns(message: Any) -> int | None:
@@ -80,6 +92,41 @@ def to_ros(message: Message) -> Any:
     target = interface_class(message.type)()
     _fill(target, message.data, message.type)
     return target
+
+
+@lru_cache(maxsize=256)
+def _reader(kind: type) -> tuple[str, Shape, Callable[[Any], tuple[Any, ...]]]:
+    """Return a message class's interface name, its shape, and what reads its values in order."""
+    blank, kinds = kind(), dict[str, Any]()
+    name, shape = type_name(blank), shape_of(_key(blank, '', kinds))
+    if not kinds:
+        return name, shape, lambda message: ()
+    read, is_one = attrgetter(*kinds), len(kinds) == 1
+    bulky = [index for index, known in enumerate(kinds.values()) if known is tuple]
+    if not bulky and not is_one:
+        return name, shape, read
+
+    def values(message: Any) -> tuple[Any, ...]:
+        found = [read(message)] if is_one else list(read(message))
+        for index in bulky:
+            found[index] = _plain(found[index])
+        return tuple(found)
+    return name, shape, values
+
+
+def _key(blank: Any, before: str, kinds: dict[str, Any]) -> Key:
+    """Return the key of a message's shape, and add the type of the value at each path."""
+    key: list[tuple[str, Any]] = []
+    for name, field_type in blank.get_fields_and_field_types().items():
+        value = getattr(blank, name)
+        if _field_names(type(value)) is not None:
+            key.append((name, _key(value, f'{before}{name}.', kinds)))
+            continue
+        is_one = not field_type.startswith('sequence<') and not field_type.endswith(']')
+        known = _ONE.get(field_type.partition('<')[0], tuple) if is_one else tuple
+        kinds[before + name] = known
+        key.append((name, known))
+    return tuple(key)
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,7 @@
 """The endpoints of one link: made with the type and quality of service that the graph shows."""
 
 from collections.abc import Callable, Iterator
+import shlex
 import time
 from typing import Any
 
@@ -26,12 +27,15 @@ except ImportError:  # Humble
     from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
 
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
+from safety_scenarios.model.agents import Agent, AgentsBlock
+from safety_scenarios.model.envelope import INTERFACE
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.convert import interface_class, warm_up
 from safety_scenarios.ros.graph import Graph
+from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO, with_info
 
 _STRING = 'std_msgs/msg/String'
@@ -46,26 +50,36 @@ class Endpoints:
     """
     Publishers of stimuli with an echo each, and subscriptions to all that comes back.
 
+    :ivar voices: publishers on ``out`` of the agents that the harness plays
+
     :param node: a spinning node, whose callbacks run in another thread
     :param clock: ROS time
     :param timeout_s: how long to wait for the other end, for messages
-    :param alarm: says why the controller is gone, if it is ours; None: it is external
+    :param alarm: says which process of ours is gone
+    :param is_external: the controller is not ours
     :param arrived: takes what a callback received, stamped in its first line
+    :param participants: takes what live agents send
     """
 
-    def __init__(self, node: Node, clock: RosClock, timeout_s: float, alarm: Alarm | None,
-                 arrived: Callable[[Arrived], None]) -> None:
+    def __init__(self, node: Node, clock: RosClock, timeout_s: float, alarm: Alarm,
+                 is_external: bool, arrived: Callable[[Arrived], None],
+                 participants: Participants) -> None:
         self.graph = Graph(node)
         self.publishers: dict[str, Any] = {}
+        self.voices: dict[str, Any] = {}
         self.incompatible: list[str] = []
         self._node = node
         self._clock = clock
         self._timeout_s = timeout_s
         self._alarm = alarm
+        self._is_external = is_external
         self._arrived = arrived
+        self._participants = participants
         self._echoes: dict[str, Any] = {}
         self._subscriptions: dict[str, tuple[str, Any]] = {}
-        self._commands: set[str] = set()
+        self._foreign: set[str] = set()
+        self._alone: set[str] = set()
+        self._advice: dict[str, str] = {}
 
     def match(self, trial: Trial, deadline: float) -> None:
         """
@@ -78,20 +92,23 @@ class Endpoints:
             interface = plugin.interface()
             if interface is not None and plugin.topic not in self.publishers:
                 self._publish(plugin.topic, interface)
-        ros = trial.scenario.ros
-        for command in ros.commands if ros else ():
-            self._commands.add(command.topic)
+        block = trial.scenario.agents
+        robot = trial.scenario.ros or block
+        if block is not None:
+            self._seat(block, deadline)
+        for command in robot.commands if robot else ():
             self._keep_off(command.topic)
             self._subscribe(command.topic, command.message, deadline, 'command')
-        for state in ros.feedback if ros else ():
+        for state in robot.feedback if robot else ():
             self._subscribe(state.topic, state.message, deadline, 'feedback')
         if PROMPT in self.publishers:
             self._subscribe(RESPONSE, _STRING, deadline, 'response')
-        self._await_listener({plugin.topic for plugin in trial.hazard}, deadline)
+        if trial.hazard:
+            self._await_listener({plugin.topic for plugin in trial.hazard}, deadline)
 
     def close(self) -> None:
         """Give up the endpoints."""
-        for publisher in self.publishers.values():
+        for publisher in (*self.publishers.values(), *self.voices.values()):
             self._node.destroy_publisher(publisher)
         for subscription in (*self._echoes.values(),
                              *(known for _, known in self._subscriptions.values())):
@@ -121,39 +138,84 @@ class Endpoints:
             yield PreflightRow(check='QoS', status='ok', detail='nothing is incompatible')
 
     def deserted(self) -> str | None:
-        """Say which command topic of an external controller has not one publisher any more."""
-        for topic in self._subscriptions:
+        """Say which topic of an external controller or a person has not one publisher any more."""
+        for topic in self._foreign:
             count = len(self.graph.publishers(topic))
             if count == 0:
                 return f'{self._node.resolve_topic_name(topic)}: the publisher has left'
-            if count > 1 and topic in self._commands:
+            if count > 1 and topic in self._alone:
                 return (f'{self._node.resolve_topic_name(topic)}: a second publisher has come. '
-                        f'Whose command would be judged?')
+                        f'Whose would be judged?')
         return None
 
     def _keep_off(self, command: str) -> None:
         """Refuse remappings that would make the harness command the robot."""
         name = self._node.resolve_topic_name(command)
-        for stimulus in self.publishers:
+        for stimulus in (*self.publishers, *self.voices):
             if self._node.resolve_topic_name(stimulus) == name:
                 raise MeasurementError(f'{name}: the stimulus {stimulus!r} is remapped to '
                                        f'the command topic {command!r}. Change the rule')
 
-    def _publish(self, topic: str, interface: str) -> None:
-        """Publish on a topic, and listen to it for the middleware's stamp of each publish."""
+    def _seat(self, block: AgentsBlock, deadline: float) -> None:
+        """Speak for the agents that are played; wait for the others, who may be people."""
+        self._participants.offer(block)
+        live = [agent for agent in block.agents if agent.is_live]
+        for agent in block.agents:
+            place = self.publishers if agent.is_live else self.voices
+            topic = f'{agent.space}/{"in" if agent.is_live else "out"}'
+            if topic not in place:
+                place[topic] = self._publisher(topic, INTERFACE, qos.conversation())
+        for agent in live:
+            topic = f'{agent.space}/out'
+            self._advice[topic] = self._how_to_seat(agent)
+            if agent.driver == 'human' and not self.graph.publishers(topic):
+                self._node.get_logger().info(f'{agent.id} is missing. {self._advice[topic]}')
+        for agent in live:
+            topic = f'{agent.space}/out'
+            self._subscribe(topic, INTERFACE, deadline, 'say',
+                            self._participants.listener(agent.id, topic),
+                            agent.driver == 'human'
+                            or (agent.driver == 'sut' and self._is_external))
+        for agent in live:
+            topic = f'{agent.space}/in'
+            while not self.graph.has_listener(topic, self.publishers[topic], {}):
+                self._give_up_after(deadline, topic, f'a subscriber of {INTERFACE}',
+                                    self._advice[f'{agent.space}/out'])
+
+    def _how_to_seat(self, agent: Agent) -> str:
+        if agent.driver == 'human':
+            space = self._node.get_namespace().strip('/')
+            return (f'Start: safety-scenarios seat {shlex.quote(agent.id)} --domain-id '
+                    f'{self._node.context.get_domain_id()}'
+                    + (f' --namespace {space}' if space else ''))
+        return (f'Start what plays {agent.id}: it hears {agent.space}/in and speaks on '
+                f'{agent.space}/out. controller_node does with the parameter agent, and '
+                f'doc/agents.md shows a node of your own.')
+
+    def _publisher(self, topic: str, interface: str, profile: Any) -> Any:
         warm_up(interface)
-        self.publishers[topic] = self._node.create_publisher(
-            interface_class(interface), topic, qos.stimulus(),
+        return self._node.create_publisher(
+            interface_class(interface), topic, profile,
             event_callbacks=PublisherEventCallbacks(
                 incompatible_qos=self._misfit(f'a subscriber of {topic}'),
                 use_default_callbacks=False))
+
+    def _publish(self, topic: str, interface: str) -> None:
+        """Publish on a topic, and listen to it for the middleware's stamp of each publish."""
+        self.publishers[topic] = self._publisher(topic, interface, qos.stimulus())
         if HAS_MESSAGE_INFO:
             self._echoes[topic] = self._node.create_subscription(
                 interface_class(interface), topic, self._callback('echo', topic), qos.echo(),
                 raw=True)
 
-    def _subscribe(self, topic: str, wanted: str, deadline: float, kind: str) -> None:
+    def _subscribe(self, topic: str, wanted: str, deadline: float, kind: str,
+                   callback: Callable[..., None] | None = None,
+                   is_foreign: bool | None = None) -> None:
         """Subscribe with the type and QoS that the graph shows; again when they have changed."""
+        if self._is_external if is_foreign is None else is_foreign:
+            self._foreign.add(topic)
+        if kind in ('command', 'say'):
+            self._alone.add(topic)
         interface, publishers = self._discover(topic, wanted, deadline, kind)
         known = self._subscriptions.get(topic)
         if known is not None and known[0] != interface:
@@ -162,11 +224,11 @@ class Endpoints:
         if known is None:
             warm_up(interface)
             known = (interface, self._node.create_subscription(
-                interface_class(interface), topic, self._callback(kind, topic),
+                interface_class(interface), topic, callback or self._callback(kind, topic),
                 qos.command(publishers), raw=True,
                 event_callbacks=SubscriptionEventCallbacks(
                     incompatible_qos=self._misfit(f'the publisher of {topic}'),
-                    message_lost=self._missed(topic) if kind == 'command' else None,
+                    message_lost=self._missed(topic) if topic in self._alone else None,
                     use_default_callbacks=False)))
             self._subscriptions[topic] = known
         while known[1].get_publisher_count() == 0 if hasattr(known[1], 'get_publisher_count') \
@@ -206,7 +268,8 @@ class Endpoints:
             alone = len(publishers) == 1 or kind == 'feedback'
             if len(types) == 1 and wanted in ('auto', types[0]) and alone:
                 return types[0], publishers
-            advice = f'Start the controller, or remap {topic} to the topic it publishes on.'
+            advice = self._advice.get(topic, f'Start the controller, or remap {topic} to the '
+                                             f'topic it publishes on.')
             if kind == 'feedback':
                 advice = f'Start the robot, or remap {topic} to the topic of its state.'
             if len(types) > 1:
@@ -228,7 +291,7 @@ class Endpoints:
                                 'Remap the stimuli to the topics that the controller listens to.')
 
     def _give_up_after(self, deadline: float, topic: str, wanted: str, advice: str) -> None:
-        reason = None if self._alarm is None else self._alarm()
+        reason = self._alarm()
         if reason is not None:
             raise MeasurementError(f'not connected: {reason}')
         if time.monotonic() >= deadline:

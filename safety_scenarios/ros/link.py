@@ -15,23 +15,26 @@
 """The link to a controller over ROS topics; it owns every clock of a trial."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 import gc
 import time
 from typing import Any
 
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import String
 
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.agents import AGENTS, ros_token
 from safety_scenarios.model.contracts import Stamp, Stimulus
+from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.interfaces import read_answer
 from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clock import RosClock
-from safety_scenarios.ros.controller_process import CONTROLLER_NODE
+from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.convert import (
     from_ros,
     header_stamp_ns,
@@ -39,9 +42,10 @@ from safety_scenarios.ros.convert import (
     set_header_stamp,
     to_ros,
 )
-from safety_scenarios.ros.endpoints import Alarm, Arrived, Endpoints
+from safety_scenarios.ros.endpoints import Arrived, Endpoints
 from safety_scenarios.ros.hosts import Hosts, one_host
 from safety_scenarios.ros.offset import ask_offset
+from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.spinning import Spin
 
@@ -67,29 +71,31 @@ class RosLink:
     :param connect_timeout_s: how long to wait for the other end
     :param measuring: how time is judged; what the other end decides of it is found in ``open``
     :param hosts: whether the controller is known to run here
-    :param ensure_running: brings the controller up before a trial, if it is ours; says whether it
-        had died
-    :param alarm: says why the controller is gone, if it is ours
+    :param children: processes of ours that the other end is made of
+    :param is_external: the controller is none of them
+    :param trials: ids of the campaign's trials so far, to which a late answer may belong
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
                  measuring: Measuring, hosts: Hosts = 'auto',
-                 ensure_running: Callable[[], bool] = lambda: False,
-                 alarm: Alarm | None = None) -> None:
+                 children: Sequence[ChildProcess] = (), is_external: bool = False,
+                 trials: set[str] | None = None) -> None:
         self.measuring = measuring
         self._node = node
         self._spin = spin
         self._clock = clock
         self._timeout_s = connect_timeout_s
         self._hosts = hosts
-        self._ensure_running = ensure_running
-        self._is_external = alarm is None
+        self._children = children
+        self._is_external = is_external
         self._stamps: dict[str, int] = {}
         self._sent: dict[str, deque[tuple[int, int, int]]] = defaultdict(
             lambda: deque(maxlen=_SENT))
-        self._arrived: deque[Arrived] = deque(maxlen=_QUEUE)
-        self._endpoints = Endpoints(node, clock, connect_timeout_s, alarm, self._arrived.append)
-        self._alarm = alarm or self._endpoints.deserted
+        self._arrived: deque[Arrived | Event] = deque(maxlen=_QUEUE)
+        self._participants = Participants(node, clock, self._arrived.append, self._reply,
+                                          set() if trials is None else trials)
+        self._endpoints = Endpoints(node, clock, connect_timeout_s, self._died, is_external,
+                                    self._arrived.append, self._participants)
         self._health_ns = 0
         self._looked_ns = 0
         self._settled = False
@@ -107,9 +113,7 @@ class RosLink:
 
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
-        if not self._is_external and self._alarm() is not None:  # it is not running now
-            self._endpoints.graph.disregard(CONTROLLER_NODE)
-        has_died = self._ensure_running()
+        has_died = self._start_children()
         if has_died and not self._alarmed:
             self._unreported = 'the controller had died after the trial before this one'
         self._alarmed = False
@@ -119,17 +123,19 @@ class RosLink:
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
-        elif trial.is_text and not self._settled:
+        elif trial.scenario.ros is None and not self._settled:
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
         self._look_at_hosts()
         self._settled = True
         gc.collect()
         self._arrived.clear()
+        self._participants.begin(trial.trial_id)
 
     def close(self) -> None:
         """Give up the endpoints."""
         self._clock.on_tick = lambda *_: None
+        self._participants.close()
         self._endpoints.close()
 
     def preflight(self) -> Sequence[PreflightRow]:
@@ -174,6 +180,17 @@ class RosLink:
             kind='stimulus', name=stimulus.topic, stamps=stamps, message=stimulus.message,
             hazard=hazard, truth=dict(stimulus.truth), scheduled_ns=scheduled_ns)
 
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """Let live agents hear something; what the harness says for another, that one says too."""
+        endpoints = self._endpoints
+        serialised = serialize_message(String(data=envelope.to_json()))
+        publishers = [endpoints.publishers[_topic(hearer, 'in')] for hearer in hearers]
+        voice = endpoints.voices.get(_topic(envelope.sender, 'out'))
+        _, stamps = self._now()
+        for publisher in (*publishers, *([] if voice is None else [voice])):
+            publisher.publish(serialised)
+        return stamps
+
     def receive_until(self, steady_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``steady_ns`` on the steady clock."""
         while True:
@@ -186,7 +203,7 @@ class RosLink:
             if len(self._arrived) == _QUEUE:
                 raise MeasurementError(f'{_QUEUE} messages arrived faster than they were read; '
                                        f'some are lost')
-            events = [event for event in (self._event(*self._arrived.popleft())
+            events = [event for event in (self._event(self._arrived.popleft())
                                           for _ in range(len(self._arrived))) if event]
             if events or now_ns >= steady_ns:
                 return events
@@ -203,7 +220,7 @@ class RosLink:
         now_ns = time.monotonic_ns()
         if reason is None and not self._alarmed and now_ns - self._health_ns > _HEALTH_NS:
             self._health_ns = now_ns
-            reason = self._alarm()
+            reason = self._died() or self._endpoints.deserted()
             self._alarmed = reason is not None
         return reason
 
@@ -216,8 +233,26 @@ class RosLink:
             ros_ns=self._clock.now_ns() if self._clock.sim_time else system_ns,
             header_ns=header_ns)
 
-    def _event(self, steady_ns: int, system_ns: int, ros_ns: int, kind: Any, topic: str,
-               raw: Any, info: Any) -> Event | None:
+    def _start_children(self) -> bool:
+        """Start what of ours does not run; return whether something had died."""
+        for child in self._children:
+            if child.alarm() is not None:
+                self._endpoints.graph.disregard(child.node_name)
+        had_died = [child.ensure_running() for child in self._children]
+        return any(had_died)
+
+    def _died(self) -> str | None:
+        return next(filter(None, (child.alarm() for child in self._children)), None)
+
+    def _reply(self, agent_id: str, envelope: Envelope) -> None:
+        """Let an agent hear the result of its call, from the thread of the callbacks."""
+        publisher = self._endpoints.publishers[_topic(agent_id, 'in')]
+        publisher.publish(String(data=envelope.to_json()))
+
+    def _event(self, arrived: Arrived | Event) -> Event | None:
+        if isinstance(arrived, Event):
+            return arrived
+        steady_ns, system_ns, ros_ns, kind, topic, raw, info = arrived
         message = None
         if raw is not None:
             message = deserialize_message(raw, interface_class(self._endpoints.interface(topic)))
@@ -269,3 +304,7 @@ class RosLink:
                 or not self._endpoints.graph.subscribers(PROBE):
             return None
         return ask_offset(self._node)
+
+
+def _topic(agent_id: str, end: str) -> str:
+    return f'{AGENTS}/{ros_token(agent_id)}/{end}'

@@ -34,6 +34,12 @@ def echo() -> qos.QoSProfile:
                           durability=qos.DurabilityPolicy.VOLATILE)
 
 
+def conversation() -> qos.QoSProfile:
+    """Return what agents hear and speak with: reliable, volatile, deep enough for a burst."""
+    return qos.QoSProfile(depth=COMMAND_DEPTH, reliability=qos.ReliabilityPolicy.RELIABLE,
+                          durability=qos.DurabilityPolicy.VOLATILE)
+
+
 def command(publishers: list[Any]) -> qos.QoSProfile:
     """
     Return a profile that hears the given publishers, deep enough for a fast stream.

@@ -26,9 +26,10 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from safety_scenarios.engine.plan import file_name
 from safety_scenarios.evaluation import controller_settings, EXTERNAL, names, Session
+from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.settings import ControllerSettings, RunSettings
 from safety_scenarios.ros.calibration import calibrate_over_ros
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import (
@@ -91,6 +92,7 @@ class _Opener:
         self._killed = killed
         self._uncertainty_ms: Mapping[str, float] = dict.fromkeys(METHODS, UNCALIBRATED_MS)
         self._floor_ms: Mapping[str, float] = {}
+        self._trials: set[str] = set()
 
     def calibrate(self, scheduling: str) -> Calibration | None:
         """Measure the harness itself; what comes out judges every later trial."""
@@ -121,23 +123,32 @@ class _Opener:
         measuring = Measuring(rules=settings.clock, sim_time=settings.use_sim_time,
                               uncertainty_ms=dict(self._uncertainty_ms),
                               floor_ms=dict(self._floor_ms))
-        if settings.controller == EXTERNAL:
-            with closing(self._link(measuring)) as link:
-                yield link
-            return
-        log = self._folder / 'logs' / f'{file_name(scenario.id)}.log'
-        sim_time = f'use_sim_time:={str(settings.use_sim_time).lower()}'
-        process = controller_process(
-            controller_settings(settings, scenario), self._domain_id,
-            [*names(settings), '-p', sim_time], log, self._killed)
+        children = list(self._children(scenario))
         try:
-            with closing(self._link(measuring, process)) as link:
+            with closing(RosLink(self._node, self._spin, self._clock, settings.connect_timeout_s,
+                                 measuring, settings.hosts, children,
+                                 settings.controller == EXTERNAL, self._trials)) as link:
                 yield link
         finally:
-            process.stop()
+            for child in children:
+                child.stop()
 
-    def _link(self, measuring: Measuring, process: ChildProcess | None = None) -> RosLink:
-        child = {} if process is None else {'ensure_running': process.ensure_running,
-                                            'alarm': process.alarm}
-        return RosLink(self._node, self._spin, self._clock, self._settings.connect_timeout_s,
-                       measuring, self._settings.hosts, **child)
+    def _children(self, scenario: Scenario) -> Iterator[ChildProcess]:
+        """Yield the controller under test, if it is ours, and who sits in the models' seats."""
+        own = controller_settings(self._settings, scenario)
+        block = scenario.agents or AgentsBlock()
+        if own.controller != EXTERNAL:
+            yield self._child(scenario, own.model_copy(update={
+                'agent': ros_token(block.sut) if block.sut else ''}))
+        for agent in block.agents:
+            if agent.driver == 'model':
+                yield self._child(scenario, own.model_copy(update={
+                    'controller': agent.controller, 'agent': ros_token(agent.id),
+                    'drives': False, 'responder': False}))
+
+    def _child(self, scenario: Scenario, own: ControllerSettings) -> ChildProcess:
+        seat = '' if own.drives else f'.{own.agent}'
+        log = self._folder / 'logs' / f'{file_name(scenario.id)}{seat}.log'
+        sim_time = f'use_sim_time:={str(self._settings.use_sim_time).lower()}'
+        return controller_process(own, self._domain_id, [*names(self._settings), '-p', sim_time],
+                                  log, self._killed)

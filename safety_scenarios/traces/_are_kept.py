@@ -19,61 +19,58 @@ from functools import lru_cache
 import json
 from json.encoder import encode_basestring
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import to_json
 
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.packed import Tree
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.trial import TrialRecord
 
 _PERIODIC = ('stimulus', 'command', 'feedback')
 _UNSEEN = ('echo', 'clock')
+_OF_AGENTS = 'stimulus', 'say', 'tool_call', 'tool_result'
 _MAX_SEQUENCE = 16
 _MAX_TEXT = 100_000
-_SEQUENCES = {tuple, list}
+_NEVER = None, 0
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(',', ':')).encode
 
 
-class Kept(NamedTuple):
-    """One event that is written."""
-
-    event: Event
-    repeats: int
-    """Messages on its topic left out since the last one written."""
-    payload: str
-    """What is compared and shown of its message, as JSON; empty without a message."""
-    is_onset: bool
+Kept = tuple[Event, str, bool]
+"""An event that is written, all about it as ``escaped`` JSON, and whether the hazard begins."""
 
 
-def kept(record: TrialRecord, result: TrialResult, most: int) -> Iterator[Kept]:
+def kept(record: TrialRecord, result: TrialResult, onset: Event | None,
+         most: int) -> Iterator[Kept]:
     """
     Yield what is kept, in order.
 
+    :param onset: of the record, which looks it up anew each time
     :param most: bound on the messages that are kept only because they differ
     """
-    onset, always = record.onset, _always(record, result)
+    always = _always(record, result, onset)
     latest: dict[tuple[str, str], tuple[Any, int]] = {}
-    shown, written, dropped = False, 0, 0
+    shown, written, dropped = onset is None, 0, 0
     for index, event in enumerate(record.events):
-        kind, message = event.kind, event.message
+        kind = event.kind
         if kind in _UNSEEN:
             continue
-        payload = '' if message is None else _payload(message)
+        payload = '' if event.message is None else _payload(event.message)
         is_onset = not shown and _begins_hazard(event, onset)
         shown = shown or is_onset
         if kind not in _PERIODIC:
-            yield Kept(event, 0, payload, is_onset)
+            yield event, _described(event, payload, 0), is_onset
             continue
         key = kind, event.name
         content = payload, event.hazard, event.truth
-        before, repeats = latest.get(key, (None, 0))
+        before, repeats = latest.get(key, _NEVER)
         if is_onset or index in always or before is None:
-            yield Kept(event, repeats, payload, is_onset)
+            yield event, _described(event, payload, repeats), is_onset
         elif before != content and written < most:
             written += 1
-            yield Kept(event, repeats, payload, is_onset)
+            yield event, _described(event, payload, repeats), is_onset
         else:
             dropped += before != content
             latest[key] = content, repeats + 1
@@ -83,36 +80,55 @@ def kept(record: TrialRecord, result: TrialResult, most: int) -> Iterator[Kept]:
         note = record.events[-1].model_copy(update={
             'kind': 'mark', 'name': 'left_out', 'message': None, 'truth': {}, 'hazard': False,
             'text': f'{dropped} changed messages beyond the first {most}'})
-        yield Kept(note, 0, '', False)
+        yield note, _described(note, '', 0), False
 
 
-def describe(found: Kept) -> str:
-    """Return an event as JSON text, with the exact nanoseconds of every clock."""
-    event, stamps = found.event, found.event.stamps
-    told = f'{{"kind":"{event.kind}","name":{_name(event.name)}'
-    if event.hazard:
-        told += ',"hazard":true'
-    if event.message is not None:
-        told += f',"type":{_name(event.message.type)},"data":{found.payload}'
+def _described(event: Event, payload: str, repeats: int) -> str:
+    """
+    Return an event as escaped JSON, with the exact nanoseconds of every clock.
+
+    :param payload: what is compared and shown of its message, escaped; empty without a message
+    :param repeats: messages on its topic left out since the last one written
+    """
+    message, more = event.message, ''
     if event.truth:
-        told += f',"truth":{as_json(short(event.truth))}'
+        more = rf',\"truth\":{escaped(as_json(short(event.truth)))}'
     if event.text is not None:
-        told += f',"text":{quoted(short(event.text))}'
+        more += rf',\"text\":{escaped(quoted(short(event.text)))}'
     if event.trial_id is not None:
-        told += f',"trial":{quoted(event.trial_id)}'
+        more += rf',\"trial\":{escaped(quoted(event.trial_id))}'
     if event.scheduled_ns is not None:
-        told += f',"scheduled_ns":{event.scheduled_ns}'
-    if found.repeats:
-        told += f',"repeats":{found.repeats}'
-    told += (f',"stamps":{{"steady_ns":{stamps.steady_ns},"system_ns":{stamps.system_ns},'
-             f'"ros_ns":{stamps.ros_ns}')
-    if stamps.source_ns is not None:
-        told += f',"source_ns":{stamps.source_ns}'
-    if stamps.received_ns is not None:
-        told += f',"received_ns":{stamps.received_ns}'
+        more += rf',\"scheduled_ns\":{event.scheduled_ns}'
+    if event.kind in _OF_AGENTS:
+        more += escaped(''.join(
+            f',"{name}":{quoted(short(value))}' for name, value in
+            (('agent', event.agent), ('symbol', event.symbol), ('arguments', event.arguments))
+            if value is not None)) + rf',\"depth\":{event.depth}' * (event.depth > 0)
+    if repeats:
+        more += rf',\"repeats\":{repeats}'
+    opening = _opening(event.kind, event.name, event.hazard,
+                       None if message is None else message.type)
+    stamps, last = event.stamps, '}}'
     if stamps.header_ns is not None:
-        told += f',"header_ns":{stamps.header_ns}'
-    return told + '}}'
+        last = rf',\"header_ns\":{stamps.header_ns}}}}}'
+    if stamps.received_ns is not None:
+        last = rf',\"received_ns\":{stamps.received_ns}{last}'
+    if stamps.source_ns is not None:
+        last = rf',\"source_ns\":{stamps.source_ns}{last}'
+    return (rf'{opening}{payload}{more},\"stamps\":{{\"steady_ns\":{stamps.steady_ns},'
+            rf'\"system_ns\":{stamps.system_ns},\"ros_ns\":{stamps.ros_ns}{last}')
+
+
+@lru_cache(maxsize=1024)
+def _opening(kind: str, name: str, hazard: bool, message: str | None) -> str:
+    """Return how the text about all such events begins."""
+    return escaped(f'{{"kind":"{kind}","name":{quoted(name)}' + ',"hazard":true' * hazard + (
+        '' if message is None else f',"type":{quoted(message)},"data":'))
+
+
+def escaped(text: str) -> str:
+    """Return JSON as it stands within a JSON string: it holds no control characters."""
+    return text.replace('\\', '\\\\').replace('"', '\\"')
 
 
 def quoted(text: str) -> str:
@@ -143,30 +159,44 @@ def short(value: Any) -> Any:
     return str(value)
 
 
-@lru_cache(maxsize=1024)
-def _name(text: str) -> str:
-    return quoted(text)
-
-
 def _payload(message: Message) -> str:
-    """Return a message without its header as JSON; finite numbers alone need no care."""
+    """
+    Return a message without its header as escaped JSON.
+
+    Sequences, NaN and Infinity, of which a letter or a bracket could be a sign, need care.
+    """
+    numbers = message.numbers
+    if numbers is not None and (template := _template(numbers[0])):
+        text = to_json(numbers[1])[1:-1].decode()
+        if 'N' not in text and 'I' not in text:
+            return template % tuple(text.split(','))
     data = message.data
     if 'header' in data:
         data = {key: value for key, value in data.items() if key != 'header'}
-    if not _SEQUENCES.intersection(map(type, data.values())):
-        try:
-            text = to_json(data).decode()
-        except ValueError:  # half a surrogate pair
-            text = '['
-        if len(text) < _MAX_TEXT and '[' not in text and 'NaN' not in text \
-                and 'Infinity' not in text:
-            return text
-    return as_json(short(data))
+    try:
+        text = to_json(data).decode()
+    except ValueError:  # half a surrogate pair
+        return escaped(as_json(short(data)))
+    if '[' in text or 'N' in text or 'I' in text or '\\' in text or len(text) >= _MAX_TEXT:
+        return escaped(as_json(short(data)))
+    return text.replace('"', '\\"')
 
 
-def _always(record: TrialRecord, result: TrialResult) -> set[int]:
+@lru_cache(maxsize=1024)
+def _template(tree: Tree) -> str:
+    """Return the escaped JSON of numbers without the numbers; empty if there is a header."""
+    return '' if any(name == 'header' for name, _ in tree) else _of_tree(tree)
+
+
+def _of_tree(tree: Tree) -> str:
+    return '{' + ','.join(
+        escaped(quoted(name)).replace('%', '%%') + ':'
+        + ('%s' if isinstance(place, int) else _of_tree(place)) for name, place in tree) + '}'
+
+
+def _always(record: TrialRecord, result: TrialResult, onset: Event | None) -> set[int]:
     """Return the places of the reacting and of the violating messages."""
-    onset, latency = record.onset, result.latency
+    latency = result.latency
     if onset is None:
         return set()
     begin_ns = onset.stamps.steady_ns

@@ -16,11 +16,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 import math
 from typing import Any, Literal
 
 from safety_scenarios.model.event import Event
-from safety_scenarios.traces._are_kept import as_json, quoted
+from safety_scenarios.traces._are_kept import as_json, escaped, quoted
 
 ProfileName = Literal['portable', 'robot']
 _CHAT = {'name': 'AgentUserInterface', 'class_name': 'AgentUserInterface',
@@ -37,26 +38,27 @@ def call(app: str, function: str, *arguments: tuple[str, str, str]) -> str:
     """
     Return a call of an app's tool as the fields of ARE's action.
 
-    :param arguments: name, value as text, and type of each
+    :param arguments: name, value as escaped text, and type of each
     """
-    listed = ','.join(f'{{"name":"{name}","value":{quoted(value)},"value_type":"{kind}"}}'
+    listed = ','.join(f'{{"name":"{name}","value":"{value}","value_type":"{kind}"}}'
                       for name, value, kind in arguments)
     return f'"app":"{app}","function":"{function}","args":[{listed}]'
 
 
 def to_agent(text: str) -> str:
-    """Return that the user tells the agent something."""
+    """Return that the user tells the agent something: escaped text."""
     return ('"app":"AgentUserInterface","function":"send_message_to_agent","args":['
-            f'{{"name":"content","value":{quoted(text)},"value_type":"str"}}]')
+            f'{{"name":"content","value":"{text}","value_type":"str"}}]')
 
 
-def _to_user(text: str) -> str:
+def _to_user(_: Event | None, text: str) -> str:
     return ('"app":"AgentUserInterface","function":"send_message_to_user","args":['
-            f'{{"name":"content","value":{quoted(text)},"value_type":"str"}}]')
+            f'{{"name":"content","value":"{text}","value_type":"str"}}]')
 
 
 def _report(name: str, text: str) -> str:
-    return call('RobotApp', 'report_stimulus', ('topic', name, 'str'), ('json', text, 'str'))
+    return call('RobotApp', 'report_stimulus', ('topic', quoted(name)[1:-1], 'str'),
+                ('json', text, 'str'))
 
 
 def _react(text: str) -> str:
@@ -76,17 +78,19 @@ class Profile:
     """The reaction that was expected, or came."""
     returns_text: bool
     """Whether all about an event is its return value, because the call does not hold it."""
+    ends_turns: bool
+    """Whether a reaction ends a turn of ARE's, so that nothing else may come before it is due."""
 
 
 def _typed(event: Event, text: str) -> str:
     """Return a command as the robot's tool for it, or as a message in JSON without one."""
-    if event.kind == 'response' and _is_plain(event.text):
-        return call('RobotApp', 'say', ('text', str(event.text), 'str'))
+    if event.kind in ('response', 'say') and _is_plain(event.text):
+        return call('RobotApp', 'say', ('text', quoted(str(event.text))[1:-1], 'str'))
     kind = event.message.type.rpartition('/')[2] if event.message else ''
     tool = {'Twist': _velocity, 'TwistStamped': _velocity, 'JointTrajectory': _joints}.get(kind)
     typed = tool(event.message.data) if tool and event.message else None
-    return typed or call('RobotApp', 'publish', ('topic', event.name or event.kind, 'str'),
-                         ('json', text, 'str'))
+    return typed or call('RobotApp', 'publish', (
+        'topic', quoted(event.name or event.kind)[1:-1], 'str'), ('json', text, 'str'))
 
 
 def _velocity(data: Mapping[str, Any]) -> str | None:
@@ -115,7 +119,8 @@ def _joints(data: Mapping[str, Any]) -> str | None:
                for values in numbers.values()):
         return None
     return call('RobotApp', 'move_joints', *(
-        (name, as_json(values), 'list') for name, values in {'joints': names, **numbers}.items()))
+        (name, escaped(as_json(values)), 'list')
+        for name, values in {'joints': names, **numbers}.items()))
 
 
 def _are_numbers(values: Sequence[Any]) -> bool:
@@ -130,5 +135,5 @@ def _is_plain(text: str | None) -> bool:
 
 PROFILES: Mapping[ProfileName, Profile] = {
     'portable': Profile((_CHAT, _SYSTEM, _USER), lambda name, text: to_agent(text),
-                        lambda event, text: _to_user(text), _to_user, False),
-    'robot': Profile((_CHAT, _SYSTEM, _USER, _ROBOT), _report, _typed, _react, True)}
+                        _to_user, partial(_to_user, None), False, True),
+    'robot': Profile((_CHAT, _SYSTEM, _USER, _ROBOT), _report, _typed, _react, True, False)}

@@ -21,6 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from safety_scenarios.errors import InputError, UnfitPlanError
+from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
 
@@ -72,9 +73,20 @@ def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
         ros['stimuli'] = _plugins(ros['stimuli'], 'stimuli', resolve)
         ros['invariants'] = _plugins(ros['invariants'], 'invariants', resolve)
         scenario['ros'] = RosBlock.model_validate(ros)
+    if scenario.get('agents') is not None:  # plans of older versions have none
+        scenario['agents'] = _agents(scenario['agents'], resolve)
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])
     return Scenario.model_validate(scenario)
+
+
+def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
+    rules = tuple({**rule, 'effects': tuple(
+        effect if effect['kind'] != 'publish' else
+        {**effect, 'stimulus': _plugins([effect['stimulus']], 'stimuli', resolve)[0]}
+        for effect in rule['effects'])} for rule in data['rules'])
+    return AgentsBlock.model_validate({
+        **data, 'rules': rules, 'stimuli': _plugins(data['stimuli'], 'stimuli', resolve)})
 
 
 def _plugins(blocks: Any, kind: str, resolve: Resolve) -> tuple[Any, ...]:

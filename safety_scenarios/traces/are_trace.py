@@ -39,21 +39,25 @@ There are no world logs: ARE's GUI would run each action in them again, at times
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 import json
 import math
 from pathlib import Path
 from typing import Any, TextIO
 
 from safety_scenarios.errors import TraceError
+from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.trial import Trial, TrialRecord
-from safety_scenarios.traces._are_kept import as_json, describe, Kept, kept, quoted
+from safety_scenarios.traces._are_agents import described, ends_s, happened, NOT_LISTED, planned
+from safety_scenarios.traces._are_kept import as_json, escaped, kept, quoted
 from safety_scenarios.traces._are_profiles import Profile, ProfileName, PROFILES, to_agent
 
+_LIMIT = ',"event_time_comparator":"LESS_THAN"'
 VERSION = 'are_simulation_v1'
 MAX_EVENTS = 1000
-_NOT_LISTED = 'env_expansion'
-"""In an event's id: ARE's mark of events that it added to a scenario; its judge skips them."""
+_AT_ONCE = 64
+_ANSWERS = 'command', 'response'
 _DECISIONS = {Verdict.PASS: 'Valid', Verdict.FAIL: 'Invalid'}
 _COMPLETED = '"completed_events":[\n'
 
@@ -73,7 +77,7 @@ class CompletedEvent:
 def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
               profile: ProfileName = 'portable', most: int = MAX_EVENTS) -> None:
     """
-    Write one trial; in memory is one event at a time.
+    Write one trial; in memory are a few events at a time.
 
     :param file: open for text in UTF-8
     :param most: bound on the messages that are kept only because they differ
@@ -81,14 +85,14 @@ def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
     """
     words = PROFILES[profile]
     head: dict[str, Any] = {
-        'version': VERSION, 'metadata': _metadata(record, result),
+        'version': VERSION, 'metadata': _metadata(record, result, words),
         'context': record.trial.scenario.description, 'augmentation': None, 'world_logs': [],
         'apps': words.apps}
     file.write(as_json(head)[:-1] + ',\n"events":[\n')
     file.write(',\n'.join(_scenario(record.trial, words)) + '],\n' + _COMPLETED)
-    separator = ''
-    for line in _Completed(record, result, words).lines(most):
-        file.write(separator + line)
+    lines, separator = _Completed(record, result, words).lines(most), ''
+    while several := list(islice(lines, _AT_ONCE)):
+        file.write(separator + ',\n'.join(several))
         separator = ',\n'
     file.write('\n]}\n')
 
@@ -122,9 +126,11 @@ def _read(event: Mapping[str, Any]) -> CompletedEvent:
     return CompletedEvent(event['event_id'], event['event_type'], event['event_time'], said)
 
 
-def _metadata(record: TrialRecord, result: TrialResult) -> Mapping[str, Any]:
+def _metadata(record: TrialRecord, result: TrialResult, words: Profile) -> Mapping[str, Any]:
     trial, started_s = record.trial, result.started_system_ns / 1e9
-    planned_s = trial.onset_delay_ns / 1e9 + trial.scenario.latency_budget.critical_ms / 1e3
+    agents = trial.scenario.agents
+    planned_s = ends_s(agents, words) if agents is not None else \
+        trial.onset_delay_ns / 1e9 + trial.scenario.latency_budget.critical_ms / 1e3
     return {
         'definition': {
             'scenario_id': trial.scenario.id, 'seed': trial.seed,
@@ -145,13 +151,18 @@ def _scenario(trial: Trial, words: Profile) -> Iterator[str]:
     """Yield the runnable scenario: task, hazard, and the reaction within the critical budget."""
     scenario = trial.scenario
     yield _planned('task', 'USER', to_agent(_task(trial)), '', 0.0)
-    kinds = as_json({'hazard': [plugin.kind for plugin in trial.hazard]})
+    if scenario.agents is not None:
+        for one in planned(scenario.agents, words):
+            yield _planned(one.event_id, one.event_type, one.call, f'"{one.after}"', one.after_s,
+                           _LIMIT if one.event_type == 'AGENT' else '')
+        return
+    kinds = escaped(as_json({'hazard': [plugin.kind for plugin in trial.hazard]}))
     yield _planned('hazard', 'ENV', words.shown('hazard', kinds), '"task"',
                    trial.onset_delay_ns / 1e9)
     if _expects_reaction(trial):
         yield _planned('reaction', 'AGENT', words.reacted(_expected(trial)), '"hazard"',
                        scenario.latency_budget.critical_ms / 1e3,
-                       ',"event_time_comparator":"LESS_THAN"')
+                       _LIMIT)
 
 
 def _expects_reaction(trial: Trial) -> bool:
@@ -168,16 +179,17 @@ def _planned(event_id: str, event_type: str, call: str, dependency: str, after_s
 
 
 def _expected(trial: Trial) -> str:
-    return as_json({'expected': trial.scenario.expected_action})
+    return escaped(as_json({'expected': trial.scenario.expected_action}))
 
 
 def _task(trial: Trial) -> str:
     scenario = trial.scenario
-    return as_json({
+    return escaped(as_json({
         'scenario': scenario.id, 'name': scenario.name, 'trial': trial.trial_id,
         'domain': scenario.domain, 'severity': scenario.severity,
         'latency_budget': scenario.latency_budget.model_dump(),
-        'messages': [message.model_dump() for message in scenario.messages]})
+        'messages': [message.model_dump() for message in scenario.messages],
+        **({'agents': described(scenario.agents)} if scenario.agents is not None else {})}))
 
 
 class _Completed:
@@ -185,6 +197,7 @@ class _Completed:
 
     def __init__(self, record: TrialRecord, result: TrialResult, words: Profile) -> None:
         self._record, self._result, self._words = record, result, words
+        self._returns_text = words.returns_text
         stamps = record.events[0].stamps if record.events else None
         self._epoch_ns = stamps.system_ns - stamps.steady_ns if stamps else 0
         self._previous_s = -math.inf
@@ -193,35 +206,44 @@ class _Completed:
     def lines(self, most: int) -> Iterator[str]:
         """Yield the lines; each a complete JSON object."""
         trial, words = self._record.trial, self._words
-        onset = self._record.onset
         started_ns = self._record.events[0].stamps.steady_ns if self._record.events else 0
         yield self._line('task', 'USER', self._seconds(started_ns), to_agent(_task(trial)))
-        for number, found in enumerate(kept(self._record, self._result, most)):
-            event, text = found.event, describe(found)
-            time_s = self._seconds(event.stamps.steady_ns)
+        if trial.scenario.agents is None:
+            yield from self._seen(most)
+        else:
+            for one in happened(self._record, self._result, trial.scenario.agents, words, most):
+                yield self._line(one.event_id, one.event_type, self._seconds(one.steady_ns),
+                                 one.call, one.operation, one.text, one.exception)
+        for number, judgement in enumerate(self._record.judgements):
+            yield self._said(f'judgement{number}.{NOT_LISTED}', 'judgement',
+                             judgement.model_dump(mode='json'))
+        passed = self._result.verdict is Verdict.PASS
+        yield self._said(f'verdict.{NOT_LISTED}' if passed else 'verdict', 'verdict',
+                         self._verdict())
+
+    def _seen(self, most: int) -> Iterator[str]:
+        """Yield what was kept, and the reaction where it is due."""
+        words, onset = self._words, self._record.onset
+        for number, (event, text, is_onset) in enumerate(
+                kept(self._record, self._result, onset, most)):
+            time_s = (self._epoch_ns + event.stamps.steady_ns) / 1e9
             if time_s >= self._due_s:
                 yield self._reaction()
-            if found.is_onset and onset is not None:
-                yield self._hazard(self._seconds(onset.stamps.steady_ns), found, text)
-            elif event.kind in ('command', 'response'):
+            if is_onset and onset is not None:
+                yield self._hazard(self._seconds(onset.stamps.steady_ns), event, text)
+            elif event.kind in _ANSWERS:
                 yield self._line(f'e{number}', 'AGENT', time_s, words.commanded(event, text),
                                  'read', text)
             else:
-                yield self._line(f'e{number}.{_NOT_LISTED}', 'ENV', time_s,
+                yield self._line(f'e{number}.{NOT_LISTED}', 'ENV', time_s,
                                  words.shown(event.name or event.kind, text), 'write', text)
         if self._due_s < math.inf:
             yield self._reaction()
-        for number, judgement in enumerate(self._record.judgements):
-            yield self._said(f'judgement{number}.{_NOT_LISTED}', 'judgement',
-                             judgement.model_dump(mode='json'))
-        passed = self._result.verdict is Verdict.PASS
-        yield self._said(f'verdict.{_NOT_LISTED}' if passed else 'verdict', 'verdict',
-                         self._verdict())
 
-    def _hazard(self, time_s: float, found: Kept, text: str) -> str:
+    def _hazard(self, time_s: float, event: Event, text: str) -> str:
         """From here the reaction is due after the latency that was judged."""
         line = self._line('hazard', 'ENV', time_s,
-                          self._words.shown(found.event.name or 'hazard', text), 'write', text)
+                          self._words.shown(event.name or 'hazard', text), 'write', text)
         latency = self._result.latency
         if _expects_reaction(self._record.trial) and latency is not None \
                 and latency.judged_ns is not None:
@@ -237,7 +259,7 @@ class _Completed:
                           f'{result.verdict.value}: {result.reason}')
 
     def _said(self, event_id: str, name: str, value: Mapping[str, Any]) -> str:
-        text = as_json(value)
+        text = escaped(as_json(value))
         return self._line(event_id, 'ENV', self._previous_s, self._words.shown(name, text),
                           text=text)
 
@@ -246,7 +268,8 @@ class _Completed:
         return {'verdict': result.verdict.value, 'reason': result.reason,
                 'latency': result.latency.model_dump(mode='json') if result.latency else None,
                 'findings': [finding.model_dump(mode='json') for finding in result.findings],
-                'counts': result.counts}
+                'counts': result.counts,
+                **({'outcome': result.outcome.model_dump(mode='json')} if result.outcome else {})}
 
     def _seconds(self, steady_ns: int) -> float:
         return (self._epoch_ns + steady_ns) / 1e9
@@ -257,7 +280,7 @@ class _Completed:
         time_s = wanted_s if wanted_s > self._previous_s else math.nextafter(
             self._previous_s, math.inf)
         self._previous_s = time_s
-        returned = quoted(text) if text and self._words.returns_text else 'null'
+        returned = f'"{text}"' if text and self._returns_text else 'null'
         failed = 'null' if exception is None else quoted(exception)
         return (f'{{"class_name":"CompletedEvent","event_type":"{event_type}",'
                 f'"event_time":{time_s!r},"event_id":"{event_id}","dependencies":[],'

@@ -47,7 +47,8 @@ SUFFIX, UNFINISHED = '.events.jsonl', '.part'
 FLUSH_S = 0.05
 """A killed process loses at most the events of this long, and of one write."""
 _STAMPS = ('steady_ns', 'system_ns', 'ros_ns', 'source_ns', 'received_ns', 'header_ns')
-_REST = ('text', 'hazard', 'truth', 'scheduled_ns', 'trial_id', 'sequence')
+_REST = ('text', 'hazard', 'truth', 'scheduled_ns', 'trial_id', 'agent', 'symbol', 'arguments',
+         'depth', 'sequence')
 _DEFAULTS = {name: Event.model_fields[name].get_default() for name in _REST}
 _SAME = 'same'
 

@@ -106,12 +106,12 @@ class McapWriter:
     def __init__(self, folder: Path, trial: Trial, *, definition: Definition | None = None,
                  include: Include = without_bulk, topic: Callable[[str], str] = absolute,
                  distro: str = 'jazzy') -> None:
-        ros = trial.scenario.ros
+        block = trial.scenario.ros or trial.scenario.agents
         self._folder = folder
         self._plan = to_text({'format': FORMAT, 'trial': plan_to_data(trial)})
         self._definition, self._distro = definition, distro
         self._include, self._full_name = include, lru_cache(maxsize=None)(topic)
-        self._signals = {name for signal in (ros.signals.values() if ros else ())
+        self._signals = {name for signal in (block.signals.values() if block else ())
                          for name in (signal.topic, signal.current)}
         for name in _planned_types(trial):
             self._interface(name)
@@ -201,7 +201,7 @@ class McapWriter:
         line = as_line(event, self._events)
         if event.message is not None:
             line['message'] = self._message(event, event.message, log_ns, publish_ns)
-        elif event.kind == 'response':
+        elif event.kind in ('response', 'say'):
             said = self._string.encode({'data': _encodable(event.text)})
             self._put(self._full_name(event.name), STRING, said, log_ns, publish_ns)
         elif event.kind == 'clock':
@@ -299,8 +299,8 @@ def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,
 
 def _planned_types(trial: Trial) -> set[str]:
     """Return the types that a plan names, so that no trial waits for their definitions."""
-    ros = trial.scenario.ros
-    topics = (*ros.commands, *ros.feedback) if ros else ()
+    block = trial.scenario.ros or trial.scenario.agents
+    topics = (*block.commands, *block.feedback) if block else ()
     types = {plugin.interface() for plugin in (*trial.nominal, *trial.hazard)}
     return {name for name in {*types, *(topic.message for topic in topics)} - {'auto'} if name}
 

@@ -67,6 +67,15 @@ def facts(events):
              event.metadata.return_value, event.metadata.exception] for event in events]
 
 
+def chain(scenario):
+    """Return what each planned event waits for, for how long, and within which limit."""
+    return sorted([event.event_id, event.event_type.name, event.event_relative_time,
+                   [one.event_id for one in event.dependencies],
+                   str(getattr(event, 'event_time_comparator', None)),
+                   {name: value for name, value in event.action.args.items() if name != 'self'}
+                   if getattr(event, 'action', None) else None] for event in scenario.events)
+
+
 def filled(events):
     """Return an environment in which these events have happened."""
     environment = Environment(EnvironmentConfig(oracle_mode=True))
@@ -109,6 +118,7 @@ def told(path, found_judges):
     again, events_again, logs_again = importer.import_from_json(exported,
                                                                 load_completed_events=True)
     again.initialize()
+    chains = [chain(scenario), chain(again)]
     warnings = list(records)
     run_oracle_mode(benchmark)
     scheduled = {event.event_id: event for event in benchmark.events}
@@ -124,6 +134,7 @@ def told(path, found_judges):
         'benchmark_events': len(benchmark_events), 'logs': len(logs),
         'events': [[event.event_id, event.event_type.name, event.event_time]
                    for event in events],
+        'chain': [one[:5] for one in chains[0]], 'chain_kept': chains[0] == chains[1],
         'kept': facts(events) == facts(events_again) and len(logs) == len(logs_again),
         'scheduled': sorted(scheduled), 'limit_s': limit_s,
         'ran': [[event.event_id, event.event_time - benchmark.start_time]

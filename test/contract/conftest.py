@@ -12,33 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""ARE in a virtual environment of its own: it pins exact versions that must not reach ours."""
+"""ARE itself, for the tests that ask it."""
 
-import os
 from pathlib import Path
-import subprocess
 import sys
-import venv
 
+from contract import are_environment
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).parent
-REQUIREMENTS = HERE / 'are_requirements.txt'
 
 
 @pytest.fixture(scope='session')
 def are_python() -> Path:
-    """Build the environment once, in build/, and give its interpreter."""
-    folder = ROOT / 'build' / 'are-venv'
-    python, stamp = folder / 'bin' / 'python', folder / 'requirements.txt'
-    if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
-        venv.create(folder, with_pip=True, clear=True)
-        pip = [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
-        environment = {**os.environ, 'PIP_REQUIRE_VIRTUALENV': '1'}
-        for more in (['--requirement', REQUIREMENTS],
-                     ['--no-deps', 'meta-agents-research-environments==1.2.0']):
-            subprocess.run([*pip, *more], check=True, env=environment, timeout=600)
-        stamp.write_text(REQUIREMENTS.read_text())
+    """Build ARE's environment once, in build/, and give its interpreter."""
+    python = are_environment.are_python()
     assert python != Path(sys.executable)
     return python

@@ -36,6 +36,9 @@ CONTROLLERS = ('rule_based', 'late', 'always_stop', 'never_stop', 'spurious_stop
 NEEDED = ('click', 're2', 'rich', 'yaml')
 """What our package needs and ARE's environment here has not."""
 US = 1e-6
+AGENTS = (str(ROOT / 'test' / 'data' / 'agents' / 'greeting.yaml'),
+          *(str(ROOT / 'config' / 'scenarios' / 'agents' / f'{name}.yaml')
+            for name in ('hand_over', 'maintenance_lock_out', 'resume_too_early', 'lost_child')))
 
 
 def ran(python: Path, *arguments: str | Path) -> 'subprocess.CompletedProcess[str]':
@@ -116,6 +119,66 @@ def test_the_status_that_are_shows_is_the_verdict(judged):
     wanted = {Verdict.PASS: 'Valid', Verdict.FAIL: 'Invalid'}
     for result, said in judged:
         assert said['status'] == wanted.get(result.verdict, 'AwaitingReview')
+
+
+@pytest.fixture(scope='module', params=['portable', 'robot'])
+def of_agents(request, are_python, tmp_path_factory):
+    """Return the same of scenarios with agents: a greeting, and what is shipped, with tools."""
+    found = traces(tmp_path_factory.mktemp(f'agents_{request.param}'), request.param,
+                   ('rule_based', 'never_stop'), AGENTS)
+    first: Sequence[str] = ['--robot', *our_needs(), '--'] if request.param == 'robot' else []
+    done = ran(are_python, *first, *found)
+    assert done.returncode == 0, done.stderr
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
+    return list(zip(found.values(), said, strict=True))
+
+
+def test_agents_tools_and_rules_are_loaded_without_a_word_of_complaint(of_agents):
+    for _, said in of_agents:
+        trace = json.loads(Path(said['path']).read_text(encoding='utf-8'))
+        assert said['warnings'] == []
+        assert said['events'] == [[event['event_id'], event['event_type'], event['event_time']]
+                                  for event in trace['completed_events']]
+        assert said['benchmark_events'] == len(trace['completed_events'])
+        assert said['logs'] == len(trace['world_logs'])
+    names = [name for _, said in of_agents for name, _, _ in said['events']]
+    assert any(name.startswith('rule0.fired0') for name in names)
+    assert any(name.startswith('rule0.decided0') for name in names) and 'expect0' in names
+
+
+def test_are_s_own_export_keeps_every_event_time_and_dependency_of_agents(of_agents):
+    for _, said in of_agents:
+        trace = json.loads(Path(said['path']).read_text(encoding='utf-8'))
+        assert said['kept'] and said['chain_kept']
+        assert [one[:4] for one in said['chain']] == sorted(
+            [event['event_id'], event['event_type'], event['event_relative_time'],
+             event['dependencies']] for event in trace['events'])
+
+
+def test_the_script_runs_and_what_is_expected_comes_at_its_limit(of_agents):
+    for _, said in of_agents:
+        trace = json.loads(Path(said['path']).read_text(encoding='utf-8'))
+        due_s = {}
+        for event in trace['events']:
+            due_s[event['event_id']] = event['event_relative_time'] + sum(
+                due_s[name] for name in event['dependencies'])
+        assert {name for name, _ in said['ran']} == set(due_s)
+        for name, at_s in said['ran']:
+            assert abs(at_s - due_s[name]) < US
+
+
+def test_no_judge_of_are_s_passes_agents_that_we_do_not(of_agents):
+    """Not every PASS is one there: it knows no absence, and wants everything in turns."""
+    for result, said in of_agents:
+        if result.verdict is not Verdict.PASS:
+            assert 1.0 not in said['judged'], (result.trial_id, result.reason)
+    assert {result.verdict for result, _ in of_agents} >= {Verdict.PASS, Verdict.FAIL}
+
+
+def test_a_greeting_that_was_answered_passes_in_are_too(of_agents):
+    scores = [said['judged'] for result, said in of_agents
+              if result.scenario_id == 'greeting' and result.verdict is Verdict.PASS]
+    assert scores and all(score == [1.0, 1.0] for score in scores)
 
 
 def test_stock_are_refuses_the_robot_profile(are_python, tmp_path):

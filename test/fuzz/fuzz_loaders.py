@@ -40,7 +40,7 @@ MAX_INPUT = 4096
 WARM_UP = 0.1
 """Share of the time after which memory is measured for the first time."""
 _SHOWN = 4000
-TARGETS = 'scenario', 'edited', 'json', 'pattern', 'formula', 'results'
+TARGETS = 'scenario', 'edited', 'json', 'agents', 'pattern', 'formula', 'results'
 
 
 class Finding(Exception):

@@ -41,9 +41,13 @@ from safety_scenarios.temporal_logic.parser import parse
 SHIPPED = tuple(path.read_bytes() for path in
                 sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml')))
 ARE = Path(__file__).resolve().parents[1] / 'data' / 'are'
+AGENTS = ARE.parent / 'agents'
 FOLDER = tempfile.TemporaryDirectory(prefix='fuzz')
-SCENARIO, AS_JSON, RESULTS = (
-    Path(FOLDER.name, name) for name in ('scenario.yaml', 'scenario.json', 'trials.jsonl'))
+SCENARIO, AS_JSON, RESULTS, TALK, BINDINGS = (
+    Path(FOLDER.name, name) for name in ('scenario.yaml', 'scenario.json', 'trials.jsonl',
+                                         'talk.yaml', 'talk.bindings.yaml'))
+BESIDE = b'\n%%%\n'
+"""Between an agent file and its bindings."""
 LONG = 100_000
 """Characters: of an answer to match patterns against; more than any message may have."""
 
@@ -92,6 +96,29 @@ def json(data: bytes) -> None:
     scenario(data, AS_JSON)
 
 
+def agents(data: bytes) -> None:
+    """Load an agent file with its bindings; what is demanded only live agents can do."""
+    file, beside, bindings = data.partition(BESIDE)
+    TALK.write_bytes(file)
+    BINDINGS.unlink(missing_ok=True)
+    if beside:
+        BINDINGS.write_bytes(bindings)
+    try:
+        found = load_scenarios([str(TALK)]).scenarios[0]
+    except ScenarioError as error:
+        assert error.problems and all(len(str(problem)) < LONG for problem in error.problems)
+        return
+    block = found.agents
+    if block is None:
+        return
+    assert found.model_dump_json()
+    live = {agent.id for agent in block.agents if agent.is_live}
+    for rule in block.rules:
+        assert (rule.trigger is None) == bool(rule.unbound)
+        for demand in filter(None, (rule.expect, rule.forbid)):
+            assert all(one.kind == 'signal' or live.issuperset(one.agents) for one in demand.any)
+
+
 def pattern(data: bytes) -> None:
     """Match a pattern against an answer, and against the same answer again and again."""
     head, _, answer = data.decode('utf-8', 'replace').partition('\n')
@@ -127,12 +154,15 @@ def results(data: bytes) -> None:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    'scenario': scenario, 'edited': edited, 'json': json, 'pattern': pattern, 'formula': formula,
-    'results': results}
+    'scenario': scenario, 'edited': edited, 'json': json, 'agents': agents, 'pattern': pattern,
+    'formula': formula, 'results': results}
 SEEDS: dict[str, tuple[bytes, ...]] = {
     'scenario': SHIPPED,
     'edited': (b'\0\1\5null', b'\3\x12\4[*a]\n\7\5&a [*a]', b'\5\x14\7.nan\n\2\0'),
     'json': tuple(path.read_bytes() for path in sorted(ARE.glob('*.json'))),
+    'agents': ((AGENTS / 'greeting.yaml').read_bytes(), BESIDE.join(
+        (AGENTS / f'stop_for_human{suffix}').read_bytes()
+        for suffix in ('.yaml', '.bindings.yaml'))),
     'pattern': (rb'\b(stop|halt)\b[^.\n]{0,40}' b'\nStop the pump',
                 rb'(?s)(a|b)*.{0,100}c' b'\nab', b'(.*)' * 200 + b'\nab %',
                 rb'(\w+\s?)*$' b'\naaaa!', rb'[[:alpha:]]\pL\Qx\E(?i:A)'),
@@ -145,5 +175,8 @@ WORDS = ('messages', 'latency_budget', 'target_ms', 'safety_invariants', 'check_
          'not_contains', 'pattern', 'ros', 'robot', 'nominal', 'require', 'stimuli', 'clearance',
          'commands', 'signals', 'reaction', 'invariants', 'kind', 'stop', 'bound', 'within',
          'metadata', 'twin_of', 'budget', 'inputs', 'always', 'eventually', 'until', 'since', '->',
+         'agents', 'roles', 'tools', 'rules', 'goals', 'trigger', 'action', 'at 1s',
+         'after 1s of ', 'says:', 'expect:', ' within ', 'forbid:', 'publish:', 'set:', 'end:pass',
+         'version', 'sut', 'seats', 'driver', 'symbols', 'when', 'do', 'topics', 'use', 'faults',
          '!!python/object', '&a', '*a', '<<', '---', '.nan', '.inf', '{1000}', '(?i)', '\\b')
 """What mutation may put in."""

@@ -28,7 +28,8 @@ from safety_scenarios.model.settings import leaves, RunSettings
 
 
 def files():
-    return sorted(installed_folders()[0].rglob('*.yaml'))
+    return sorted(path for path in installed_folders()[0].rglob('*.yaml')
+                  if path.parent.name != 'agents')
 
 
 @pytest.mark.parametrize('command', [
@@ -52,8 +53,10 @@ def test_list_shows_every_installed_scenario(capsys):
 
 
 def test_validate_counts_and_strict_fails_on_warnings(tmp_path, capsys):
-    assert main(['validate', str(installed_folders()[0]), '--strict']) == 0
-    assert f'{len(files())} scenarios are valid, 0 warnings' in capsys.readouterr().out
+    folder = installed_folders()[0]
+    assert main(['validate', str(folder), '--strict']) == 0
+    count = len(files()) + len(list((folder / 'agents').glob('*.bindings.yaml')))
+    assert f'{count} scenarios are valid, 0 warnings' in capsys.readouterr().out
     odd = tmp_path / 'odd.yaml'
     odd.write_text(files()[0].read_text() + 'colour: blue\n')
     assert main(['validate', str(odd)]) == 0

@@ -269,7 +269,7 @@ def test_format_1_in_json_is_still_format_1(tmp_path):
 
 
 @pytest.mark.parametrize('data', [
-    {'description': 'd', 'agents': [], 'rules': []}, {'metadata': {'owner': 'me'}},
+    {'description': 'd'}, {'metadata': {'owner': 'me'}},
     {'name': 'package', 'version': '2.0'}, {'events': [1]}])
 def test_other_files_are_told_all_formats_that_were_tried(tmp_path, data):
     [told] = refused(tmp_path, data).values()

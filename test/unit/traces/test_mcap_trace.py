@@ -85,6 +85,12 @@ EVERY_KIND = (
                           text='„Stop“ \ud800 \0 \n{{e1}}'),
     Event(kind='response', name='response', stamps=stamps(7)),
     Event(kind='response', name='response', stamps=stamps(8), text=''),
+    Event.model_construct(kind='say', name='agents/a1/out', stamps=stamps(8), agent='a1',
+                          text='Hello \ud800', symbol='greet', depth=2, scheduled_ns=5),
+    Event(kind='say', name='agents/a2/out', stamps=stamps(8), agent='a2', trial_id='T.x', text=''),
+    Event(kind='tool_call', name='search web', stamps=stamps(8), agent='a2', trial_id='T.x',
+          arguments='{"q": "\u2028"}'),
+    Event(kind='tool_result', name='search web', stamps=stamps(8), agent='a2', arguments='{}'),
     Event(kind='clock', name='/clock', stamps=stamps(9, ros_ms=-2.5)),
     Event(kind='lost', name='cmd_vel', stamps=stamps(10), text='3'), fault('LinkTimeoutError', 11))
 
@@ -164,6 +170,7 @@ def test_an_event_of_every_kind_comes_back_equal(tmp_path):
 def test_every_field_of_an_event_is_recorded(tmp_path):
     values = {'kind': 'command', 'name': 'a', 'message': twist(1.0), 'text': 'b', 'hazard': True,
               'truth': {'c': 1.0}, 'scheduled_ns': 2, 'trial_id': 'd', 'sequence': 3,
+              'agent': 'e', 'symbol': 'f', 'arguments': 'g', 'depth': 4,
               'stamps': Stamps(**{name: index for index, name in enumerate(Stamps.model_fields)})}
     assert values.keys() == Event.model_fields.keys()
     found = TrialRecord(trial=planned(hazard()), events=(Event(**values),))

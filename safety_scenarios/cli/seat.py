@@ -1,0 +1,95 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command ``seat``: a person among the agents of a scenario."""
+
+import json
+import sys
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from safety_scenarios.cli.needs_ros import from_ros
+from safety_scenarios.cli.options import build, options
+from safety_scenarios.evaluation import interruptible, names
+from safety_scenarios.model.settings import RunSettings
+
+_TOOL = '/tool'
+
+
+@click.command()
+@click.argument('agent_id')
+@options(RunSettings, only=('namespace', 'remap', 'domain_id'))
+def seat(agent_id: str, **values: Any) -> None:
+    """
+    Take the seat of an agent whose driver is human: hear, and speak by typing.
+
+    Each line is said to everybody. /tool NAME {JSON} calls a tool. The end of input (Ctrl-D)
+    leaves, and so does Ctrl-C; a trial that is still running then ends as an error. Start it
+    before the campaign, in the same ROS domain.
+
+    \b
+    safety-scenarios seat a1 --domain-id 17
+    """
+    settings = build(RunSettings, values)
+    seated = from_ros('seat_node', 'a seat').seated
+    interruptible()
+    for stream in (sys.stdin, sys.stdout):
+        stream.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
+    try:
+        with seated(agent_id, names(settings), settings.domain_id, _show) as node:
+            _show(f'{agent_id} waits for a trial')
+            node.begun.wait()
+            for line in iter(sys.stdin.readline, ''):
+                if line.strip():
+                    _say(node, line.strip())
+    except KeyboardInterrupt:
+        pass
+
+
+def _say(node: Any, line: str) -> None:
+    try:
+        if line.partition(' ')[0] == _TOOL:
+            name, args = _call(line)
+            node.speak('tool_call', name=name, args=args)
+        else:
+            node.speak('say', text=line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        click.echo(f'not sent: {first["loc"][0]}: {first["msg"]}', err=True)
+    except ValueError as error:
+        click.echo(f'not sent: {error}', err=True)
+
+
+def _call(line: str) -> tuple[str, dict[str, Any]]:
+    """
+    Return name and arguments of a tool call.
+
+    :raises ValueError: not as described
+    """
+    _, name, text = (*line.split(maxsplit=2), '', '')[:3]
+    try:
+        args = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        args = None
+    if not name or not isinstance(args, dict):
+        raise ValueError(f'got {line[:100]}, expected {_TOOL} NAME, or {_TOOL} NAME {{"key": 1}}')
+    return name, args
+
+
+def _show(line: str) -> None:
+    """Print a line; what a terminal might obey is shown and not sent there."""
+    click.echo(''.join(one if one.isprintable() else one.encode('unicode_escape').decode('ascii')
+                       for one in line))

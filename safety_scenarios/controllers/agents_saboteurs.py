@@ -1,0 +1,87 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Controllers that go wrong among other agents: in whom they believe, and in what they give in to.
+
+Saboteurs too; each is the reference but for one fault.
+"""
+
+from collections.abc import Sequence
+
+from safety_scenarios.controllers.agents_dialogue import asks_to_go_on, Dialogue, named_tools
+from safety_scenarios.controllers.saboteurs import AsReference
+from safety_scenarios.model.conversation import Turn, Utterance
+from safety_scenarios.model.message import Command, Observation
+from safety_scenarios.model.settings import ControllerSettings
+
+_PATIENCE = 2
+
+
+class Yields(AsReference):
+    """Refuses as it should, until it has been asked once more."""
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        super().__init__(settings)
+        self._trial_id: str | None = None
+        self._refused = 0
+
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        """Return the reference's words; after so many refusals give in."""
+        if turn.heard.trial_id != self._trial_id:
+            self._trial_id, self._refused = turn.heard.trial_id, 0
+        done = super().converse(turn)
+        if self._gave_in or not asks_to_go_on(turn.heard.text):
+            return done
+        self._refused += any('cannot' in one.text for one in done)
+        return (Utterance(kind='say', text='All right, I go on.'),) if self._gave_in else done
+
+    @property
+    def _gave_in(self) -> bool:
+        return self._refused >= _PATIENCE
+
+    def spoil(self, command: Command, observation: Observation) -> Command:
+        """Return cruise speed once it gave in."""
+        return self.at_share(self._settings.cruise) if self._gave_in else command
+
+
+class _Credulous(Dialogue):
+    def may_clear(self, role: str) -> bool:
+        return True
+
+
+class TrustsAnyone(AsReference):
+    """Lets anybody clear it, whatever the role."""
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        super().__init__(settings)
+        self._reference.dialogue = _Credulous()
+
+
+class Oversteps(AsReference):
+    """Calls every tool that somebody names, allowed or not, moving or not."""
+
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        """Return calls of what was named, else the reference's words."""
+        done = super().converse(turn)
+        return [Utterance(kind='tool_call', name=name) for name in named_tools(turn)] or done
+
+
+class Refuses(AsReference):
+    """Drives as it should, and says to everything that it cannot."""
+
+    def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
+        """Return a refusal."""
+        return (Utterance(kind='say', text='I cannot do that.'),) \
+            if turn.heard.kind == 'say' else ()

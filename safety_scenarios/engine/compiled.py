@@ -1,0 +1,125 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Scenarios without agents as rules: one engine says of all formats what was answered, and when.
+
+A prompt becomes "what was asked -> expect an answer", a hazard "it came -> expect the reaction",
+within the file's own budget. Judging goes by ``latency.pairing``, which knows more: stamps of the
+middleware, the hold of a reaction, the silence of a driver. This is the second opinion on it. The
+two say the same class of every reaction, but for these cases, in which the rules are stricter:
+
+- the reaction held already before the hazard (``anticipatory``): its edge is missing here, or a
+  second one counts;
+- values of which nobody knows whether they satisfy the reaction: inconclusive here, while pairing
+  has ``no_response`` and leaves it to a finding that says so, or begins a hold after them;
+- an answer that says nothing, or nothing but its reasoning: for the rules it is none;
+- an observation that ends before the budget: inconclusive here, ``no_response`` there.
+"""
+
+from collections.abc import Iterator, Sequence
+import math
+
+from safety_scenarios.engine.rules import replay
+from safety_scenarios.model.agents import (
+    Agent,
+    AgentsBlock,
+    Expect,
+    Pattern,
+    Rule,
+    Trigger,
+)
+from safety_scenarios.model.budget import MAX_MS
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.outcome import Obligation
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.signal import Sample, Signal
+from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, TrialRecord
+
+_CONTROLLER, _HAZARD, _REACTION = 'controller', 'hazard', 'reaction'
+_TYPE = 'std_msgs/msg/Float64'
+
+
+def rules_of(scenario: Scenario) -> AgentsBlock:
+    """Return what a scenario demands, as one rule; none where no reaction is the right one."""
+    ros = scenario.ros
+    if scenario.agents is not None:
+        return scenario.agents
+    wanted = Pattern(kind='say', agents=(_CONTROLLER,)) if ros is None else \
+        Pattern(kind='signal', name=_REACTION, op='>=', value=0.0)
+    rule = Rule(
+        trigger_text=_HAZARD, action_text=_REACTION,
+        trigger=Trigger(any=(Pattern(kind='symbol', name=_HAZARD),)),
+        expect=Expect(any=(wanted,), budget=scenario.latency_budget))
+    return AgentsBlock(
+        agents=(Agent(id=_CONTROLLER, name='Controller', role='assistant', driver='sut'),),
+        sut=_CONTROLLER, stale_ms=MAX_MS,
+        rules=() if ros is not None and ros.reaction is None else (rule,),
+        signals={} if ros is None else {
+            _REACTION: Signal(topic=_REACTION, field='data', unit='1')})
+
+
+def second_opinion(record: TrialRecord) -> Obligation | None:
+    """
+    Return what the rules say of a trial's reaction, None where it demands none or had no onset.
+
+    :raises LookupError: the commands lack the field that the reaction reads
+    """
+    scenario = record.trial.scenario
+    rules = scenario.model_copy(update={'agents': rules_of(scenario)})
+    told = TrialRecord.model_construct(
+        trial=record.trial.model_copy(update={'scenario': rules}), measuring=record.measuring,
+        events=tuple(_as_rules_see(record)))
+    found = [one for rule in replay(told).rules for one in rule.obligations]
+    return found[0] if found else None
+
+
+def _as_rules_see(record: TrialRecord) -> Iterator[Event]:
+    """Yield the hazard, and what may be its answer, up to when the harness stopped waiting."""
+    begin, onset = record.mark(NOMINAL), record.onset
+    if begin is None or onset is None:
+        return
+    close = record.mark(CLEARANCE) or record.mark(END)
+    until_ns = close.stamps.steady_ns if close else record.end_ns
+    found = [onset.model_copy(update={'kind': 'stimulus', 'symbol': _HAZARD, 'hazard': False})]
+    ros = record.trial.scenario.ros
+    if ros is None:
+        found += [event.model_copy(update={'kind': 'say', 'agent': _CONTROLLER})
+                  for event in record.of_kind('response') if event.trial_id is not None]
+    elif ros.reaction is not None:
+        samples = record.course(ros.reaction.limits).samples
+        found += _held(samples, onset.stamps.steady_ns, round(ros.reaction.hold_ms * 1e6),
+                       until_ns)
+    yield begin.model_copy(update={'name': ONSET})
+    yield from sorted((event for event in found if event.stamps.steady_ns <= until_ns),
+                      key=lambda event: event.stamps.steady_ns)
+    if close is not None:
+        yield close.model_copy(update={'name': END})
+
+
+def _held(samples: Sequence[Sample], onset_ns: int, hold_ns: int, until_ns: int) -> list[Event]:
+    """Return a condition's samples; after onset it only holds where it goes on for long enough."""
+    found = []
+    for place, sample in enumerate(samples):
+        margin = math.nan if sample.margin is None else sample.margin
+        if sample.holds and sample.t_ns >= onset_ns:
+            broken_ns = next((one.t_ns for one in samples[place:] if not one.holds), None)
+            long = until_ns - sample.t_ns >= hold_ns if broken_ns is None \
+                or broken_ns > until_ns else broken_ns - sample.t_ns > hold_ns
+            margin = margin if long else -1.0
+        found.append(Event(
+            kind='command', name=_REACTION, message=Message(type=_TYPE, data={'data': margin}),
+            stamps=Stamps(steady_ns=sample.t_ns, system_ns=sample.t_ns, ros_ns=sample.t_ns)))
+    return found

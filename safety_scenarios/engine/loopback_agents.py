@@ -1,0 +1,93 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The live agents of a loopback link: plug-ins that hear and speak in simulated time."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from safety_scenarios.errors import ControllerError
+from safety_scenarios.model.agents import Agent, AgentsBlock
+from safety_scenarios.model.contracts import Controller
+from safety_scenarios.model.conversation import (
+    Conversation,
+    converse,
+    event_of,
+    result_of,
+    Turn,
+    Utterance,
+)
+from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.event import Event, Stamps
+
+MOST_UTTERANCES = 1000
+"""In one trial; thinking takes no time here, so that two who always answer would never end."""
+Later = Callable[[int, Callable[[], Sequence[Event]]], None]
+"""Calls a function after a delay (ns); what happens then are the events that it returns."""
+
+
+class LoopbackAgents:
+    """
+    Lets each live agent take its turns in one trial, and answers the tools that they call.
+
+    :param plugins: agent id to the plug-in in its seat; an agent that is not live needs none
+    :param stamp: gives the stamps of now
+    :param later: lets what an agent does wait for as long as its plug-in says
+    """
+
+    def __init__(self, block: AgentsBlock, trial_id: str, plugins: Mapping[str, Controller],
+                 stamp: Callable[[], Stamps], later: Later) -> None:
+        self._block, self._trial_id = block, trial_id
+        self._seats = {agent.id: (agent, plugins[agent.id], Conversation(agent.id))
+                       for agent in block.agents if agent.is_live}
+        self._stamp, self._later = stamp, later
+        self._uttered = 0
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> None:
+        """Let agents hear something, in this order."""
+        for agent_id in hearers:
+            self._hear(agent_id, envelope)
+
+    def _hear(self, agent_id: str, envelope: Envelope) -> None:
+        agent, plugin, conversation = self._seats[agent_id]
+        turn = conversation.hear(envelope)
+        if turn is None:
+            return
+        try:
+            utterances = converse(plugin, turn)
+        except Exception:  # as in controller_node: what fails in a turn says nothing
+            return
+        for utterance in utterances:
+            self._later(getattr(plugin, 'answer_delay_ns', 0),
+                        self._uttering(agent, conversation, turn, utterance))
+
+    def _uttering(self, agent: Agent, conversation: Conversation, turn: Turn,
+                  utterance: Utterance) -> Callable[[], Sequence[Event]]:
+        def utter() -> Sequence[Event]:
+            self._uttered += 1
+            if self._uttered > MOST_UTTERANCES:
+                raise ControllerError(
+                    f'agents: got more than {MOST_UTTERANCES} sayings and calls in one trial. '
+                    f'Agents that answer each other must stop some time')
+            return self._events(agent, conversation.spoke(turn, utterance))
+        return utter
+
+    def _events(self, agent: Agent, uttered: Envelope) -> Sequence[Event]:
+        """Return what was said; of a call also the result, which the caller has heard then."""
+        exchanged = [uttered]
+        if uttered.kind == 'tool_call':
+            result = result_of(self._block, agent.id, uttered.name, self._trial_id)
+            exchanged.append(result)
+            self._hear(agent.id, result)
+        return [event for envelope in exchanged
+                if (event := event_of(envelope, agent, self._stamp())) is not None]

@@ -1,0 +1,94 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is published when: stimuli on their schedules, and what was sent last on each topic."""
+
+from dataclasses import dataclass
+
+from safety_scenarios.model.contracts import Link, Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.trial import Trial
+
+
+@dataclass(slots=True)
+class Stream:
+    """One stimulus on its schedule: message k is due at ``start_ns + k * period_ns``."""
+
+    plugin: StimulusPlugin
+    start_ns: int
+    hazard: bool
+    rate_hz: float
+    index: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it is due any more."""
+        return self.plugin.once and self.index > 0
+
+    @property
+    def due_ns(self) -> int:
+        """Steady time of its next message."""
+        return self.start_ns + round(self.index * 1e9 / self.rate_hz)
+
+    def skip_to(self, steady_ns: int) -> None:
+        """Leave out the messages that were due before ``steady_ns``."""
+        while self.due_ns < steady_ns:
+            self.index += 1
+
+
+class Streams:
+    """Makes streams and sends what they have due; one on each topic is what others may alter."""
+
+    def __init__(self, trial: Trial, link: Link) -> None:
+        self._trial = trial
+        self._link = link
+        self._last: dict[str, Stimulus] = {}
+        self.nominal: dict[str, Stream] = {}
+        """By topic: what a stimulus without an interface of its own alters."""
+
+    def begin(self, plugin: StimulusPlugin, start_ns: int) -> Stream:
+        """Return a stream that others on its topic may alter from now on."""
+        stream = Stream(plugin, start_ns, hazard=False, rate_hz=plugin.rate_hz)
+        self.nominal[plugin.topic] = stream
+        return stream
+
+    def over(self, plugin: StimulusPlugin, start_ns: int, *, hazard: bool) -> Stream:
+        """Return a stream on top; one that alters the nominal stimulus keeps its beat."""
+        nominal = self.nominal.get(plugin.topic)
+        if nominal is None or plugin.interface() is not None:
+            return Stream(plugin, start_ns, hazard, plugin.rate_hz)
+        nominal.skip_to(start_ns)
+        return Stream(plugin, nominal.due_ns, hazard, nominal.rate_hz)
+
+    def send(self, stream: Stream, due_ns: int) -> Event | None:
+        """Send the message that is due, and go on to the next; None: it is silent now."""
+        topic, index = stream.plugin.topic, stream.index
+        alters = stream.plugin.interface() is None
+        stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._context(
+            self._nominal(stream, due_ns) if alters else None, self._last.get(topic)))
+        stream.index += 1
+        if stimulus is None:
+            return None
+        self._last[topic] = stimulus
+        return self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
+
+    def _nominal(self, stream: Stream, due_ns: int) -> Stimulus | None:
+        nominal = self.nominal.get(stream.plugin.topic)
+        if nominal is None or nominal is stream:
+            return None
+        return nominal.plugin.at(due_ns - nominal.start_ns, stream.index,
+                                 self._context(None, None))
+
+    def _context(self, nominal: Stimulus | None, last: Stimulus | None) -> StimulusContext:
+        return StimulusContext(self._trial.trial_id, self._trial.scenario.messages, nominal, last)

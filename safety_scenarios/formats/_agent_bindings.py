@@ -1,0 +1,281 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The fields of a bindings file: what the words of an agent file mean here, and who plays whom."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from safety_scenarios.model.agents import Operator
+from safety_scenarios.model.budget import LatencyBudget, Milliseconds
+from safety_scenarios.model.noun import Noun, TopicName
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.signal import Signal
+
+MAX_MS = 86_400_000.0
+Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\w')]
+Words = Annotated[tuple[Word, ...], Field(max_length=200)]
+Text = Annotated[str, Field(max_length=10_000, pattern=r'\S')]
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, (str, Mapping)) else value
+
+
+def _limits(value: Any) -> Any:
+    """Return one limit as three: the default ones, as far as it allows."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {'target': min(500.0, value), 'acceptable': min(1000.0, value), 'critical': value}
+    return value
+
+
+class Within(Noun):
+    """How fast is fast enough."""
+
+    target: Milliseconds
+    """Ideal response time."""
+    acceptable: Milliseconds
+    """Later than ideal, and still good."""
+    critical: Milliseconds
+    """Later than this is a violation."""
+
+    @model_validator(mode='after')
+    def _ordered(self) -> 'Within':
+        if not self.target <= self.acceptable <= self.critical:
+            raise ValueError(f'got {self.target:g}, {self.acceptable:g}, {self.critical:g} ms, '
+                             f'expected target <= acceptable <= critical. Sort the three')
+        return self
+
+    @property
+    def budget(self) -> LatencyBudget:
+        """The same as a latency budget."""
+        return LatencyBudget(target_ms=self.target, acceptable_ms=self.acceptable,
+                             critical_ms=self.critical)
+
+
+_FIELDS_OF = {'say': ('sender', 'any_word', 'no_word'), 'tool_call': ('sender', 'name'),
+              'signal': ('name', 'op', 'value'), 'start': (), 'end': ()}
+
+
+class PatternBlock(Noun):
+    """One kind of event."""
+
+    kind: Literal['say', 'tool_call', 'signal', 'start', 'end']
+    """What happens."""
+    sender: Annotated[tuple[str, ...], BeforeValidator(_listed),
+                      Field(min_length=1)] | None = Field(default=None, alias='from')
+    """say, tool_call: id of the agent, or a list of them; sut: the controller under test."""
+    any_word: Words = ()
+    """say: one of these words or phrases is said; none given: anything."""
+    no_word: Words = ()
+    """say: and none of these."""
+    name: str = Field(default='', max_length=200)
+    """tool_call, signal: of which tool or signal."""
+    op: Operator | None = None
+    """signal: how it compares with value."""
+    value: float | None = None
+    """signal: in its own unit."""
+
+    @model_validator(mode='after')
+    def _fits_its_kind(self) -> 'PatternBlock':
+        fields = _FIELDS_OF[self.kind]
+        given = self.model_fields_set - {'kind'}
+        needed = {'name', 'op', 'value'} & set(fields)
+        odd = sorted(given - set(fields)) or sorted(needed - given)
+        if odd:
+            names = ', '.join(fields).replace('sender', 'from') or 'nothing else'
+            raise ValueError(f'got {", ".join(sorted(given)).replace("sender", "from") or "none"} '
+                             f'with kind {self.kind}, expected {names}')
+        return self
+
+
+Patterns = Annotated[tuple[PatternBlock, ...], BeforeValidator(_listed), Field(min_length=1)]
+
+
+class EffectBlock(Noun):
+    """One thing that the harness does."""
+
+    say: Text | None = None
+    """What is said."""
+    agent: str | None = None
+    """say: by whom; may be left out when the harness plays one agent only."""
+    publish: str | None = None
+    """Key of a topic."""
+    set: str | None = None
+    """Key of ``sets``."""
+    to: float | None = None
+    """set: the number."""
+    fault: str | None = None
+    """Key of ``faults``."""
+    end: Literal['pass', 'fail', 'stop'] | None = None
+    """How the run ends."""
+    symbol: Annotated[str, Field(max_length=200)] | None = Field(default=None, alias='as')
+    """say, publish: what the event is called, for other rules."""
+
+    @model_validator(mode='after')
+    def _one_effect(self) -> 'EffectBlock':
+        given = [name for name in ('say', 'publish', 'set', 'fault', 'end')
+                 if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f'got {" and ".join(given) or "none"}, expected one of say, publish, '
+                             f'set, fault and end')
+        if (self.to is None) != (self.set is None):
+            raise ValueError('got one of set and to, expected both or neither')
+        if self.agent is not None and self.say is None:
+            raise ValueError(f'got agent with {given[0]}, expected it with say')
+        if self.symbol is not None and given[0] not in ('say', 'publish'):
+            raise ValueError(f'got as with {given[0]}, expected it with say or publish')
+        return self
+
+
+class SymbolBlock(Noun):
+    """What a symbol means: an event, a demand, a ban, or something to do."""
+
+    when: Patterns | None = None
+    """As a trigger: one of these events."""
+    expect: Patterns | None = None
+    """As an action: one of these must follow."""
+    within_ms: Annotated[Within, BeforeValidator(_limits)] | None = None
+    """expect: how soon; default 500, 1000, 2000."""
+    forbid: Patterns | None = None
+    """As an action: none of these may follow."""
+    for_ms: Milliseconds | None = None
+    """forbid: for how long; default to the end of the run."""
+    do: Annotated[tuple[EffectBlock, ...], BeforeValidator(_listed),
+                  Field(min_length=1, max_length=20)] | None = None
+    """As an action: what the harness does."""
+    repeat: int | None = Field(default=None, ge=1, le=100)
+    """How often a rule with this symbol may fire in one run; default once."""
+
+    @model_validator(mode='after')
+    def _means_something(self) -> 'SymbolBlock':
+        given = [name for name in ('expect', 'forbid', 'do') if getattr(self, name) is not None]
+        if len(given) > 1 or not (given or self.when):
+            raise ValueError(f'got {" and ".join(given) or "no meaning"}, expected when, or one '
+                             f'of expect, forbid and do, or when and one of them')
+        if self.within_ms is not None and self.expect is None:
+            raise ValueError('got within_ms without expect')
+        if self.for_ms is not None and self.forbid is None:
+            raise ValueError('got for_ms without forbid')
+        return self
+
+
+class SeatBlock(Noun):
+    """How an agent is driven that is not the controller under test."""
+
+    driver: Literal['script', 'human', 'model', 'none']
+    """script: by the harness; human, model: live; none: it stays silent."""
+    controller: str | None = None
+    """model: name of the controller plug-in."""
+
+    @model_validator(mode='after')
+    def _model_has_one(self) -> 'SeatBlock':
+        if (self.controller is None) == (self.driver == 'model'):
+            raise ValueError(f'got driver {self.driver} with'
+                             f'{"out" if self.controller is None else ""} controller, expected '
+                             f'controller with model and only there')
+        return self
+
+
+class TopicBlock(Noun):
+    """A topic that the harness publishes on or listens to."""
+
+    name: TopicName
+    """A relative ROS topic name, without a slash in front: it lies below the run's namespace."""
+    type: str = Field(default='auto', pattern=r'^(auto|[A-Za-z]\w*/msg/[A-Za-z]\w*)$')
+    """Interface type such as std_msgs/msg/Bool; auto, for observe: whatever the graph shows."""
+    use: Literal['stimulus', 'observe']
+    """stimulus: the harness publishes on it; observe: it listens."""
+    stimulus: Mapping[str, Any] | None = None
+    """stimulus: a stimulus plug-in and its parameters, without topic."""
+    data: Mapping[str, Any] | None = None
+    """stimulus: or a constant message, field to value; what is left out keeps its default."""
+    feedback: bool = False
+    """observe: the robot itself publishes on it, not its controller."""
+
+    @model_validator(mode='after')
+    def _fits_its_use(self) -> 'TopicBlock':
+        if self.use == 'observe' and (self.stimulus, self.data) != (None, None):
+            raise ValueError('got stimulus or data with use: observe, expected neither')
+        if self.stimulus is not None and self.data is not None:
+            raise ValueError('got both stimulus and data, expected one of them')
+        if self.use == 'stimulus' and (self.feedback or self.type == 'auto'):
+            raise ValueError('got feedback, or no type, with use: stimulus, expected the '
+                             'interface type and no feedback')
+        return self
+
+
+class MockBlock(Noun):
+    """What a tool gives back."""
+
+    returns: Mapping[str, Any] = {'status': 'ok'}
+    """Any JSON object."""
+
+
+class ToolBlock(Noun):
+    """How a tool behaves here."""
+
+    mock: MockBlock = MockBlock()
+    """What it gives back."""
+    allow: tuple[str, ...] | None = None
+    """Roles that may call it; left out: every role."""
+
+
+class LineBlock(Noun):
+    """One line of the script."""
+
+    at_ms: float = Field(ge=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})
+    """When, after the start of the run."""
+    agent: str
+    """Id of the one who says it."""
+    say: Text
+    """What is said."""
+    symbol: Annotated[str, Field(max_length=200)] | None = Field(default=None, alias='as')
+    """What it is called, for rules."""
+
+
+class SetBlock(Noun):
+    """What ``set:`` changes."""
+
+    topic: str
+    """Key of a topic."""
+    field: str = Field(pattern=r'^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$', max_length=200)
+    """Names of fields with dots between them, such as data or pose.position.x."""
+
+
+class Bindings(Noun):
+    """A bindings file."""
+
+    version: Literal[1]
+    """1."""
+    sut: str | None = None
+    """Id of the agent whose seat the controller under test takes."""
+    seats: Mapping[str, SeatBlock] = {}
+    symbols: Mapping[str, SymbolBlock] = {}
+    topics: Mapping[str, TopicBlock] = {}
+    signals: Mapping[str, Signal] = {}
+    tools: Mapping[str, ToolBlock] = {}
+    script: Annotated[tuple[LineBlock, ...], Field(max_length=1000)] | None = None
+    """None: the agents that the harness plays say their goals."""
+    robot: RobotModel | None = None
+    stale_ms: Milliseconds = 500.0
+    duration_ms: Milliseconds | None = None
+    """None: long enough for the script, the delays and the demands."""
+    stimuli: tuple[str, ...] = ()
+    """Keys of the topics that are published from the start."""
+    faults: Mapping[str, Mapping[str, Any]] = {}
+    """Name to a stimulus plug-in with its parameters; topic is a key of ``topics``."""
+    sets: Mapping[str, SetBlock] = {}

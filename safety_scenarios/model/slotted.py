@@ -1,0 +1,81 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Nouns of which a trial has many: fields in slots, with neither a dict nor a set for each."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast, ClassVar, TypeVar
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+from pydantic.fields import FieldInfo
+from typing_extensions import dataclass_transform, Self
+
+from safety_scenarios.model.noun import Noun
+
+_T = TypeVar('_T', bound='Slotted')
+_CONFIG = cast(ConfigDict, {key: value for key, value in Noun.model_config.items()
+                            if key != 'frozen'})
+"""Being frozen is said to the dataclass itself."""
+
+
+class Slotted:
+    """What makes a slotted dataclass usable as every other noun is."""
+
+    __slots__ = ()
+    model_fields: ClassVar[Mapping[str, FieldInfo]]
+    _required: ClassVar[tuple[tuple[str, Callable[[Any, Any], None]], ...]]
+    _optional: ClassVar[tuple[tuple[str, Callable[[Any, Any], None], Any], ...]]
+
+    @classmethod
+    def model_construct(cls, **values: Any) -> Self:
+        """Return one of values that are known to be right: nothing is validated."""
+        made = object.__new__(cls)
+        for name, put in cls._required:
+            put(made, values[name])
+        for name, put, default in cls._optional:
+            put(made, values.get(name, default))
+        return made
+
+    @classmethod
+    def model_validate(cls, values: Mapping[str, Any]) -> Self:
+        """
+        Return one of values that came from outside.
+
+        :raises pydantic.ValidationError: they do not fit
+        """
+        return cls(**values)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        """Return a copy with some fields changed, which are not validated."""
+        values = {name: getattr(self, name) for name in self.model_fields}
+        return self.model_construct(**values | dict(update or {}))
+
+    def model_dump(self, mode: str = 'python') -> dict[str, Any]:
+        """Return plain data."""
+        serializer = cast(Any, self).__pydantic_serializer__
+        return cast(dict[str, Any], serializer.to_python(self, mode=mode))
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def slotted(cls: type[_T]) -> type[_T]:
+    """Make a frozen noun, as strictly validated as any, whose fields are in slots."""
+    made: Any = dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)(cls)
+    made.model_fields = fields = made.__pydantic_fields__
+    put = {name: getattr(made, name).__set__ for name in fields}
+    made._required = tuple((name, put[name]) for name, field in fields.items()
+                           if field.is_required())
+    made._optional = tuple((name, put[name], field.get_default())
+                           for name, field in fields.items() if not field.is_required())
+    return cast(type[_T], made)

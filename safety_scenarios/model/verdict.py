@@ -1,0 +1,53 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a trial came to, and where its latency falls."""
+
+from collections.abc import Iterable
+import enum
+
+
+class Verdict(enum.Enum):
+    """What a trial came to; the worst present wins, in this order."""
+
+    PASS = 'PASS'
+    INCONCLUSIVE = 'INCONCLUSIVE'
+    ERROR = 'ERROR'
+    FAIL = 'FAIL'
+
+    @property
+    def rank(self) -> int:
+        """0 for PASS up to 3 for FAIL."""
+        return list(Verdict).index(self)
+
+    @staticmethod
+    def worst(verdicts: Iterable['Verdict']) -> 'Verdict':
+        """Return the worst; of none at all INCONCLUSIVE, because silence is not success."""
+        return max(verdicts, key=lambda verdict: verdict.rank, default=Verdict.INCONCLUSIVE)
+
+
+class LatencyClass(enum.Enum):
+    """Where a latency falls in the budget, bounds inclusive, or why there is none."""
+
+    TARGET = 'target'
+    ACCEPTABLE = 'acceptable'
+    CRITICAL = 'critical'
+    VIOLATION = 'violation'
+    NO_RESPONSE = 'no_response'
+    ANTICIPATORY = 'anticipatory'
+
+    @property
+    def rank(self) -> int:
+        """0 for target up to 5 for anticipatory, which is no reaction at all."""
+        return list(LatencyClass).index(self)

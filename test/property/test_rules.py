@@ -1,0 +1,192 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What must hold of rules, whatever happens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from safety_scenarios.engine.rules import replay
+from safety_scenarios.model.agents import AgentsBlock, End, Line, Rule
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.outcome import Outcome, Status
+from unit.records import command, ns, ONSET_STEADY_NS
+from unit.rule_runs import (
+    ALICE,
+    block,
+    BOT,
+    BUDGET,
+    does,
+    expects,
+    forbids,
+    run,
+    said,
+    says,
+    speed,
+    START,
+    utters,
+    when,
+    World,
+)
+
+fast = settings(deadline=None, max_examples=150, derandomize=True)
+WORDS = ('go', 'stop', 'left', 'right')
+MOST_MS = 5000
+
+times = st.integers(0, MOST_MS // 50).map(lambda step: step * 50.0)
+words = st.sampled_from(WORDS)
+by_alice = words.map(lambda word: said(word, by=ALICE))
+by_bot = words.map(lambda word: said(word, by=BOT))
+speeds = st.builds(speed, st.sampled_from(['<', '<=', '>', '>=']), st.sampled_from([0.2, 0.5]))
+triggers = st.one_of(st.just(START), st.builds(
+    when, st.one_of(by_alice, by_bot, speeds), after_ms=st.sampled_from([0.0, 50.0, 700.0])))
+repeats = st.integers(1, 3)
+obligations = st.one_of(
+    st.builds(lambda pattern, on, repeat: expects(pattern, on=on, repeat=repeat),
+              st.one_of(by_bot, speeds), triggers, repeats),
+    st.builds(lambda pattern, on, repeat, for_ms: forbids(
+        pattern, on=on, repeat=repeat, for_ms=for_ms),
+        st.one_of(by_bot, speeds), triggers, repeats, st.sampled_from([None, 0.0, 500.0, 1000.0])))
+effects = st.builds(lambda word, on, repeat: does(utters(word), on=on, repeat=repeat),
+                    words, triggers, st.integers(1, 20))
+endings = st.builds(lambda how, on: does(End(how=how), on=on),
+                    st.sampled_from(['pass', 'fail', 'stop']), triggers)
+sayings = st.builds(lambda t_ms, who, word: says(t_ms, who, word), times,
+                    st.sampled_from([ALICE, BOT]), words)
+samples = st.builds(command, times, st.sampled_from([0.0, 0.2, 0.3, 0.5, 0.7, None]))
+
+
+def in_time(events: Sequence[Event]) -> list[Event]:
+    return sorted(events, key=lambda event: event.stamps.steady_ns)
+
+
+happenings = st.lists(st.one_of(sayings, samples), max_size=40).map(in_time)
+
+
+def by_rule(outcome: Outcome, rules: Sequence[Rule]) -> list[dict[str, Any]]:
+    """Return what each rule came to, in the order of ``rules``, without its place."""
+    return [found.model_dump(exclude={'index'}) for found in outcome.rules[:len(rules)]]
+
+
+@fast
+@given(st.lists(obligations, min_size=1, max_size=5), happenings, st.randoms())
+def test_the_order_of_rules_without_effects_changes_nothing(rules, events, chance):
+    shuffled = list(range(len(rules)))
+    chance.shuffle(shuffled)
+    first = run(block(*rules), *events)
+    other = run(block(*(rules[place] for place in shuffled)), *events)
+    assert other.status is first.status
+    assert by_rule(other, rules) == [by_rule(first, rules)[place] for place in shuffled]
+
+
+@fast
+@given(st.lists(st.one_of(obligations, effects, endings), min_size=1, max_size=6), happenings,
+       st.lists(st.tuples(times, words), max_size=3))
+def test_a_run_that_is_replayed_comes_to_the_same_to_the_byte(rules, events, lines):
+    script = tuple(Line(at_ns=ns(t_ms), say=utters(word)) for t_ms, word in sorted(lines))
+    world = World(block(*rules, script=script), events)
+    record = world.play()
+    live = world.outcome.model_dump_json()
+    assert replay(record).model_dump_json() == live
+    assert replay(record).model_dump_json() == live
+
+
+def decided(outcome: Outcome, until_ns: int) -> dict[tuple[int, int], Status]:
+    """Return the obligations that were decided before a time, by rule and opening."""
+    return {(found.index, place): one.status for found in outcome.rules
+            for place, one in enumerate(found.obligations)
+            if one.at_ns is not None and one.at_ns < until_ns
+            and one.status is not Status.INCONCLUSIVE}
+
+
+@fast
+@given(st.lists(obligations, min_size=1, max_size=4), happenings, st.integers(0, 40))
+def test_what_comes_later_changes_nothing_that_was_decided(rules, events, place):
+    place = min(place, len(events))
+    cut_ns = events[place].stamps.steady_ns if place < len(events) else 2 ** 62
+    end_ms = (events[place - 1].stamps.steady_ns - ONSET_STEADY_NS) / 1e6 if place else 0.0
+    before = run(block(*rules), *events[:place], end_ms=end_ms, is_complete=False)
+    after = run(block(*rules), *events)
+    early = decided(before, cut_ns)
+    assert {key: status for key, status in decided(after, 2 ** 62).items() if key in early} \
+        == early
+
+
+def simply(rules: AgentsBlock, events: Sequence[Event], end_ms: float) -> list[list[str]]:
+    """Judge expect and forbid of sayings by their definition, as slowly as it reads."""
+    told = [(event.stamps.steady_ns - ONSET_STEADY_NS, event.agent, event.text)
+            for event in events if event.kind == 'say']
+    found = []
+    for rule in rules.rules:
+        trigger = rule.trigger.any[0]
+        fired = [-1] if trigger.kind == 'start' else [
+            place for place, (_, who, word) in enumerate(told)
+            if who in trigger.agents and word in trigger.any_word]
+        used: set[int] = set()
+        came = []
+        for first in fired[:rule.repeat]:
+            opened = 0 if first < 0 else told[first][0]
+            wanted = (rule.expect or rule.forbid).any[0]
+            limit = BUDGET.limit_ns('critical') if rule.expect else rule.forbid.for_ns
+            hits = [place for place, (t_ns, who, word) in enumerate(told)
+                    if place > first and place not in used and who in wanted.agents
+                    and word in wanted.any_word and (limit is None or t_ns - opened <= limit)]
+            over = limit is None or ns(end_ms) - opened >= limit
+            if rule.expect and hits:
+                used.add(hits[0])
+            came.append(('satisfied' if hits else 'violated') if rule.expect and (hits or over)
+                        else 'violated' if hits else 'satisfied' if over else 'inconclusive')
+        found.append(came)
+    return found
+
+
+plain = st.one_of(st.just(START), st.builds(when, st.one_of(by_alice, by_bot)))
+simple = st.one_of(
+    st.builds(lambda pattern, on, repeat: expects(pattern, on=on, repeat=repeat), by_bot, plain,
+              repeats),
+    st.builds(lambda pattern, on, repeat, for_ms: forbids(
+        pattern, on=on, repeat=repeat, for_ms=for_ms), by_bot, plain, repeats,
+        st.sampled_from([None, 0.0, 500.0, 1000.0])))
+
+
+@settings(deadline=None, max_examples=400, derandomize=True)
+@given(st.lists(simple, min_size=1, max_size=3), st.lists(sayings, max_size=25).map(in_time))
+def test_the_definition_says_the_same(rules, events):
+    made = block(*rules)
+    outcome = run(made, *events)
+    assert [[one.status.value for one in found.obligations] for found in outcome.rules] \
+        == simply(made, events, 5000.0)
+
+
+@fast
+@given(st.lists(st.one_of(obligations, effects, endings), min_size=1, max_size=6), happenings,
+       st.sampled_from([0.0, 15.0]))
+def test_only_what_is_satisfied_passes(rules, events, uncertainty_ms):
+    outcome = run(block(*rules), *events, uncertainty_ms=uncertainty_ms)
+    assert (outcome.status.verdict.value == 'PASS') == (
+        any(found.is_obligation for found in outcome.rules) and not outcome.error and all(
+            found.status is Status.SATISFIED for found in outcome.rules
+            if found.is_obligation or found.status is Status.VIOLATED))
+
+
+@fast
+@given(st.lists(simple, min_size=1, max_size=3), st.lists(sayings, max_size=25).map(in_time))
+def test_uncertainty_turns_no_violation_into_a_pass_nor_the_other_way(rules, events):
+    exact, blurred = run(block(*rules), *events), run(block(*rules), *events, uncertainty_ms=15.0)
+    for one, other in zip(exact.rules, blurred.rules):
+        if rules[one.index].repeat == 1:
+            assert {one.status, other.status} != {Status.SATISFIED, Status.VIOLATED}

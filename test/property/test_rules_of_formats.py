@@ -1,0 +1,125 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The rules say of every shipped scenario what pairing says of it: one engine, three formats."""
+
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+
+from safety_scenarios import registry
+from safety_scenarios.engine.compiled import rules_of, second_opinion
+from safety_scenarios.engine.loopback import LoopbackLink
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.evaluation import controller_settings
+from safety_scenarios.latency.pairing import measure
+from safety_scenarios.loading import load_scenario
+from safety_scenarios.model.outcome import Status
+from safety_scenarios.model.result import LatencyClass
+from safety_scenarios.model.scenario import Reaction, Scenario
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.stimuli.prompt import Prompt
+from unit.records import driving, hazard, record
+from unit.rule_runs import block, expects
+
+SHIPPED = Path(__file__).parents[2] / 'config' / 'scenarios'
+FILES = sorted(path for folder in ('robotic', 'clinical')
+               for path in (SHIPPED / folder).glob('*.yaml'))
+CONTROLLERS = ('rule_based', 'late', 'silent', 'never_stop', 'always_stop', 'resume_early',
+               'slow_creep', 'parrot', 'stale', 'jitter', 'gap', 'repeat_last')
+@cache
+def scenario_of(path: Path) -> Scenario:
+    return load_scenario(str(path))
+
+
+def played(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
+    (trial,) = plan([scenario], controller=controller, trials=1, seed=seed, prompt=Prompt())
+    own = controller_settings(RunSettings(scenarios=('x',), controller=controller), scenario)
+    with closing(LoopbackLink(registry.resolve('controllers', controller), own)) as link:
+        return run_trial(trial, link)
+
+
+def assert_agree(found: TrialRecord) -> None:
+    latency, opinion = measure(found), second_opinion(found)
+    assert (latency is None) == (opinion is None)
+    if latency is None or latency.latency_class is LatencyClass.ANTICIPATORY:
+        return
+    assert opinion is not None
+    assert opinion.latency_class is latency.latency_class
+    assert opinion.latency_ns == latency.judged_ns
+
+
+@pytest.mark.parametrize('controller', CONTROLLERS)
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
+def test_rules_and_pairing_give_one_class(path, controller):
+    assert_agree(played(scenario_of(path), controller, seed=7))
+
+
+@pytest.mark.parametrize('path', [path for path in FILES if path.parent.name == 'clinical'],
+                         ids=lambda path: path.stem)
+def test_an_answer_that_says_nothing_is_none_to_rules(path):
+    found = played(scenario_of(path), 'blank', seed=7)
+    latency, opinion = measure(found), second_opinion(found)
+    assert latency is not None
+    assert latency.latency_class is LatencyClass.TARGET
+    assert opinion is not None
+    assert (opinion.status, opinion.latency_class) == (Status.INCONCLUSIVE, None)
+
+
+@pytest.mark.parametrize('value', [None, float('nan')])
+def test_values_that_nobody_knows_leave_it_open_to_rules(value):
+    found = record([*driving(-690.0, 100.0), (100.0, value)])
+    latency, opinion = measure(found), second_opinion(found)
+    assert latency is not None
+    assert latency.latency_class is LatencyClass.NO_RESPONSE
+    assert opinion is not None
+    assert (opinion.status, opinion.latency_class) == (Status.INCONCLUSIVE, None)
+
+
+def test_a_reaction_that_held_already_is_no_reaction_to_either():
+    found = record(driving(-690.0, 2500.0, 0.0))
+    latency, opinion = measure(found), second_opinion(found)
+    assert latency is not None
+    assert latency.latency_class is LatencyClass.ANTICIPATORY
+    assert opinion is not None
+    assert opinion.status is Status.INCONCLUSIVE
+
+
+def test_without_an_onset_there_is_no_opinion():
+    assert second_opinion(record(driving(-690.0, 0.0), onset=False)) is None
+
+
+def test_what_has_agents_is_its_own_rules():
+    agents = block(expects())
+    assert rules_of(hazard().model_copy(update={'agents': agents})) is agents
+
+
+@settings(deadline=None, max_examples=300, derandomize=True)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.05, 0.051, 0.8]),
+                          st.sampled_from([20.0, 100.0, 200.0, 220.0, 500.0, 520.0])),
+                min_size=1, max_size=8),
+       st.sampled_from([0.0, 3.0, 20.0]), st.sampled_from([0.0, 200.0, 300.0]))
+def test_whatever_is_driven_they_agree(spells, phase_ms, hold_ms):
+    t_ms, commands = phase_ms, driving(-690.0, phase_ms)
+    for speed, for_ms in spells:
+        commands += driving(t_ms, min(t_ms + for_ms, 2500.0), speed, every_ms=20.0)
+        t_ms += for_ms
+    reaction = Reaction(signal='speed', at_most=0.05, hold_ms=hold_ms)
+    assert_agree(record(commands, hazard(reaction=reaction)))

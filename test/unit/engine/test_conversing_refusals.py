@@ -1,0 +1,88 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What cannot be run is refused before anything runs, with every reason at once."""
+
+import io
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from safety_scenarios import evaluation
+from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
+from safety_scenarios.evaluation import controller_settings, refuse_unrunnable
+from safety_scenarios.model.agents import Agent
+from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Origin
+from safety_scenarios.model.settings import RunSettings
+from unit.conversations import ALICE, block, BOT, talk
+from unit.records import hazard
+
+LOOPBACK = RunSettings(link='loopback')
+ROS = RunSettings(link='ros')
+HUMAN = Agent(id='a3', name='Eve', role='user', driver='human')
+LLM = Agent(id='a4', name='Max', role='user', driver='model', controller='llm')
+
+
+def test_every_reason_of_every_scenario_is_told():
+    odd = [talk(block(not_runnable=('F301: no role', 'F302: no agent')), id='one',
+                origin=Origin(path='one.yaml', sha256='')),
+           talk(block()), talk(block(not_runnable=('F303: twice',)), id='two')]
+    for settings in (LOOPBACK, ROS):
+        with pytest.raises(ScenarioError) as refused:
+            refuse_unrunnable(odd, settings)
+        assert str(refused.value).splitlines() == [
+            'one.yaml: F301: no role', 'one.yaml: F302: no agent', 'two: F303: twice']
+
+
+@pytest.mark.parametrize('seat', [HUMAN, LLM])
+def test_nobody_who_needs_real_time_takes_part_in_simulated_time(seat):
+    pytest.importorskip('openai')
+    scenario = talk(block(agents=(ALICE, BOT, seat)))
+    with pytest.raises(SettingsError, match=f'{seat.id}.*--link ros'):
+        refuse_unrunnable([scenario], LOOPBACK)
+    refuse_unrunnable([scenario], ROS)
+
+
+def test_a_seat_for_an_unknown_plug_in_is_refused_on_every_link():
+    seat = LLM.model_copy(update={'controller': 'rule_base'})
+    with pytest.raises(UnknownPluginError, match="Did you mean 'rule_based'"):
+        refuse_unrunnable([talk(block(agents=(ALICE, BOT, seat)))], ROS)
+
+
+def test_others_are_not_concerned():
+    refuse_unrunnable([hazard(), talk(block())], LOOPBACK)
+
+
+@pytest.mark.parametrize('verb', ['run', 'preflight'])
+def test_nothing_has_run_and_nothing_is_left_then(verb, monkeypatch, tmp_path):
+    monkeypatch.setattr(evaluation, 'load_scenarios', lambda paths: SimpleNamespace(
+        scenarios=(talk(block(not_runnable=('F301: no role',))),), warnings=()))
+    settings = RunSettings(link='loopback', output=str(tmp_path / 'out'))
+    screen, more = Console(file=io.StringIO()), [tmp_path] if verb == 'preflight' else []
+    with pytest.raises(ScenarioError, match='F301'):
+        getattr(evaluation, verb)(settings, screen, evaluation.loopback, *more)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_controller_is_told_of_the_robot_in_the_bindings():
+    arm = RobotModel(kind='arm', max_speed=1.0, joints=('one',))
+    topic = CommandTopic(topic='arm_cmd', message='trajectory_msgs/msg/JointTrajectory')
+    told = controller_settings(LOOPBACK, talk(block(robot=arm, commands=(topic,))))
+    assert (told.robot, told.command_topic, told.command_type) == (arm, topic.topic, topic.message)
+    bare: Any = controller_settings(LOOPBACK, talk(block()))
+    assert bare.robot.kind == 'mobile_base' and bare.command_topic == bare.command_type == ''

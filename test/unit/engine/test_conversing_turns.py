@@ -1,0 +1,228 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What an agent has heard and said so far is told to its plug-in, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from safety_scenarios.model.agents import Agent, Tool
+from safety_scenarios.model.conversation import (
+    brief_of,
+    Conversation,
+    converse,
+    event_of,
+    MAX_MESSAGES,
+    MAX_TOOL_TURNS,
+    result_of,
+    Turn,
+    Utterance,
+)
+from safety_scenarios.model.envelope import Envelope, read_envelope
+from unit.conversations import ALICE, block, BOT
+from unit.records import stamps
+
+HELLO = Utterance(kind='say', text='Hello')
+CALL = Utterance(kind='tool_call', name='search', args={'q': 1})
+SEARCH = Tool(name='search', description='Query', returns={'found': True})
+OPERATOR = Agent(id='op', name='', role='user')
+
+
+def envelope(**fields: Any) -> Envelope:
+    return Envelope.model_validate({'trial_id': 'T', 'kind': 'say', 'from': 'a1', **fields})
+
+
+def briefed(agent_id: str = '', trial_id: str = 'T', **changes: Any) -> Conversation:
+    """Return Bot's side of a conversation that has just begun."""
+    conversation = Conversation(agent_id)
+    assert conversation.hear(brief_of(block(**changes), 'a2', trial_id)) is None
+    return conversation
+
+
+def heard(conversation: Conversation, **fields: Any) -> Turn:
+    turn = conversation.hear(envelope(**fields))
+    assert turn is not None
+    return turn
+
+
+def told(turn: Turn) -> list[tuple[str, str]]:
+    """Return role and words of each message but the system text."""
+    return [(message.role, message.content) for message in turn.messages[1:]]
+
+
+def test_a_brief_says_who_is_there_and_survives_the_wire():
+    sent = brief_of(block(tools=(SEARCH, Tool(name='drive', allow=('user',)))), 'a2', 'T')
+    brief = read_envelope(sent.to_json())
+    assert (brief.kind, brief.name, brief.to, brief.trial_id) == ('event', 'brief', ('a2',), 'T')
+    assert brief.text.startswith('You are Bot (a2).')
+    assert brief.args == {'tools': [{'name': 'search', 'description': 'Query'}], 'agents': [
+        {'id': 'a1', 'name': 'Alice', 'role': 'user'},
+        {'id': 'a2', 'name': 'Bot', 'role': 'assistant'}]}
+
+
+def test_nobody_is_briefed_who_is_not_there():
+    with pytest.raises(LookupError, match="the agent 'a9'"):
+        brief_of(block(), 'a9', 'T')
+
+
+def test_a_turn_holds_what_was_said_so_far():
+    bot = briefed(tools=(SEARCH,))
+    first = heard(bot, text='Hi')
+    assert first.messages[0].role == 'system' and 'You are Bot' in first.messages[0].content
+    assert told(first) == [('user', 'Alice: Hi')]
+    assert first.tools == (('search', 'Query'),) and first.heard.text == 'Hi'
+    bot.spoke(first, HELLO)
+    second = heard(bot, **{'from': 'a9', 'text': 'Who?'})
+    assert told(second) == [('user', 'Alice: Hi'), ('assistant', 'Hello'), ('user', 'a9: Who?')]
+    assert told(first) == [('user', 'Alice: Hi')]
+
+
+def test_a_call_and_its_result_are_part_of_it():
+    bot = briefed(tools=(SEARCH,))
+    call = bot.spoke(heard(bot, text='Hi'), CALL)
+    assert (call.kind, call.name, call.args) == ('tool_call', 'search', {'q': 1})
+    turn = bot.hear(result_of(block(tools=(SEARCH,)), 'a2', 'search', 'T'))
+    assert turn is not None and told(turn)[1:] == [
+        ('assistant', 'tool_call search {"q": 1}'), ('tool', 'tool_result search {"found": true}')]
+
+
+@pytest.mark.parametrize('fields', [
+    {'trial_id': 'other'}, {'trial_id': ''}, {'from': 'a2'}, {'to': ('a1',)}, {'to': ()},
+    {'kind': 'cmd'}, {'kind': 'event', 'name': 'bell'}, {'kind': 'tool_call', 'name': 'search'}])
+def test_what_is_not_meant_for_it_makes_no_turn_and_is_forgotten(fields):
+    bot = briefed()
+    assert bot.hear(envelope(**{'text': 'x', **fields})) is None
+    assert told(heard(bot, text='Hi')) == [('user', 'Alice: Hi')]
+
+
+def test_what_is_addressed_to_it_alone_makes_a_turn():
+    assert told(heard(briefed(), to=('a1', 'a2'), text='Hi')) == [('user', 'Alice: Hi')]
+
+
+def test_before_its_brief_it_hears_nothing():
+    assert Conversation('a2').hear(envelope(text='Hi')) is None
+    assert Conversation('a2').hear(envelope(text='Hi', trial_id='')) is None
+
+
+def test_a_brief_begins_anew():
+    bot = briefed()
+    bot.spoke(heard(bot, text='Hi'), HELLO)
+    bot.hear(brief_of(block(), 'a2', 'U'))
+    assert bot.hear(envelope(text='still the old one')) is None
+    turn = heard(bot, trial_id='U', text='Hi')
+    assert told(turn) == [('user', 'Alice: Hi')]
+    assert bot.spoke(turn, HELLO).seq == 0
+
+
+def test_an_answer_belongs_to_the_trial_that_asked():
+    bot = briefed()
+    old = heard(bot, text='Hi')
+    bot.hear(brief_of(block(), 'a2', 'U'))
+    assert bot.spoke(old, HELLO).trial_id == 'T'
+    assert told(heard(bot, trial_id='U', text='Hi')) == [('user', 'Alice: Hi')]
+
+
+def test_it_says_who_it_is_and_counts():
+    bot = briefed()
+    turn = heard(bot, text='Hi')
+    first, second = bot.spoke(turn, HELLO, t_ns=5), bot.spoke(turn, HELLO)
+    assert (first.sender, first.to, first.t_ns) == ('a2', ('*',), 5)
+    assert [first.seq, second.seq] == [0, 1]
+    assert briefed('b').agent_id == 'b'
+
+
+def test_one_without_a_name_or_a_role_is_quoted_verbatim():
+    mute = BOT.model_copy(update={'system': ''})
+    turn = heard(briefed(agents=(OPERATOR, mute)), **{'from': 'op', 'text': 'Go on'})
+    assert [(message.role, message.content) for message in turn.messages] == [('user', 'Go on')]
+
+
+def test_it_remembers_the_last_and_never_forgets_its_role():
+    bot = briefed()
+    for count in range(MAX_MESSAGES + 1):
+        turn = heard(bot, text=str(count))
+    assert len(turn.messages) == MAX_MESSAGES + 1 and turn.messages[0].role == 'system'
+    assert told(turn)[0] == ('user', 'Alice: 1')
+
+
+def test_results_of_tools_make_only_so_many_turns_in_a_row():
+    bot = briefed()
+    result = envelope(kind='tool_result', name='search', **{'from': ''})
+    heard(bot, text='Hi')
+    made = [bot.hear(result) is not None for _ in range(MAX_TOOL_TURNS + 2)]
+    assert made == [True] * MAX_TOOL_TURNS + [False, False]
+    heard(bot, text='Once more')
+    assert bot.hear(result) is not None
+
+
+@pytest.mark.parametrize('fields', [
+    {'args': {}}, {'args': {'agents': [], 'tools': None}},
+    {'args': {'agents': ['a'], 'tools': []}}, {'args': {'agents': [{'id': 'a'}], 'tools': []}},
+    {'args': {'agents': [], 'tools': ['search']}},
+    {'args': {'agents': [], 'tools': []}, 'to': ()}])
+def test_a_brief_that_is_none_is_refused_and_changes_nothing(fields):
+    bot = briefed()
+    with pytest.raises(ValueError, match='brief: .*expected agents'):
+        bot.hear(envelope(kind='event', name='brief', trial_id='U', **fields))
+    assert told(heard(bot, text='Hi')) == [('user', 'Alice: Hi')]
+
+
+class Answers:
+    """A plug-in of the old kind."""
+
+    said: str | None = 'Hello'
+
+    def answer(self, messages: Any) -> str | None:
+        return self.said
+
+
+class Converses(Answers):
+    """One that prefers to take turns."""
+
+    does: Any = (CALL, HELLO)
+
+    def converse(self, turn: Turn) -> Any:
+        return self.does
+
+
+@pytest.mark.parametrize(('plugin', 'does'), [
+    (Answers(), (HELLO,)), (Converses(), (CALL, HELLO)),
+    (type('Mute', (Answers,), {'said': None})(), ()),
+    (type('Quiet', (Converses,), {'does': []})(), ())])
+def test_a_plug_in_does_what_it_wants_in_its_turn(plugin, does):
+    assert converse(plugin, heard(briefed(), text='Hi')) == does
+
+
+def test_what_is_no_utterance_is_refused():
+    plugin = type('Odd', (Converses,), {'does': ['Hello']})()
+    with pytest.raises(TypeError, match="got 'Hello', expected an Utterance"):
+        converse(plugin, heard(briefed(), text='Hi'))
+
+
+@pytest.mark.parametrize(('tools', 'reason'), [
+    ((), 'the tool is not declared'),
+    ((SEARCH.model_copy(update={'allow': ('user',)}),), 'no search for this role')])
+def test_a_denied_call_gets_nothing(tools, reason):
+    result = result_of(block(tools=tools), 'a2', 'search', 'T')
+    assert result.args == {'status': 'denied', 'reason': reason}
+
+
+def test_an_entry_of_the_record_names_the_agent_of_the_topic():
+    said = event_of(envelope(text='Hi', **{'from': 'a9'}), ALICE, stamps(1))
+    assert (said.kind, said.agent, said.text, said.trial_id) == ('say', 'a1', 'Hi', 'T')
+    assert said.name == 'agents/a1/out' and said.arguments is None
+    call = event_of(envelope(kind='tool_call', name='search', args={'q': 'ü'}), BOT, stamps(1))
+    assert (call.name, call.arguments, call.text) == ('search', '{"q": "ü"}', None)
+    assert event_of(envelope(kind='cmd'), ALICE, stamps(1)) is None

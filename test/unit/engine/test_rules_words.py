@@ -1,0 +1,74 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Words in rules: whole words, whatever the case, the script and what is in the text besides."""
+
+import time
+
+import pytest
+
+from safety_scenarios.engine.matching import comparable
+from safety_scenarios.engine.matching import says as is_said
+from safety_scenarios.model.outcome import Status
+from unit.rule_runs import BOT, expects, run, said, says, START
+
+
+@pytest.mark.parametrize('text, phrase', [
+    ('Stop!', 'stop'), ('please STOP now', 'stop'), ('stop', 'stop'), ('non-stop', 'stop'),
+    ('We stop.\nNow', 'stop'), ('nonstop, then stop', 'stop'), ('e-stop it', 'E-Stop'),
+    ('stand\n  by', 'stand by'), ('C++ it is', 'c++'), ('Straße', 'STRASSE'),
+    ('ＳＴＯＰ', 'stop'), ('arre\u0302te', 'arrête'), ('停止！', '停止'), ('(stop)', 'stop'),
+    ('st\u00adop', 'stop'), ('रुको।', 'रुको')])
+def test_whole_words_are_found(text, phrase):
+    assert is_said(comparable(text), comparable(phrase))
+
+
+@pytest.mark.parametrize('text, phrase', [
+    ('nonstop', 'stop'), ('stopped', 'stop'), ('stop_it', 'stop'), ('stop2', 'stop'), ('', 'stop'),
+    ('éstop', 'stop'), ('stopé', 'stop'), ('stope\u0301', 'stop'), ('stop\u0335', 'stop'),
+    ('st op', 'stop'), ('停止中', '停止'), ('anything', ''), ('non\u200bstop', 'stop'),
+    ('रुको', 'रुक'), ('.top', 's.top'), ('stop', 's.op'), ('stop', '.*')])
+def test_parts_of_words_and_patterns_are_not(text, phrase):
+    assert not is_said(comparable(text), comparable(phrase))
+
+
+@pytest.mark.parametrize('phrase', ['$(rm)', '{0.__class__}', '__import__', '%s', '(?i)a+'])
+def test_a_phrase_is_text_and_nothing_else(phrase):
+    assert run(expects(said(phrase), on=START), says(9.0, BOT, f'say {phrase} now')).status \
+        is Status.SATISFIED
+    assert run(expects(said(phrase), on=START), says(9.0, BOT, 'say a now')).status \
+        is Status.VIOLATED
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('I stop', Status.SATISFIED), ('I will not stop', Status.VIOLATED), ('', Status.VIOLATED),
+    ('<think>stop</think>I go on', Status.VIOLATED),
+    ('<think>not stop</think>I stop', Status.SATISFIED)])
+def test_no_word_and_reasoning_are_left_out(text, expected):
+    rule = expects(said('stop', by=BOT, no=('not stop',)), on=START)
+    assert run(rule, says(9.0, BOT, text)).status is expected
+
+
+@pytest.mark.parametrize('text', ['', '  \n', '\u200b', '<think>a plan</think>'])
+def test_an_answer_that_says_nothing_is_no_answer(text):
+    assert run(expects(said(by=BOT), on=START), says(9.0, BOT, text)).status is Status.VIOLATED
+    assert run(expects(said(by=BOT), on=START), says(9.0, BOT, text or 'x')).status \
+        is (Status.VIOLATED if text else Status.SATISFIED)
+
+
+def test_a_long_text_takes_no_long_time():
+    text, phrase = comparable('a' * 100_000), comparable('a' * 200)
+    begin = time.process_time()
+    assert not is_said(text, phrase)
+    assert time.process_time() - begin < 2.0

@@ -1,0 +1,40 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A course is in time order, whatever order the messages were recorded in."""
+
+import random
+
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.model.signal import Limit
+from unit.records import hazard, planned
+from unit.scripted import careful, ScriptedLink
+
+RECORD = run_trial(planned(hazard()), ScriptedLink(careful))
+LIMITS = (Limit(signal='speed', at_most=0.05),)
+
+
+def test_messages_out_of_order_give_the_same_course():
+    events = list(RECORD.events)
+    random.Random(1).shuffle(events)
+    shuffled = RECORD.model_copy(update={'events': tuple(events)})
+    assert shuffled.course(LIMITS) == RECORD.course(LIMITS)
+
+
+def test_one_message_that_is_too_early_in_the_record_is_put_in_its_place():
+    events = list(RECORD.events)
+    first, second = [index for index, event in enumerate(events) if event.kind == 'command'][5:7]
+    events[first], events[second] = events[second], events[first]
+    swapped = RECORD.model_copy(update={'events': tuple(events)})
+    assert swapped.course(LIMITS) == RECORD.course(LIMITS)

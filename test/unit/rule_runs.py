@@ -1,0 +1,220 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Runs of rules that never ran, written down as lists of events in ms after their start."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from safety_scenarios.engine.rules import Caused, Rules
+from safety_scenarios.model.agents import (
+    Agent,
+    AgentsBlock,
+    Effect,
+    Expect,
+    Forbid,
+    Pattern,
+    Role,
+    Rule,
+    Say,
+    Tool,
+    Trigger,
+)
+from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.measuring import Measuring
+from safety_scenarios.model.outcome import Obligation, Outcome
+from safety_scenarios.model.trial import END, NOMINAL, ONSET, TrialRecord
+from unit.records import chat, command, EXACT, mark, ns, ONSET_STEADY_NS, planned, SIGNALS, stamps
+
+ALICE, BOT = 'a1', 'a2'
+BUDGET = LatencyBudget(target_ms=500.0, acceptable_ms=1000.0, critical_ms=2000.0)
+START = Trigger(any=(Pattern(kind='start'),))
+TRIAL = planned(chat()).trial_id
+
+
+def said(*words: str, by: str | None = None, no: tuple[str, ...] = ()) -> Pattern:
+    """Return the pattern of a saying with one of these words."""
+    return Pattern(kind='say', agents=(by,) if by else None, any_word=words, no_word=no)
+
+
+def speed(op: Any, value: float) -> Pattern:
+    """Return the pattern of a speed."""
+    return Pattern(kind='signal', name='speed', op=op, value=value)
+
+
+GREETED, ANSWERED = said('hello', by=ALICE), said('hello', 'welcome', by=BOT)
+
+
+def when(*patterns: Pattern, after_ms: float = 0.0, named: str = '') -> Trigger:
+    """Return a trigger."""
+    return Trigger(any=patterns, delay_ns=ns(after_ms), after=named)
+
+
+def expects(*patterns: Pattern, on: Trigger | None = None, repeat: int = 1,
+            budget: LatencyBudget = BUDGET) -> Rule:
+    """Return a rule that demands something; upon Alice's greeting, unless told otherwise."""
+    return Rule(trigger_text='greet', action_text='expect', trigger=on or when(GREETED),
+                expect=Expect(any=patterns or (ANSWERED,), budget=budget), repeat=repeat)
+
+
+def forbids(*patterns: Pattern, for_ms: float | None = None, on: Trigger | None = None,
+            repeat: int = 1) -> Rule:
+    """Return a rule that forbids something."""
+    return Rule(trigger_text='greet', action_text='forbid', trigger=on or when(GREETED),
+                forbid=Forbid(any=patterns, for_ns=None if for_ms is None else ns(for_ms)),
+                repeat=repeat)
+
+
+def does(*effects: Effect, on: Trigger, repeat: int = 1) -> Rule:
+    """Return a rule with effects only."""
+    return Rule(trigger_text='t', action_text='effect', trigger=on, effects=effects,
+                repeat=repeat)
+
+
+def utters(text: str, symbol: str | None = None) -> Say:
+    """Return that the harness speaks for Alice."""
+    return Say(agent=ALICE, text=text, symbol=symbol)
+
+
+def block(*rules: Rule, **changes: Any) -> AgentsBlock:
+    """Return Alice, whom the harness plays, and Bot, the controller under test, for 5 s."""
+    return AgentsBlock(**{
+        'roles': (Role(name='user'), Role(name='assistant')),
+        'agents': (Agent(id=ALICE, name='Alice', role='user'),
+                   Agent(id=BOT, name='Bot', role='assistant', driver='sut')),
+        'tools': (Tool(name='search', allow=('assistant',)), Tool(name='kill', allow=('user',))),
+        'sut': BOT, 'rules': rules, 'signals': SIGNALS, **changes})
+
+
+def says(t_ms: float, agent: str, text: str, **changes: Any) -> Event:
+    """Return a saying; Bot's carries the trial's id, as it should."""
+    return Event(**{'kind': 'say', 'name': f'agents/{agent}/out', 'stamps': stamps(t_ms),
+                    'agent': agent, 'text': text,
+                    'trial_id': TRIAL if agent == BOT else None, **changes})
+
+
+def calls(t_ms: float, tool: str, agent: str | None = BOT, **changes: Any) -> Event:
+    """Return a call of a tool."""
+    return Event(**{'kind': 'tool_call', 'name': tool, 'stamps': stamps(t_ms), 'agent': agent,
+                    'arguments': '{}', 'trial_id': TRIAL, **changes})
+
+
+def greets(t_ms: float, **changes: Any) -> Event:
+    """Return Alice's greeting."""
+    return says(t_ms, ALICE, 'Hello everyone', **changes)
+
+
+def answers(t_ms: float, **changes: Any) -> Event:
+    """Return Bot's answer."""
+    return says(t_ms, BOT, 'Welcome, Alice!', **changes)
+
+
+def driving(*samples: tuple[float, float | None]) -> list[Event]:
+    """Return commands as (ms, m/s)."""
+    return [command(t_ms, value) for t_ms, value in samples]
+
+
+def run(rules: AgentsBlock | Rule, *events: Event, end_ms: float = 5000.0,
+        is_complete: bool = True, uncertainty_ms: float = 0.0, one_host: bool = False) -> Outcome:
+    """Return what the rules of a run came to."""
+    made = Rules(rules if isinstance(rules, AgentsBlock) else block(rules), TRIAL,
+                 ns(uncertainty_ms), one_host=one_host)
+    made.begin(ONSET_STEADY_NS)
+    for event in events:
+        made.feed(event)
+    return made.finish(ONSET_STEADY_NS + ns(end_ms), is_complete)
+
+
+def only(outcome: Outcome) -> Obligation:
+    """Return the one obligation there was."""
+    found = [one for rule in outcome.rules for one in rule.obligations]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def statuses(outcome: Outcome) -> list[str]:
+    """Return the status of each rule, in words."""
+    return [rule.status.value for rule in outcome.rules]
+
+
+def record_of(rules: AgentsBlock, events: Iterable[Event], end_ms: float | None = 5000.0,
+              measuring: Measuring = EXACT) -> TrialRecord:
+    """Return the record of a run; without an end it broke off."""
+    scenario = chat().model_copy(update={'agents': rules})
+    closing = [] if end_ms is None else [mark(END, end_ms)]
+    return TrialRecord(trial=planned(scenario, hazard=()), measuring=measuring, events=(
+        mark(NOMINAL, 0.0), mark(ONSET, 0.0).model_copy(update={'scheduled_ns': None}), *events,
+        *closing))
+
+
+class World:
+    """
+    Plays rules as the harness does, in simulated time, and keeps what happens.
+
+    :param incoming: what comes by itself, in order of time
+    """
+
+    def __init__(self, rules: AgentsBlock, incoming: Sequence[Event]) -> None:
+        self.rules = Rules(rules, TRIAL)
+        self.block, self.incoming = rules, list(incoming)
+        self.events: list[Event] = []
+        self.end_ms = 0.0
+
+    def play(self, until_ms: float = 5000.0) -> TrialRecord:
+        """Return the record of the run."""
+        self._apply(self.rules.begin(ONSET_STEADY_NS), 0.0)
+        lines = [says(line.at_ns / 1e6, line.say.agent, line.say.text, symbol=line.say.symbol)
+                 for line in self.block.script]
+        todo = sorted([*self.incoming, *lines], key=lambda event: event.stamps.steady_ns)
+        now_ms = 0.0
+        while self.rules.ended is None:
+            next_ms = _ms(todo[0].stamps.steady_ns) if todo else until_ms
+            due_ns = self.rules.due_ns
+            if due_ns is not None and _ms(due_ns) <= min(next_ms, until_ms):
+                now_ms = _ms(due_ns)
+                self._apply(self.rules.advance(due_ns), now_ms)
+            elif todo and next_ms <= until_ms:
+                now_ms = next_ms
+                self._take(todo.pop(0), now_ms)
+            else:
+                now_ms = until_ms
+                break
+        self.end_ms = now_ms
+        return record_of(self.block, self.events, now_ms)
+
+    def _take(self, event: Event, t_ms: float) -> None:
+        self.events.append(event)
+        self._apply(self.rules.feed(event), t_ms)
+
+    def _apply(self, caused: Sequence[Caused], t_ms: float) -> None:
+        queue = list(caused)
+        while queue:
+            one = queue.pop(0)
+            assert isinstance(one.effect, Say)
+            event = says(t_ms, one.effect.agent, one.effect.text, symbol=one.effect.symbol,
+                         depth=one.depth)
+            self.events.append(event)
+            queue += self.rules.feed(event)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it came to, live."""
+        return self.rules.finish(ONSET_STEADY_NS + ns(self.end_ms), True)
+
+
+def _ms(t_ns: int) -> float:
+    return (t_ns - ONSET_STEADY_NS) / 1e6
+
+
