@@ -127,10 +127,10 @@ def compare(python: Path, number: int, folder: Path) -> Iterable[Figure]:
                                       for name in ('ours', 'ARE', 'short'))
         yield Figure(f'{verb}, ours', took, 's', ROUNDS, method)
         yield Figure(f'{verb}, ARE', took_are, 's', ROUNDS, method)
-        yield Figure(f'{verb}, share of ARE', took / took_are, '', ROUNDS, method, at_most=SHARE)
+        yield Figure(f'{verb}, share of ARE', took / took_are, '1', ROUNDS, method, at_most=SHARE)
         yield Figure(f'{verb} memory, ours', need, 'MB', ROUNDS, method)
         yield Figure(f'{verb} memory, ARE', need_are, 'MB', ROUNDS, method)
-        yield Figure(f'{verb} memory, share of ARE', need / need_are, '', ROUNDS, method,
+        yield Figure(f'{verb} memory, share of ARE', need / need_are, '1', ROUNDS, method,
                      at_most=SHARE)
         yield Figure(f'{verb} memory, growth', need - need_short, 'MB', ROUNDS,
                      f'{method}; against {number // 10} events', at_most=FLAT_MB)

@@ -166,7 +166,7 @@ def _payload(message: Message) -> str:
     Sequences, NaN and Infinity, of which a letter or a bracket could be a sign, need care.
     """
     numbers = message.numbers
-    if numbers is not None and (template := _template(numbers[0])):
+    if numbers is not None and numbers[1] and (template := _template(numbers[0])):
         text = to_json(numbers[1])[1:-1].decode()
         if 'N' not in text and 'I' not in text:
             return template % tuple(text.split(','))

@@ -153,7 +153,8 @@ def test_every_value_in_a_message_is_found_by_its_path(data):
         value: Any = data
         for step in path:
             value = value[step]
-        assert message.at(text.lstrip('.')) is value
+        found = message.at(text.lstrip('.'))
+        assert (type(found), repr(found)) == (type(value), repr(value))
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
