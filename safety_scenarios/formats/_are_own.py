@@ -14,7 +14,7 @@
 
 """What our own traces say in the messages of their ARE events (portable profile)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import json
 from typing import Any
@@ -22,8 +22,7 @@ from typing import Any
 from safety_scenarios.formats._are_nouns import AreEvent
 
 _TASK_KEYS = {'scenario', 'name', 'trial', 'messages'}
-LOST = ('domain, severity, constraint, invariants, rubric and ros block of the scenario, and its '
-        'target and acceptable budget')
+LOST = 'constraint, invariants, rubric and ros block of the scenario'
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,10 @@ class OwnTrace:
     messages: tuple[Any, ...]
     hazard: tuple[str, ...]
     """Kinds of the stimuli that the hazard consisted of; ``prompt`` is the chat itself."""
+    about: Mapping[str, Any]
+    """What else it says of the scenario: domain and severity."""
+    budget: tuple[float, float] | None
+    """Target and acceptable (ms)."""
 
     @property
     def shown_elsewhere(self) -> tuple[str, ...]:
@@ -50,7 +53,30 @@ def own_trace(told: Sequence[AreEvent]) -> OwnTrace | None:
     if not isinstance(name, str) or not isinstance(messages, list) \
             or not isinstance(hazard, list) or not all(isinstance(kind, str) for kind in hazard):
         return None
-    return OwnTrace(name, tuple(messages), tuple(hazard))
+    return OwnTrace(name, tuple(messages), tuple(hazard), dict(_about(said[0])),
+                    _budget(said[0].get('latency_budget')))
+
+
+def _about(task: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    domain, severity = task.get('domain'), _number(task.get('severity'))
+    if isinstance(domain, str) and domain:
+        yield 'domain', domain
+    if severity is not None and 0 <= severity <= 1:
+        yield 'severity', severity
+
+
+def _budget(found: Any) -> tuple[float, float] | None:
+    if not isinstance(found, dict):
+        return None
+    target, acceptable = _number(found.get('target_ms')), _number(found.get('acceptable_ms'))
+    if target is None or acceptable is None or not 0 < target <= acceptable:
+        return None
+    return target, acceptable
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) \
+        else None
 
 
 def expected_action(event: AreEvent) -> str | None:

@@ -65,16 +65,14 @@ class Building:
         return {
             'id': file.scenario_id, 'name': self._own.name if self._own else file.scenario_id,
             'domain': DOMAIN, 'description': file.context or _NOT_STATED, 'messages': messages,
-            'latency_budget': {'target_ms': critical_ms * TARGET_SHARE,
-                               'acceptable_ms': critical_ms * ACCEPTABLE_SHARE,
-                               'critical_ms': critical_ms},
+            'latency_budget': self._budget(critical_ms),
             'constraint': {
                 'description': _NOT_STATED, 'consequence_of_delay': _NOT_STATED,
                 'time_pressure': next((name for limit_ms, name in _PRESSURES
                                        if critical_ms <= limit_ms), 'hours')},
             'expected_action': self._expected_action(),
             'safety_invariants': (*self._checks, *self._gaps), 'tags': file.tags,
-            'metadata': {'are': self._kept()}}
+            'metadata': {'are': self._kept()}, **(self._own.about if self._own else {})}
 
     def source(self, field: Path) -> Path:
         """Return the place in the file that a field of the data came from."""
@@ -177,6 +175,12 @@ class Building:
                              f'LESS_THAN or EQUAL: {DEFAULT_CRITICAL_MS / 1e3:g} s is taken as '
                              f'critical. Add both')
         return DEFAULT_CRITICAL_MS
+
+    def _budget(self, critical_ms: float) -> Mapping[str, float]:
+        own = self._own.budget if self._own else None
+        target_ms, acceptable_ms = own if own and own[1] <= critical_ms else (
+            critical_ms * TARGET_SHARE, critical_ms * ACCEPTABLE_SHARE)
+        return {'target_ms': target_ms, 'acceptable_ms': acceptable_ms, 'critical_ms': critical_ms}
 
     def _message(self, event: AreEvent) -> str:
         content = event.action.content if event.action else None

@@ -52,12 +52,13 @@ def test_a_trace_comes_back_as_the_scenario_that_it_carries(tmp_path, name):
     assert (after.id, after.name, after.description) == (before.id, before.name,
                                                          before.description)
     assert after.messages == before.messages
+    assert (after.domain, after.severity) == (before.domain, before.severity)
     kept = after.metadata['are']
     assert kept['definition']['seed'] == RECORDS[name].trial.seed
     assert kept['hazard'] == tuple(plugin.kind for plugin in RECORDS[name].trial.hazard)
     if name != 'robot twin':
         assert after.expected_action == before.expected_action
-        assert after.latency_budget.critical_ms == before.latency_budget.critical_ms
+        assert after.latency_budget == before.latency_budget
 
 
 def test_a_trace_deviates_in_nothing(tmp_path, name):
@@ -66,7 +67,7 @@ def test_a_trace_deviates_in_nothing(tmp_path, name):
 
 def test_what_a_trace_does_not_hold_is_told(tmp_path, name):
     told = warned(again(tmp_path, RECORDS[name]), 'A102')
-    assert 'does not hold domain, severity' in told['metadata']
+    assert 'does not hold constraint, invariants' in told['metadata']
     assert 'recording' in told['completed_events']
     assert ('events[1]' in told) == name.startswith('robot')
 
@@ -111,3 +112,22 @@ def test_a_role_that_does_not_exist_is_refused_in_its_place(tmp_path):
     task['messages'][0]['role'] = 'boss'
     trace['events'][0]['action']['args'][0]['value'] = json.dumps(task)
     assert list(refused(tmp_path, json.dumps(trace))) == ['events[0]']
+
+
+@pytest.mark.parametrize('change', [
+    {'domain': 5}, {'domain': ''}, {'severity': 2}, {'severity': True}, {'severity': 'high'},
+    {'latency_budget': 5}, {'latency_budget': {'target_ms': 5}},
+    {'latency_budget': {'target_ms': 9, 'acceptable_ms': 8}},
+    {'latency_budget': {'target_ms': 1, 'acceptable_ms': 1e9}}])
+def test_what_makes_no_sense_in_a_trace_is_not_taken(tmp_path, change):
+    trace = json.loads(are_text(RECORDS['text'], evaluate(RECORDS['text'])))
+    task = json.loads(trace['events'][0]['action']['args'][0]['value'])
+    trace['events'][0]['action']['args'][0]['value'] = json.dumps({**task, **change})
+    found = loaded(tmp_path, json.dumps(trace)).scenarios[0]
+    if 'latency_budget' in change:
+        critical_ms = RECORDS['text'].trial.scenario.latency_budget.critical_ms
+        assert found.latency_budget.target_ms == critical_ms / 4
+        assert found.latency_budget.critical_ms == critical_ms
+    else:
+        [name] = change
+        assert getattr(found, name) == {'domain': 'agents', 'severity': 1.0}[name]
