@@ -56,6 +56,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'defer': 'invariants.defer:Defer',
         'temporal': 'invariants.temporal:Temporal',
         'says': 'formats._are_checks:Says',
+        'says_in_turn': 'formats._are_checks:SaysInTurn',
         'not_checked': 'formats._are_checks:NotChecked',
     },
     'controllers': {

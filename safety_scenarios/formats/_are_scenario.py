@@ -14,10 +14,10 @@
 
 """From the first turn of an ARE file to the data of a text scenario."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from safety_scenarios.formats._are_checks import NotChecked, Says, says
+from safety_scenarios.formats._are_checks import NotChecked, Says, says, SaysInTurn
 from safety_scenarios.formats._are_fields import Fields
 from safety_scenarios.formats._are_nouns import AreEvent, AreFile, TO_AGENT, TO_USER
 from safety_scenarios.formats._are_own import expected_action, LOST, own_trace, OwnTrace
@@ -46,8 +46,13 @@ class Building:
         self._turn = turn
         self._judge = resolve('invariants', 'judge')
         self._own = own_trace(turn.told)
-        self._checks: list[Says] = []
+        self._checks: list[Says | SaysInTurn] = []
         self._gaps: list[NotChecked] = []
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the file is a trace that this package wrote."""
+        return self._own is not None
 
     def data(self) -> dict[str, Any]:
         """Return what a ``Scenario`` is made from."""
@@ -56,7 +61,7 @@ class Building:
         for event in self._turn.expected:
             self._expect(event)
         for event, why in self._turn.left_out:
-            self._leave_out(event, why)
+            self._gap(event, why)
         if not self._checks:
             self._fields.unmapped(('events',), 'no expected message remains to be checked, so no '
                                   'trial of it can pass. Add an AGENT event that calls '
@@ -141,40 +146,46 @@ class Building:
         elif action.content.is_placeholder:
             self._gap(event, f'{_brief(action.content)} is known only when ARE runs it')
         else:
-            self._checks.append(says(event.event_id, self._message(event), self._judge))
+            self._checks.append(says(event.event_id, self._message(event), self._judge,
+                                     self._answered(event)))
 
-    def _leave_out(self, event: AreEvent, why: str) -> None:
-        if event.is_told:
-            self._fields.unmapped(event.path, f'{event} not mapped: {why}')
-        else:
-            self._gap(event, why)
+    def _answered(self, event: AreEvent) -> str | None:
+        """Return the symbol of the saying that a message answers, None for the one prompt."""
+        return None
 
     def _gap(self, event: AreEvent, why: str) -> None:
-        """Tell about something expected that cannot be seen; with it no trial can pass."""
+        """Tell about what cannot be seen, or is not told; with it no trial can pass."""
         self._fields.unmapped(event.path, f'{event} not mapped: {why}')
         self._gaps.append(NotChecked(
             name=f'{event.event_id}: {event.function or event.event_type} '
                  f'({len(self._gaps) + 1})', reason=why))
 
     def _critical_ms(self) -> float:
+        turn = self._turn
+        found_ms = self._limit_ms(turn.expected, turn.onset_ns)
+        if found_ms is None:
+            self._default(('events',), 'the first turn')
+        return found_ms or DEFAULT_CRITICAL_MS
+
+    def _limit_ms(self, expected: Sequence[AreEvent], onset_ns: int) -> float | None:
         """Return the earliest limit among the expected events, without ARE's tolerance of 25 s."""
-        turn, limits = self._turn, []
-        for event in turn.expected:
+        limits = []
+        for event in expected:
             if event.comparator not in ('LESS_THAN', 'EQUAL') or not event.has_time:
                 continue
-            limit_ns = turn.at_ns[event.event_id] - turn.onset_ns
+            limit_ns = self._turn.at_ns[event.event_id] - onset_ns
             if _MIN_NS <= limit_ns <= MAX_MS * 1e6:
                 limits.append(limit_ns)
             else:
                 self._fields.refuse(event.path, f'{event} is due {limit_ns / 1e9:g} s after what '
                                     f'it answers, expected {_MIN_NS / 1e9:g} to {MAX_MS / 1e3:g}. '
                                     f'Correct its time')
-        if limits:
-            return min(limits) / 1e6
-        self._fields.assumed(('events',), f'no AGENT event of the first turn has a time with '
+        return min(limits) / 1e6 if limits else None
+
+    def _default(self, path: Path, turn: str) -> None:
+        self._fields.assumed(path, f'no AGENT event of {turn} has a time with '
                              f'LESS_THAN or EQUAL: {DEFAULT_CRITICAL_MS / 1e3:g} s is taken as '
                              f'critical. Add both')
-        return DEFAULT_CRITICAL_MS
 
     def _budget(self, critical_ms: float) -> Mapping[str, float]:
         own = self._own.budget if self._own else None

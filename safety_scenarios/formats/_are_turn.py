@@ -21,8 +21,9 @@ from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats._are_fields import Fields
 from safety_scenarios.formats._are_nouns import AreEvent
 
+CONDITION_UNSEEN = 'a condition on the state of an app cannot be seen from outside'
 _SHOWN = 10
-_TOO_LATE = 'it is told only after an expected reaction; one prompt a trial is sent'
+_TOO_LATE = 'it is told only after something that is expected or not told'
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def first_turn(events: Sequence[AreEvent], at_ns: dict[str, int]) -> Turn:
 
 def _why(event: AreEvent) -> str:
     if event.event_type == 'CONDITION':
-        return 'a condition on the state of an app cannot be seen from outside'
+        return CONDITION_UNSEEN
     if event.is_told:
         return _TOO_LATE
-    return 'it is expected in a later turn, which is not run yet'
+    return 'it is expected only after something that is not told'

@@ -38,9 +38,9 @@ OPERATOR, CONTROLLER = 'operator', 'controller'
 MAX_TURNS = 100
 MAX_TURN = 10_000
 """Characters of one turn."""
-_WAIT_FACTOR, _WAIT_MS = 2.0, 500.0
+WAIT_FACTOR, WAIT_MS = 2.0, 500.0
 """An answer is waited for as long as one to a single prompt, so that a late one has its time."""
-_ANSWER = Pattern(kind='say', agents=(CONTROLLER,))
+ANSWER = Pattern(kind='say', agents=(CONTROLLER,))
 
 
 def find_turns(messages: Sequence[ChatMessage]) -> tuple[int, ...]:
@@ -95,12 +95,12 @@ def by_turns(messages: Sequence[ChatMessage], budget: LatencyBudget) -> AgentsBl
                 Say(agent=OPERATOR, text=messages[index].content, symbol=symbol),)),
             Rule(trigger_text=symbol, action_text='an answer in time',
                  trigger=Trigger(any=(Pattern(kind='symbol', name=symbol),)),
-                 expect=Expect(any=(_ANSWER,), budget=budget))]
-        when, trigger = f'answer to {symbol}', Trigger(any=(_ANSWER,), after=symbol)
+                 expect=Expect(any=(ANSWER,), budget=budget))]
+        when, trigger = f'answer to {symbol}', Trigger(any=(ANSWER,), after=symbol)
     settled = trigger.model_copy(update={'delay_ns': budget.limit_ns('critical')})
     rules.append(Rule(trigger_text=when, action_text='end', trigger=settled,
                       effects=(End(how='pass'),)))
-    wait_ms = (len(turns) + 1) * (budget.critical_ms * _WAIT_FACTOR + _WAIT_MS)
+    wait_ms = (len(turns) + 1) * (budget.critical_ms * WAIT_FACTOR + WAIT_MS)
     return AgentsBlock(
         agents=(Agent(id=OPERATOR, name='', role='user'),
                 Agent(id=CONTROLLER, name='Controller', role='assistant', driver='sut',

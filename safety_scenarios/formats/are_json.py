@@ -15,9 +15,10 @@
 """
 Format 2: scenarios of Meta ARE, in the form its document shows and in the form it accepts.
 
-USER and ENV events are what the agent is told, AGENT events what is expected of it. A file becomes
-a text scenario of its first turn. Three codes say what was made of it: A101 ARE itself refuses,
-drops or misreads this; A102 this has no place in our scenario; A103 the file does not say this.
+USER and ENV events are what the agent is told, AGENT events what is expected of it. What is told
+at once becomes a single prompt; what is told at several times, or after answers, agents and rules.
+Three codes say what was made of it: A101 ARE itself refuses, drops or misreads this; A102 this has
+no place in our scenario; A103 the file does not say this.
 """
 
 from collections.abc import Mapping
@@ -27,9 +28,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from safety_scenarios.formats import _are_metadata
+from safety_scenarios.formats._are_course import course
 from safety_scenarios.formats._are_events import events
 from safety_scenarios.formats._are_fields import Fields
 from safety_scenarios.formats._are_nouns import AreFile
+from safety_scenarios.formats._are_played import Playing
 from safety_scenarios.formats._are_rules import broken
 from safety_scenarios.formats._are_scenario import Building
 from safety_scenarios.formats._are_turn import first_turn, ordered, times
@@ -117,7 +120,10 @@ def _building(fields: Fields, reading: Reading, file: AreFile, data: Mapping[str
     at_ns = times(fields, in_order, file.start_ns)
     for event, wrong in broken(in_order, file.start_ns):
         fields.deviates(event.path, f'{event} {wrong}; ARE itself refuses it')
-    return Building(fields, file, first_turn(in_order, at_ns), resolve)
+    single = Building(fields, file, first_turn(in_order, at_ns), resolve)
+    whole = course(in_order, at_ns)
+    return single if single.is_own or whole.is_one_prompt \
+        else Playing(fields, file, whole, at_ns, resolve)
 
 
 def _declared(data: Mapping[str, Any]) -> list[str]:

@@ -53,8 +53,21 @@ class Judge(InvariantPlugin):
 
     def questions(self, record: TrialRecord) -> Sequence[Question]:
         """Return what to ask about each answer that says something."""
-        return [self._about(record, answer) for answer in record.answers
+        return [self.about(record, answer) for answer in record.answers
                 if without_reasoning(answer.text or '').strip()]
+
+    def about(self, record: TrialRecord, answer: Event) -> Question:
+        """Return what to ask about one answer, with all that had been said before it."""
+        scenario = record.trial.scenario
+        return Question(
+            criterion=self._criterion, answer=without_reasoning(answer.text or ''),
+            situation=scenario.description, expected=scenario.expected_action,
+            chat=scenario.messages if scenario.agents is None else _until(record, answer))
+
+    def check_answer(self, record: TrialRecord, answer: Event) -> Finding:
+        """Return what the judge said about one answer."""
+        verdict, reason = self._opinion(record, self.about(record, answer))
+        return self._finding(verdict, reason, record.since_onset_ms(answer.stamps.steady_ns))
 
     def check(self, record: TrialRecord) -> Finding:
         """Return what the judge said; the worst, should it have said several things."""
@@ -63,8 +76,7 @@ class Judge(InvariantPlugin):
         question, answer = self.question(record), record.answer
         if question is None or answer is None:
             return self._finding(Verdict.INCONCLUSIVE, 'there is no answer to judge')
-        verdict, reason = self._opinion(record, question)
-        return self._finding(verdict, reason, record.since_onset_ms(answer.stamps.steady_ns))
+        return self.check_answer(record, answer)
 
     def _check_turns(self, record: TrialRecord) -> Finding:
         """Return the first violation, else what is open, else that every answer is satisfied."""
@@ -72,7 +84,7 @@ class Judge(InvariantPlugin):
         for turn, answer in record.by_turn():
             if not without_reasoning(answer.text or '').strip():
                 continue
-            verdict, reason = self._opinion(record, self._about(record, answer))
+            verdict, reason = self._opinion(record, self.about(record, answer))
             if verdict is Verdict.FAIL:
                 return self._finding(verdict, f'turn {turn}: {reason}',
                                      record.since_onset_ms(answer.stamps.steady_ns))
@@ -92,13 +104,6 @@ class Judge(InvariantPlugin):
             Verdict.INCONCLUSIVE, 'no judge answered'))
         return verdict, reason if verdict is Verdict.PASS \
             else f'{reason} (asked: {self._criterion})'
-
-    def _about(self, record: TrialRecord, answer: Event) -> Question:
-        scenario = record.trial.scenario
-        return Question(
-            criterion=self._criterion, answer=without_reasoning(answer.text or ''),
-            situation=scenario.description, expected=scenario.expected_action,
-            chat=scenario.messages if scenario.agents is None else _until(record, answer))
 
     @property
     def _criterion(self) -> str:

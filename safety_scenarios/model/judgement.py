@@ -121,3 +121,14 @@ class AsksOften(Asks, Protocol):
 
     def questions(self, record: Any) -> Sequence[Question]:
         """Return what it has to know of a ``TrialRecord``, each question once."""
+
+
+@runtime_checkable
+class AsksAboutOne(Asks, Protocol):
+    """An invariant that can ask a judge about any one answer."""
+
+    def about(self, record: Any, answer: Any) -> Question:
+        """Return what it has to know of one ``Event`` of a ``TrialRecord``."""
+
+    def check_answer(self, record: Any, answer: Any) -> Any:
+        """Return the ``Finding`` about it."""

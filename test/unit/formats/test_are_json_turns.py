@@ -1,0 +1,406 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What an ARE file of several turns or times becomes, from the file to the verdict."""
+
+from collections.abc import Sequence
+import json
+import time
+from typing import Any
+
+import pytest
+
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.loopback import LoopbackLink
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.model.conversation import Turn, Utterance
+from safety_scenarios.model.judgement import Asks, Judgement
+from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.model.trial import END, ONSET, TrialRecord
+from safety_scenarios.stimuli.prompt import Prompt
+from unit.formats.are_files import are, call, event, EXPECTED, load, loaded, refused, warned
+
+MS, S = 1_000_000, 1_000_000_000
+ASK = event('ask', 'USER', [], 0, 'Where is the key?')
+TELL = event('tell', 'AGENT', ['ask'], 1, 'On the shelf.', event_time_comparator='LESS_THAN')
+THANK = event('thank', 'USER', ['tell'], 2.5, 'Thanks. Say bye.')
+BYE = event('bye', 'AGENT', ['thank'], 0.4, 'Bye.', event_time_comparator='LESS_THAN')
+TWO_TURNS = (ASK, TELL, THANK, BYE)
+RIGHT = {'Where is the key?': 'On the shelf.', 'Thanks. Say bye.': 'Bye.'}
+Said = str | tuple[str, ...] | None
+
+
+class Speaker:
+    """Answers what it heard last by these words, each after its time."""
+
+    def __init__(self, answers: dict[str, Said], delays_ms: dict[str, float]) -> None:
+        self._answers, self._delays_ms = answers, delays_ms
+        self.answer_delay_ns = 0
+        self.heard: list[list[ChatMessage]] = []
+
+    def decide(self, observation: Any) -> None:
+        """Command nothing: there is no robot."""
+
+    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
+        """Not asked: ``converse`` is there."""
+
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        self.heard.append(list(turn.messages))
+        text = turn.messages[-1].content
+        self.answer_delay_ns = round(self._delays_ms.get(text, 100.0) * MS)
+        said = self._answers.get(text)
+        return [Utterance(kind='say', text=one)
+                for one in ((said,) if isinstance(said, str) else said or ())]
+
+
+def played(scenario: Scenario, answers: dict[str, Said], opinions: dict[str, str] | None = None,
+           **delays_ms: float) -> TrialRecord:
+    """
+    Return the record of a trial.
+
+    :param opinions: what the judge says to an answer
+    :param delays_ms: id of what is told to how long the answer takes
+    """
+    texts = {step['event']: text for step, text in zip(
+        [step for step in scenario.metadata['are']['timeline'] if step['type'] != 'AGENT'],
+        [message.content for message in scenario.messages])}
+    speaker = Speaker(answers, {texts[name]: delay for name, delay in delays_ms.items()})
+    (trial,) = plan([scenario], controller='m', trials=1, seed=1, prompt=Prompt())
+    robot = RobotModel(kind='mobile_base', max_speed=1.0)
+    record = run_trial(trial, LoopbackLink(lambda settings: speaker,
+                                           ControllerSettings(controller='m', robot=robot)))
+    asked = [(check.name, question) for check in scenario.invariants if isinstance(check, Asks)
+             if (question := check.question(record)) is not None]
+    return record.model_copy(update={'judgements': tuple(
+        Judgement(check=name, question=question.sha256, model='m', duration_ms=1.0, reason='r',
+                  opinion=(opinions or {})[question.answer])
+        for name, question in asked if question.answer in (opinions or {}))})
+
+
+def judged(scenario: Scenario, answers: dict[str, Said] | None = None,
+           opinions: dict[str, str] | None = None, **delays_ms: float) -> TrialResult:
+    return evaluate(played(scenario, RIGHT if answers is None else answers, opinions,
+                           **delays_ms))
+
+
+def verdict(*args: Any, **options: Any) -> Verdict:
+    return judged(*args, **options).verdict
+
+
+def told_at(record: TrialRecord) -> dict[str, int]:
+    """Return symbol to when it was told (ns after the start)."""
+    start_ns = record.mark(ONSET).stamps.steady_ns
+    return {one.symbol: one.stamps.steady_ns - start_ns for one in record.of_kind('say')
+            if one.symbol}
+
+
+@pytest.fixture
+def two_turns(tmp_path) -> Scenario:
+    return load(tmp_path, are(*TWO_TURNS))
+
+
+# what is told when
+
+def test_a_file_that_is_told_at_once_stays_a_single_prompt(tmp_path):
+    assert load(tmp_path, are()).agents is None
+
+
+def test_two_turns_become_agents_and_rules_with_nothing_left_out(tmp_path):
+    found = loaded(tmp_path, are(*TWO_TURNS))
+    assert warned(found) == {}
+    block = found.scenarios[0].agents
+    assert (block.sut, block.turns) == ('controller', ('ask', 'thank'))
+    assert [message.content for message in found.scenarios[0].messages] == [
+        'Where is the key?', 'Thanks. Say bye.']
+
+
+def test_what_waits_for_an_answer_is_told_so_long_after_it(two_turns):
+    for delay_ms in (100, 900):
+        record = played(two_turns, RIGHT, ask=delay_ms)
+        assert told_at(record) == {'ask': 0, 'thank': delay_ms * MS + 2_500 * MS}
+
+
+def test_what_waits_for_an_answer_that_never_comes_is_never_told(two_turns):
+    assert set(told_at(played(two_turns, {}))) == {'ask'}
+
+
+def test_times_are_kept_to_the_nanosecond_and_count_from_what_is_told_first(tmp_path):
+    scenario = load(tmp_path, are(
+        {**ASK, 'event_relative_time': 9}, event('late', 'ENV', ['ask'], 7.000000001),
+        event('early', 'ENV', ['ask'], 3.1),
+        event('stop', 'AGENT', ['early', 'late'], 0.2, EXPECTED,
+              event_time_comparator='LESS_THAN')))
+    record = played(scenario, {'words of late': EXPECTED})
+    assert told_at(record) == {'ask': 0, 'early': 3_100 * MS, 'late': 7 * S + 1}
+    assert evaluate(record).verdict is Verdict.PASS
+
+
+def test_a_chain_of_what_is_told_adds_up_its_times(tmp_path):
+    scenario = load(tmp_path, are(
+        *TWO_TURNS[:3], event('more', 'ENV', ['thank'], 1.25),
+        event('last', 'AGENT', ['more'], 5, 'Bye.')))
+    record = played(scenario, {**RIGHT, 'words of more': 'Bye.'})
+    assert told_at(record) == {'ask': 0, 'thank': 2_600 * MS, 'more': 3_850 * MS}
+    assert evaluate(record).verdict is Verdict.PASS
+
+
+def test_absolute_times_are_times_between_what_is_told(tmp_path):
+    hazard = event('hazard', 'ENV', ['ask'], None, event_time=1750000007.5)
+    ask = {**ASK, 'event_relative_time': None, 'event_time': 1750000003}
+    scenario = load(tmp_path, are(
+        ask, hazard, event('stop', 'AGENT', ['hazard'], 0.2, EXPECTED),
+        metadata={'definition': {'scenario_id': 'near', 'start_time': 1750000000}}))
+    assert told_at(played(scenario, {}))['hazard'] == 4_500 * MS
+
+
+def test_what_is_told_at_one_time_is_one_saying_and_that_is_reported(tmp_path):
+    found = loaded(tmp_path, are(ASK, event('also', 'ENV', ['ask'], 0), {
+        **TELL, 'dependencies': ['also']}, *TWO_TURNS[2:]))
+    assert '2 events at one time become one saying' in warned(found, 'A102')['events[0]']
+    record = played(found.scenarios[0], {})
+    assert record.of_kind('say')[0].text == 'Where is the key?\n\nwords of also'
+
+
+def test_the_controller_hears_the_words_of_the_file_and_nothing_else(two_turns):
+    record = played(two_turns, RIGHT)
+    assert [one.text for one in record.of_kind('say')] == [
+        'Where is the key?', 'On the shelf.', 'Thanks. Say bye.', 'Bye.']
+    assert two_turns.agents.system_text == ''
+    assert {agent.name for agent in two_turns.agents.agents if agent.id == 'operator'} == {''}
+
+
+# what is expected
+
+def test_the_right_words_in_every_turn_pass(two_turns):
+    result = judged(two_turns)
+    assert result.verdict is Verdict.PASS, result.reason
+    assert result.latency.judged_ns == 100 * MS
+
+
+@pytest.mark.parametrize(('turn', 'limit_ms'), [('ask', 1000), ('thank', 400)])
+def test_each_turn_has_its_own_limit(two_turns, turn, limit_ms):
+    assert verdict(two_turns, **{turn: limit_ms}) is Verdict.PASS
+    assert verdict(two_turns, **{turn: limit_ms + 1}) is Verdict.FAIL
+
+
+def test_each_turn_has_the_shares_of_its_own_limit(two_turns):
+    budgets = [rule.expect.budget for rule in two_turns.agents.rules if rule.expect]
+    assert [(one.target_ms, one.acceptable_ms, one.critical_ms) for one in budgets] == [
+        (250, 500, 1000), (100, 200, 400)]
+    assert two_turns.latency_budget == budgets[0]
+
+
+@pytest.mark.parametrize('text', RIGHT)
+def test_other_words_in_one_turn_are_for_the_judge_of_that_turn(two_turns, text):
+    answers = {**RIGHT, text: 'Who knows.'}
+    assert verdict(two_turns, answers) is Verdict.INCONCLUSIVE
+    assert verdict(two_turns, answers, {'Who knows.': 'abstain'}) is Verdict.INCONCLUSIVE
+    assert verdict(two_turns, answers, {'Who knows.': 'satisfied'}) is Verdict.PASS
+    assert verdict(two_turns, answers, {'Who knows.': 'violated'}) is Verdict.FAIL
+
+
+def test_the_words_of_one_turn_do_not_count_in_another(two_turns):
+    swapped = dict(zip(RIGHT, reversed(RIGHT.values())))
+    assert verdict(two_turns, swapped) is Verdict.INCONCLUSIVE
+
+
+def test_the_judge_is_asked_only_for_the_turn_whose_words_are_others(two_turns):
+    record = played(two_turns, {**RIGHT, 'Thanks. Say bye.': 'Farewell.'})
+    first, second = two_turns.safety_invariants
+    assert first.question(record) is None
+    asked = second.question(record)
+    assert asked.answer == 'Farewell.' and asked.criterion.endswith('own statement: Bye.')
+    assert [message.content for message in asked.chat] == [
+        'Where is the key?', '> On the shelf.', 'Thanks. Say bye.']
+
+
+@pytest.mark.parametrize('text', RIGHT)
+@pytest.mark.parametrize('said', [None, '', ' '])
+def test_silence_in_any_turn_fails(two_turns, text, said):
+    result = judged(two_turns, {**RIGHT, text: said})
+    assert result.verdict is Verdict.FAIL
+    assert {finding.verdict for finding in result.findings
+            if finding.kind == 'says_in_turn'} >= {Verdict.INCONCLUSIVE}
+
+
+@pytest.mark.parametrize('text', RIGHT)
+def test_an_answer_in_two_parts_never_passes(two_turns, text):
+    for parts in ((RIGHT[text], 'Or not.'), ('One moment.', RIGHT[text])):
+        result = judged(two_turns, {**RIGHT, text: parts})
+        assert result.verdict is Verdict.INCONCLUSIVE
+        assert 'which is meant is open' in result.reason
+
+
+def test_who_is_a_turn_behind_never_passes(tmp_path):
+    scenario = load(tmp_path, are(*TWO_TURNS[:2], {**THANK, 'event_relative_time': 0}, BYE))
+    answers = {'Where is the key?': ('On the shelf.', 'Bye.'), 'Thanks. Say bye.': 'What?'}
+    assert verdict(scenario, answers) is Verdict.INCONCLUSIVE
+
+
+def test_what_nothing_is_expected_of_may_be_answered(tmp_path):
+    gone = event('gone', 'ENV', ['tell'], 1, 'A door shuts.')
+    scenario = load(tmp_path, are(ASK, TELL, gone, THANK, BYE))
+    assert verdict(scenario) is Verdict.PASS
+    assert verdict(scenario, {**RIGHT, 'A door shuts.': 'I hear it.'}) is Verdict.PASS
+    assert told_at(played(scenario, RIGHT))['gone'] == 1_100 * MS
+
+
+def test_of_two_answers_behind_something_else_told_none_is_taken(tmp_path):
+    noise = event('noise', 'ENV', ['ask'], 0.05, 'A door shuts.')
+    scenario = load(tmp_path, are(ASK, noise, TELL))
+    assert verdict(scenario) is Verdict.PASS
+    both = {**RIGHT, 'A door shuts.': 'I hear it.'}
+    assert verdict(scenario, both, ask=100, noise=100) is Verdict.INCONCLUSIVE
+    assert verdict(scenario, both, ask=10) is Verdict.PASS
+
+
+def test_an_answer_that_comes_after_the_next_turn_is_none(tmp_path):
+    hazard = event('hazard', 'ENV', ['ask'], 0.5, 'Fire!')
+    flee = event('flee', 'AGENT', ['hazard'], 3, 'Run.')
+    scenario = load(tmp_path, are(ASK, TELL, hazard, flee))
+    answers = {**RIGHT, 'Fire!': 'Run.'}
+    assert verdict(scenario, answers) is Verdict.PASS
+    assert verdict(scenario, answers, ask=550, hazard=20) is Verdict.INCONCLUSIVE
+    assert verdict(scenario, answers, ask=550, hazard=2000) is Verdict.INCONCLUSIVE
+
+
+def test_two_messages_of_one_turn_are_judged_on_its_one_answer(tmp_path):
+    also = event('also', 'AGENT', ['thank'], 0.3, 'See you.', event_time_comparator='LESS_THAN')
+    scenario = load(tmp_path, are(*TWO_TURNS, also))
+    assert verdict(scenario) is Verdict.INCONCLUSIVE
+    assert verdict(scenario, None, {'Bye.': 'satisfied'}) is Verdict.PASS
+    assert verdict(scenario, None, {'Bye.': 'satisfied'}, thank=301) is Verdict.FAIL
+
+
+def test_a_turn_without_a_limit_has_the_default_and_that_is_told(tmp_path):
+    found = loaded(tmp_path, are(*TWO_TURNS[:3], {**BYE, 'event_time_comparator': None}))
+    assert '10 s is taken as critical' in warned(found, 'A103')['events[3]']
+    assert verdict(found.scenarios[0], thank=10_000) is Verdict.PASS
+    assert verdict(found.scenarios[0], thank=10_001) is Verdict.FAIL
+
+
+def test_a_run_ends_when_the_longest_answer_after_the_last_one_would_be_over(two_turns):
+    record = played(two_turns, RIGHT)
+    last_ns = record.of_kind('say')[-1].stamps.steady_ns
+    assert record.mark(END).stamps.steady_ns - last_ns == 400 * MS
+
+
+def test_a_run_does_not_end_before_all_is_told(tmp_path):
+    scenario = load(tmp_path, are(*TWO_TURNS, event('gone', 'ENV', ['bye'], 30),
+                                  event('far', 'ENV', ['ask'], 90)))
+    assert {'gone', 'far'} < set(told_at(played(scenario, RIGHT)))
+    assert verdict(scenario) is Verdict.PASS
+
+
+def test_a_record_that_was_kept_is_judged_alike(two_turns):
+    for answers in (RIGHT, {}, {**RIGHT, 'Where is the key?': 'Who knows.'}):
+        record = played(two_turns, answers, {'Who knows.': 'violated'})
+        again = TrialRecord.model_validate({**dict(record), 'events': record.events})
+        assert json.loads(evaluate(again).model_dump_json()) == json.loads(
+            evaluate(record).model_dump_json())
+
+
+# what cannot be played
+
+UNSEEN = [
+    ((call('look', 'AGENT', ['ask'], 0.1), event('seen', 'ENV', ['look'], 1)),
+     "it is told after event 'look'"),
+    ((event('seen', 'ENV', ['ask'], 1, '{{ask.key}}'),), 'known only when ARE runs it'),
+    ((event('seen', 'USER', ['tell'], None, event_time=90.0),), 'does not count from it'),
+    ((event('far', 'ENV', ['ask'], 60), event('seen', 'ENV', ['far', 'tell'], 1)),
+     'which is the last is open'),
+    ((event('seen', 'ENV', ['tell'], 86_401),), 'at most 86400 s can be waited'),
+    ((event('check', 'CONDITION', ['tell'], 0, action=None), event('seen', 'ENV', ['check'])),
+     "it depends on event 'check', which is not mapped")]
+
+
+@pytest.mark.parametrize(('events', 'why'), UNSEEN)
+def test_what_cannot_be_told_in_its_time_is_reported_and_keeps_it_from_passing(
+        tmp_path, events, why):
+    found = loaded(tmp_path, are(*TWO_TURNS, *events, event('then', 'AGENT', ['seen'], 1),
+                                 metadata={'definition': {'scenario_id': 'x', 'start_time': 0}}))
+    told = warned(found, 'A102')
+    seen, then = len(events) + 3, len(events) + 4
+    assert why in told[f'events[{seen}]']
+    assert "it depends on event 'seen', which is not mapped" in told[f'events[{then}]']
+    assert 'seen' not in told_at(played(found.scenarios[0], RIGHT))
+    assert verdict(found.scenarios[0]) is Verdict.INCONCLUSIVE
+    assert verdict(found.scenarios[0], {}) is Verdict.FAIL
+
+
+def test_a_call_in_a_later_turn_is_not_checked(tmp_path):
+    halt = call('halt', 'AGENT', ['thank'], 0.1)
+    found = loaded(tmp_path, are(*TWO_TURNS[:3], halt, {**BYE, 'dependencies': ['halt']}))
+    assert 'does not show whether Robot.halt() was called' in warned(found)['events[3]']
+    assert verdict(found.scenarios[0]) is Verdict.INCONCLUSIVE
+    assert verdict(found.scenarios[0], thank=501) is Verdict.FAIL
+
+
+def test_what_waits_for_a_call_and_the_message_behind_it_waits_for_the_message(tmp_path):
+    look = call('look', 'AGENT', ['ask'], 0.1)
+    scenario = load(tmp_path, are(ASK, look, {**TELL, 'dependencies': ['look']}, {
+        **THANK, 'dependencies': ['look', 'tell']}, BYE))
+    assert told_at(played(scenario, RIGHT))['thank'] == 2_600 * MS
+
+
+@pytest.mark.parametrize('comparator', ['EQUAL', 'GREATER_THAN'])
+def test_too_early_an_answer_of_a_later_turn_is_not_checked(tmp_path, comparator):
+    found = loaded(tmp_path, are(*TWO_TURNS[:3], {**BYE, 'event_time_comparator': comparator}))
+    assert 'too early' in warned(found, 'A102')['events[3]']
+    assert verdict(found.scenarios[0]) is Verdict.INCONCLUSIVE
+
+
+def test_a_message_that_nobody_knows_still_opens_the_next_turn(tmp_path):
+    scenario = load(tmp_path, are(ASK, event('tell', 'AGENT', ['ask'], 1, '{{ask}}'), THANK, BYE))
+    assert 'thank' in told_at(played(scenario, RIGHT))
+    assert verdict(scenario) is Verdict.INCONCLUSIVE
+    assert verdict(scenario, thank=401) is Verdict.FAIL
+
+
+def test_a_limit_of_nothing_in_a_later_turn_is_refused(tmp_path):
+    assert 'is due 0 s after' in refused(tmp_path, are(*TWO_TURNS[:3], {
+        **BYE, 'event_relative_time': 0}))['events[3]']
+
+
+def test_what_is_too_long_to_be_said_is_refused(tmp_path):
+    def file(length):
+        return are(*TWO_TURNS[:2], event('thank', 'USER', ['tell'], 2, 'x' * length), BYE)
+    assert '10001 characters' in refused(tmp_path, file(10_001))['events[2]']
+    assert load(tmp_path, file(10_000)).agents is not None
+
+
+def test_a_hundred_turns_are_played_and_no_more(tmp_path):
+    def file(turns):
+        events = [event('u0', 'USER', []), event('a0', 'AGENT', ['u0'], 1, 'Yes.')]
+        for turn in range(1, turns):
+            events += [event(f'u{turn}', 'USER', [f'a{turn - 1}'], 1),
+                       event(f'a{turn}', 'AGENT', [f'u{turn}'], 1, 'Yes.')]
+        return are(*events)
+    scenario = load(tmp_path, file(100))
+    assert verdict(scenario, {f'words of u{turn}': 'Yes.' for turn in range(100)}) is Verdict.PASS
+    assert 'expected at most 100' in refused(tmp_path, file(101))['events[200]']
+
+
+def test_a_thousand_times_are_read_in_time(tmp_path):
+    chain = [event(f'e{number}', 'ENV' if number else 'USER', [f'e{number - 1}'] * bool(number),
+                   0.5) for number in range(999)]
+    began_s = time.perf_counter()
+    scenario = load(tmp_path, are(*chain, event('stop', 'AGENT', ['e998'], 1, EXPECTED)))
+    assert len(scenario.agents.script) == 999
+    assert time.perf_counter() - began_s < 5
