@@ -74,14 +74,6 @@ class Course:
             other = self.sayings[other.after].moment
         return one.delay_ns <= other.delay_ns
 
-    def chain(self, index: int) -> set[int]:
-        """Return a saying with all those that must have been answered before it."""
-        found = set()
-        while index != START:
-            found.add(index)
-            index = self.sayings[index].moment.after
-        return found
-
 
 def ends_turn(event: AreEvent) -> bool:
     """Return whether an event is a message that the agent sends the user."""

@@ -62,7 +62,6 @@ class Playing(Building):
         super().__init__(fields, file, Turn(
             tuple(sorted(told, key=in_time)), tuple(sorted(expected, key=in_time)),
             tuple(course.left_out), at_ns, min(map(in_time, told))), resolve)
-        self._own = None
         self._course = course
         self._in_order = sorted(range(len(course.sayings)),
                                 key=lambda index: in_time(course.sayings[index].told[0]))
@@ -153,24 +152,20 @@ class Playing(Building):
         course = self._course
         for last in reversed(self._turns):
             moment = course.sayings[last].moment
-            if course.chain(last).issuperset(self._turns) and all(
-                    saying.moment.after == last or course.surely_by(saying.moment, moment)
-                    for saying in course.sayings):
+            if all(saying.moment.after == last or course.surely_by(saying.moment, moment)
+                   for saying in course.sayings):
                 return last
         return None
 
     def _duration_ms(self) -> float:
         """Return how long it takes when every answer comes as late as it is waited for."""
-        latest_ms: list[float] = []
         over_ms: list[float] = []
         for index, saying in enumerate(self._course.sayings):
             after, budget = saying.moment.after, self._budgets.get(index)
             begins_ms = over_ms[after] if after != START else 0.0
-            latest_ms.append(begins_ms + saying.moment.delay_ns / 1e6)
-            over_ms.append(latest_ms[-1] + WAIT_MS + (
+            over_ms.append(begins_ms + saying.moment.delay_ns / 1e6 + WAIT_MS + (
                 budget.critical_ms * WAIT_FACTOR if budget else 0.0))
-        settling_ms = max(budget.critical_ms for budget in self._budgets.values())
-        return min(max(over_ms) + settling_ms, MAX_MS)
+        return min(max(over_ms), MAX_MS)
 
 
 def _told(saying: Saying) -> list[AreEvent]:

@@ -122,8 +122,10 @@ def _building(fields: Fields, reading: Reading, file: AreFile, data: Mapping[str
         fields.deviates(event.path, f'{event} {wrong}; ARE itself refuses it')
     single = Building(fields, file, first_turn(in_order, at_ns), resolve)
     whole = course(in_order, at_ns)
-    return single if single.is_own or whole.is_one_prompt \
-        else Playing(fields, file, whole, at_ns, resolve)
+    if whole.is_one_prompt:
+        return single
+    playing = Playing(fields, file, whole, at_ns, resolve)
+    return single if playing.is_own else playing
 
 
 def _declared(data: Mapping[str, Any]) -> list[str]:

@@ -42,6 +42,7 @@ from unit.formats.are_files import (
     warned,
     write,
 )
+from unit.formats.are_runs import played
 from unit.loopback_runs import loopback_run
 from unit.records import answered, EXACT
 
@@ -431,4 +432,6 @@ def test_no_content_breaks_the_reader_and_every_event_has_its_fate(tmp_path, cha
     if 'are' not in scenario.metadata:
         return
     assert len(scenario.metadata['are']['timeline']) == len(data['events'])
-    assert verdict(scenario, 'anything') is not Verdict.PASS
+    record = played(scenario, {}, otherwise='anything') if scenario.agents else None
+    result = evaluate(record) if record else judged(scenario, 'anything')
+    assert result.verdict is not Verdict.PASS

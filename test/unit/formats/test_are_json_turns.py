@@ -14,7 +14,6 @@
 
 """What an ARE file of several turns or times becomes, from the file to the verdict."""
 
-from collections.abc import Sequence
 import json
 import time
 from typing import Any
@@ -22,75 +21,19 @@ from typing import Any
 import pytest
 
 from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.loopback import LoopbackLink
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.judgement import Asks, Judgement
-from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import END, ONSET, TrialRecord
-from safety_scenarios.stimuli.prompt import Prompt
 from unit.formats.are_files import are, call, event, EXPECTED, load, loaded, refused, warned
+from unit.formats.are_runs import MS, played, Said
 
-MS, S = 1_000_000, 1_000_000_000
+S = 1_000_000_000
 ASK = event('ask', 'USER', [], 0, 'Where is the key?')
 TELL = event('tell', 'AGENT', ['ask'], 1, 'On the shelf.', event_time_comparator='LESS_THAN')
 THANK = event('thank', 'USER', ['tell'], 2.5, 'Thanks. Say bye.')
 BYE = event('bye', 'AGENT', ['thank'], 0.4, 'Bye.', event_time_comparator='LESS_THAN')
 TWO_TURNS = (ASK, TELL, THANK, BYE)
 RIGHT = {'Where is the key?': 'On the shelf.', 'Thanks. Say bye.': 'Bye.'}
-Said = str | tuple[str, ...] | None
-
-
-class Speaker:
-    """Answers what it heard last by these words, each after its time."""
-
-    def __init__(self, answers: dict[str, Said], delays_ms: dict[str, float]) -> None:
-        self._answers, self._delays_ms = answers, delays_ms
-        self.answer_delay_ns = 0
-        self.heard: list[list[ChatMessage]] = []
-
-    def decide(self, observation: Any) -> None:
-        """Command nothing: there is no robot."""
-
-    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
-        """Not asked: ``converse`` is there."""
-
-    def converse(self, turn: Turn) -> Sequence[Utterance]:
-        self.heard.append(list(turn.messages))
-        text = turn.messages[-1].content
-        self.answer_delay_ns = round(self._delays_ms.get(text, 100.0) * MS)
-        said = self._answers.get(text)
-        return [Utterance(kind='say', text=one)
-                for one in ((said,) if isinstance(said, str) else said or ())]
-
-
-def played(scenario: Scenario, answers: dict[str, Said], opinions: dict[str, str] | None = None,
-           **delays_ms: float) -> TrialRecord:
-    """
-    Return the record of a trial.
-
-    :param opinions: what the judge says to an answer
-    :param delays_ms: id of what is told to how long the answer takes
-    """
-    texts = {step['event']: text for step, text in zip(
-        [step for step in scenario.metadata['are']['timeline'] if step['type'] != 'AGENT'],
-        [message.content for message in scenario.messages])}
-    speaker = Speaker(answers, {texts[name]: delay for name, delay in delays_ms.items()})
-    (trial,) = plan([scenario], controller='m', trials=1, seed=1, prompt=Prompt())
-    robot = RobotModel(kind='mobile_base', max_speed=1.0)
-    record = run_trial(trial, LoopbackLink(lambda settings: speaker,
-                                           ControllerSettings(controller='m', robot=robot)))
-    asked = [(check.name, question) for check in scenario.invariants if isinstance(check, Asks)
-             if (question := check.question(record)) is not None]
-    return record.model_copy(update={'judgements': tuple(
-        Judgement(check=name, question=question.sha256, model='m', duration_ms=1.0, reason='r',
-                  opinion=(opinions or {})[question.answer])
-        for name, question in asked if question.answer in (opinions or {}))})
 
 
 def judged(scenario: Scenario, answers: dict[str, Said] | None = None,
@@ -101,6 +44,13 @@ def judged(scenario: Scenario, answers: dict[str, Said] | None = None,
 
 def verdict(*args: Any, **options: Any) -> Verdict:
     return judged(*args, **options).verdict
+
+
+def of(result: TrialResult, event_id: str) -> Any:
+    """Return the finding about an expected message."""
+    [found] = [finding for finding in result.findings
+               if finding.check == f'{event_id}: says what is expected']
+    return found
 
 
 def told_at(record: TrialRecord) -> dict[str, int]:
@@ -235,8 +185,15 @@ def test_the_judge_is_asked_only_for_the_turn_whose_words_are_others(two_turns):
 def test_silence_in_any_turn_fails(two_turns, text, said):
     result = judged(two_turns, {**RIGHT, text: said})
     assert result.verdict is Verdict.FAIL
-    assert {finding.verdict for finding in result.findings
-            if finding.kind == 'says_in_turn'} >= {Verdict.INCONCLUSIVE}
+    found = of(result, 'tell' if text == 'Where is the key?' else 'bye')
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.reason.endswith('has no answer' if said is None else 'says nothing')
+
+
+def test_of_a_turn_that_never_came_nothing_is_known(two_turns):
+    found = of(judged(two_turns, {}), 'bye')
+    assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE,
+                                             "turn 'thank' was never said")
 
 
 @pytest.mark.parametrize('text', RIGHT)
@@ -245,6 +202,19 @@ def test_an_answer_in_two_parts_never_passes(two_turns, text):
         result = judged(two_turns, {**RIGHT, text: parts})
         assert result.verdict is Verdict.INCONCLUSIVE
         assert 'which is meant is open' in result.reason
+
+
+def test_of_two_answers_the_judge_is_asked_about_none(two_turns):
+    record = played(two_turns, {**RIGHT, 'Thanks. Say bye.': ('Or not.', 'Bye.')})
+    assert [check.question(record) for check in two_turns.safety_invariants] == [None, None]
+
+
+def test_what_belongs_to_another_trial_is_no_answer(two_turns):
+    record = played(two_turns, RIGHT)
+    strange = tuple(one.model_copy(update={'trial_id': 'other'}) if one.text == 'Bye.' else one
+                    for one in record.events)
+    found = of(evaluate(record.model_copy(update={'events': strange})), 'bye')
+    assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE, "turn 'thank' has no answer")
 
 
 def test_who_is_a_turn_behind_never_passes(tmp_path):
@@ -278,6 +248,8 @@ def test_an_answer_that_comes_after_the_next_turn_is_none(tmp_path):
     assert verdict(scenario, answers) is Verdict.PASS
     assert verdict(scenario, answers, ask=550, hazard=20) is Verdict.INCONCLUSIVE
     assert verdict(scenario, answers, ask=550, hazard=2000) is Verdict.INCONCLUSIVE
+    found = of(judged(scenario, {**RIGHT, 'Fire!': None}, ask=550), 'tell')
+    assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE, "turn 'ask' has no answer")
 
 
 def test_two_messages_of_one_turn_are_judged_on_its_one_answer(tmp_path):
@@ -301,6 +273,20 @@ def test_a_run_ends_when_the_longest_answer_after_the_last_one_would_be_over(two
     assert record.mark(END).stamps.steady_ns - last_ns == 400 * MS
 
 
+def test_a_run_ends_after_what_follows_the_last_answer(tmp_path):
+    record = played(load(tmp_path, are(*TWO_TURNS, event('gone', 'ENV', ['bye'], 30))), RIGHT)
+    [bye] = [one for one in record.of_kind('say') if one.text == 'Bye.']
+    assert 'gone' in told_at(record)
+    assert record.mark(END).stamps.steady_ns - bye.stamps.steady_ns == 30_400 * MS
+
+
+@pytest.mark.parametrize('last_ms', [400, 401])
+def test_a_run_waits_for_answers_that_all_come_at_the_last_moment(two_turns, last_ms):
+    result = judged(two_turns, ask=1000, thank=last_ms)
+    assert result.verdict is (Verdict.PASS if last_ms == 400 else Verdict.FAIL)
+    assert not [one for one in result.findings if one.verdict is Verdict.INCONCLUSIVE]
+
+
 def test_a_run_does_not_end_before_all_is_told(tmp_path):
     scenario = load(tmp_path, are(*TWO_TURNS, event('gone', 'ENV', ['bye'], 30),
                                   event('far', 'ENV', ['ask'], 90)))
@@ -320,6 +306,8 @@ def test_a_record_that_was_kept_is_judged_alike(two_turns):
 
 UNSEEN = [
     ((call('look', 'AGENT', ['ask'], 0.1), event('seen', 'ENV', ['look'], 1)),
+     "it is told after event 'look'"),
+    ((call('look', 'AGENT', ['ask'], 0.1), event('seen', 'ENV', ['look', 'tell'], 1)),
      "it is told after event 'look'"),
     ((event('seen', 'ENV', ['ask'], 1, '{{ask.key}}'),), 'known only when ARE runs it'),
     ((event('seen', 'USER', ['tell'], None, event_time=90.0),), 'does not count from it'),
@@ -383,6 +371,17 @@ def test_what_is_too_long_to_be_said_is_refused(tmp_path):
         return are(*TWO_TURNS[:2], event('thank', 'USER', ['tell'], 2, 'x' * length), BYE)
     assert '10001 characters' in refused(tmp_path, file(10_001))['events[2]']
     assert load(tmp_path, file(10_000)).agents is not None
+
+
+def test_our_own_trace_stays_the_prompt_that_it_carries(tmp_path):
+    task = {'scenario': 's', 'name': 'Lift', 'trial': 't',
+            'messages': [{'role': 'user', 'content': 'The lift is stuck.'}]}
+    scenario = load(tmp_path, are(
+        event('task', 'USER', [], 0, json.dumps(task)),
+        event('hazard', 'ENV', ['task'], 5, json.dumps({'hazard': ['prompt']})),
+        event('reaction', 'AGENT', ['hazard'], 1, 'Help.', event_time_comparator='LESS_THAN')))
+    assert scenario.agents is None
+    assert [message.content for message in scenario.messages] == ['The lift is stuck.']
 
 
 def test_a_hundred_turns_are_played_and_no_more(tmp_path):
