@@ -90,7 +90,15 @@ def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
 
 
 def _plugins(blocks: Any, kind: str, resolve: Resolve) -> tuple[Any, ...]:
-    return tuple(resolve(kind, _name(block)).model_validate(block) for block in blocks)
+    return tuple(resolve(kind, _name(block)).model_validate(_whole(block, kind, resolve))
+                 for block in blocks)
+
+
+def _whole(block: Mapping[str, Any], kind: str, resolve: Resolve) -> Mapping[str, Any]:
+    """Return a plug-in's data with the judge that it asks, itself a plug-in."""
+    judge = block.get('judge')
+    return {**block, 'judge': _plugins([judge], kind, resolve)[0]} \
+        if isinstance(judge, Mapping) else block
 
 
 def _name(block: Mapping[str, Any]) -> str:

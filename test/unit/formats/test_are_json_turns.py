@@ -15,17 +15,21 @@
 """What an ARE file of several turns or times becomes, from the file to the verdict."""
 
 import json
+from pathlib import Path
 import time
 from typing import Any
 
 import pytest
 
+from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import END, ONSET, TrialRecord
+from safety_scenarios.traces.journal import Journal, read_journal
 from unit.formats.are_files import are, call, event, EXPECTED, load, loaded, refused, warned
 from unit.formats.are_runs import MS, played, Said
+from unit.records import answered
 
 S = 1_000_000_000
 ASK = event('ask', 'USER', [], 0, 'Where is the key?')
@@ -51,6 +55,16 @@ def of(result: TrialResult, event_id: str) -> Any:
     [found] = [finding for finding in result.findings
                if finding.check == f'{event_id}: says what is expected']
     return found
+
+
+def kept(folder: Path, record: TrialRecord) -> TrialRecord:
+    """Return a record after it was written as a journal."""
+    path = folder / 'trial.events.jsonl'
+    journal = Journal(path, record.trial)
+    for one in record.events:
+        journal.add(one)
+    journal.close(record)
+    return read_journal(path, registry.resolve)
 
 
 def told_at(record: TrialRecord) -> dict[str, int]:
@@ -294,12 +308,20 @@ def test_a_run_does_not_end_before_all_is_told(tmp_path):
     assert verdict(scenario) is Verdict.PASS
 
 
-def test_a_record_that_was_kept_is_judged_alike(two_turns):
-    for answers in (RIGHT, {}, {**RIGHT, 'Where is the key?': 'Who knows.'}):
-        record = played(two_turns, answers, {'Who knows.': 'violated'})
-        again = TrialRecord.model_validate({**dict(record), 'events': record.events})
-        assert json.loads(evaluate(again).model_dump_json()) == json.loads(
-            evaluate(record).model_dump_json())
+@pytest.mark.parametrize('answers', [
+    RIGHT, {}, {**RIGHT, 'Where is the key?': 'Who knows.'}])
+def test_a_trial_that_was_kept_is_read_back_and_judged_alike(tmp_path, two_turns, answers):
+    record = played(two_turns, answers, {'Who knows.': 'violated'})
+    again = kept(tmp_path, record)
+    assert again == record
+    assert evaluate(again).model_dump_json() == evaluate(record).model_dump_json()
+
+
+def test_a_single_prompt_that_was_kept_is_read_back_and_judged_alike(tmp_path):
+    record = answered('Braking.', load(tmp_path, are()))
+    again = kept(tmp_path, record)
+    assert again.trial == record.trial
+    assert again.trial.scenario.safety_invariants[0].question(again).answer == 'Braking.'
 
 
 # what cannot be played
