@@ -40,7 +40,7 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.traces.are_trace import read_are_events, write_are
+from safety_scenarios.traces.are.writer import read_are_events, write_are
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))
 from contract.are_environment import are_python  # type: ignore[import-not-found]

@@ -30,12 +30,13 @@ import time
 
 from rich.console import Console
 
-from safety_scenarios import evaluation, registry
-from safety_scenarios.engine.campaign import run_campaign
+from safety_scenarios import registry
+from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.folder import read_trials
+from safety_scenarios.campaign.trials import run_campaign
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.reports.run_folder import read_trials
 
 SCENARIO = str(Path(__file__).with_name('two_seconds.yaml'))
 

@@ -32,11 +32,12 @@ from campaign import peak_mb
 from figures import Figure, table
 from rich.console import Console
 
-from safety_scenarios import evaluation, registry
+from safety_scenarios import registry
+from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.folder import read_trials
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.reports.run_folder import read_trials
-from safety_scenarios.traces.mcap_trace import read_mcap
+from safety_scenarios.traces.mcap.recording import read_mcap
 
 SCENARIO = Path(__file__).with_name('ten_minutes.yaml')
 PERIOD_MS = 1.0

@@ -41,7 +41,7 @@ from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.traces.mcap_trace import McapWriter, read_mcap
+from safety_scenarios.traces.mcap.recording import McapWriter, read_mcap
 
 SCENARIO = 'SCN-R-101'
 BLOCKS = 5

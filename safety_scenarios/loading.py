@@ -27,10 +27,10 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
-from safety_scenarios.formats._agent_sidecar import SUFFIXES as BINDINGS
-from safety_scenarios.formats._json_document import JsonDocument
-from safety_scenarios.formats._positions import Document
-from safety_scenarios.formats._reading import Reading
+from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
+from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.model.scenario import Origin, Scenario
 
 PACKAGE = 'safety_scenarios'

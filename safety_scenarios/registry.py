@@ -55,9 +55,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'no_spurious_stop': 'invariants.no_spurious_stop:NoSpuriousStop',
         'defer': 'invariants.defer:Defer',
         'temporal': 'invariants.temporal:Temporal',
-        'says': 'formats._are_checks:Says',
-        'says_in_turn': 'formats._are_checks:SaysInTurn',
-        'not_checked': 'formats._are_checks:NotChecked',
+        'says': 'invariants.says:Says',
+        'says_in_turn': 'invariants.says:SaysInTurn',
+        'not_checked': 'invariants.not_checked:NotChecked',
     },
     'controllers': {
         'rule_based': 'controllers.rule_based:RuleBased',
@@ -89,10 +89,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'header_copier': 'controllers.faulty_streams:HeaderCopier',
     },
     'formats': {
-        'scenario_yaml': 'formats.scenario_yaml',
-        'are_json': 'formats.are_json',
-        'agent_spec': 'formats.agent_spec',
-        'lostbench': 'formats.lostbench',
+        'scenario_yaml': 'formats.scenario_yaml.reader',
+        'are_json': 'formats.are.reader',
+        'agent_spec': 'formats.agents.reader',
+        'lostbench': 'formats.lostbench.reader',
     },
 }
 

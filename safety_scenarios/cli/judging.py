@@ -22,8 +22,8 @@ import click
 from rich.console import Console
 
 from safety_scenarios.cli.options import build, options
-from safety_scenarios.judging.cache import Cache
-from safety_scenarios.judging.labelled import read_labelled
+from safety_scenarios.llm_judge.cache import Cache
+from safety_scenarios.llm_judge.labelled import read_labelled
 from safety_scenarios.model.agreement import Labelled
 from safety_scenarios.model.settings import JudgeServer
 from safety_scenarios.reports.console_report import agreement_table, agreement_text, console
@@ -46,7 +46,7 @@ def judge_check(file: Path, **values: Any) -> None:
     """
     settings = build(JudgeServer, values)
     items = read_labelled(file)
-    from safety_scenarios.judging.asking import LanguageModelJudge  # needs the extra llm
+    from safety_scenarios.llm_judge.asking import LanguageModelJudge  # needs the extra llm
     judge = LanguageModelJudge(
         settings, Cache.made(settings.judge_cache) if settings.judge_cache else None)
     with click.progressbar(items, file=sys.stderr, label='asking') as asking:

@@ -27,7 +27,9 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from safety_scenarios import evaluation, registry
+from safety_scenarios import registry
+from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.folder import read_trials
 from safety_scenarios.cli.judging import judge_check
 from safety_scenarios.cli.needs_ros import from_ros
 from safety_scenarios.cli.options import build, options
@@ -50,7 +52,6 @@ from safety_scenarios.reports.console_report import (
     comparison_table,
     console,
 )
-from safety_scenarios.reports.run_folder import read_trials
 from safety_scenarios.stats.compare import compare as compare_results
 
 _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')

@@ -23,12 +23,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from safety_scenarios.cli.options import build, options
-from safety_scenarios.errors import SettingsError
-from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.result import exit_code
-from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.rejudging import (
+from safety_scenarios.campaign.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.rejudge import (
     judge_bag,
     rejudge,
     Rejudged,
@@ -37,8 +33,12 @@ from safety_scenarios.rejudging import (
     summary_of,
     verify,
 )
+from safety_scenarios.cli.options import build, options
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.result import exit_code
+from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console, table, totals, verdict_text
-from safety_scenarios.reports.run_folder import SUMMARY, TRIALS
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 

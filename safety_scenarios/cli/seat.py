@@ -21,9 +21,9 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from safety_scenarios.campaign.run import interruptible, names
 from safety_scenarios.cli.needs_ros import from_ros
 from safety_scenarios.cli.options import build, options
-from safety_scenarios.evaluation import interruptible, names
 from safety_scenarios.model.settings import RunSettings
 
 _TOOL = '/tool'

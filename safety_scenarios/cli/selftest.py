@@ -20,10 +20,11 @@ import sys
 import click
 from rich.console import Console
 
-from safety_scenarios import evaluation, registry
+from safety_scenarios import registry
+from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.selftest import RunOne, self_test
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.engine.selftest import RunOne, self_test
 from safety_scenarios.loading import installed_folders, load_scenarios
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import Saboteur, SABOTEURS

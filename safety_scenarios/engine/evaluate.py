@@ -17,15 +17,14 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from safety_scenarios.engine.clock_findings import (
+from safety_scenarios.engine.findings.clock_findings import (
     CLOCK_ERROR,
     clock_findings,
     PAUSE_NS,
     without_clock,
 )
-from safety_scenarios.engine.harness import harness
-from safety_scenarios.engine.rules import replay
-from safety_scenarios.engine.ruling import (
+from safety_scenarios.engine.findings.harness import harness
+from safety_scenarios.engine.findings.rule_findings import (
     content_finding,
     latency_finding,
     rule_findings,
@@ -34,6 +33,7 @@ from safety_scenarios.engine.ruling import (
     took_part,
     turn_findings,
 )
+from safety_scenarios.engine.rules import replay
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.metres import separation_cost

@@ -27,8 +27,8 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from safety_scenarios.errors import InputError, Problem
-from safety_scenarios.formats._messages import describe, show
-from safety_scenarios.formats._positions import Document
+from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.standards.pfl import RegionLimits
 

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from rclpy.node import Node
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.provenance import host, versions
 from safety_scenarios.engine.calibrate import (
     calibrate,
     calibration_trial,
@@ -30,7 +31,6 @@ from safety_scenarios.engine.calibrate import (
 )
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.model.measuring import Calibration, ClockRules, Measuring
-from safety_scenarios.provenance import host, versions
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.link import RosLink

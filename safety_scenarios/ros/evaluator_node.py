@@ -20,7 +20,7 @@ import sys
 from rclpy.node import Node
 from rich.console import Console
 
-from safety_scenarios import evaluation
+from safety_scenarios.campaign import run as evaluation
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary

@@ -24,8 +24,8 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
+from safety_scenarios.campaign.run import controller_settings, EXTERNAL, names, Session
 from safety_scenarios.engine.plan import file_name
-from safety_scenarios.evaluation import controller_settings, EXTERNAL, names, Session
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.model.scenario import Scenario

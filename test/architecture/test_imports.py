@@ -22,6 +22,7 @@ import sys
 
 import pytest
 
+from architecture.layers import EXEMPT, LAYERS, may_import, PAGE, page
 import safety_scenarios
 from safety_scenarios.loading import load_scenarios
 
@@ -29,37 +30,6 @@ PACKAGE = 'safety_scenarios'
 ROOT = Path(safety_scenarios.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob('*.py') if path.name != '__init__.py')
 FOLDERS = sorted({path.parent for path in MODULES} - {ROOT})
-PLUG_IN = {'errors', 'model'}
-ALLOWED = {
-    'errors': set(), 'model': {'errors', 'model', 'standards'}, 'registry': {'errors', 'model'},
-    'provenance': {'errors', 'model', 'registry'},
-    'standards': {'errors'}, 'stimuli': PLUG_IN, 'temporal_logic': {'errors', 'temporal_logic'},
-    'invariants': PLUG_IN | {'standards', 'temporal_logic'},
-    'latency': PLUG_IN, 'stats': PLUG_IN, 'simulator': PLUG_IN, 'controllers': PLUG_IN,
-    'formats': PLUG_IN | {'standards'}, 'traces': PLUG_IN, 'reports': PLUG_IN,
-    'judging': {'errors', 'model', 'judging'},
-    'loading': {'errors', 'registry', 'model', 'formats'},
-    'lint': PLUG_IN | {'standards', 'lint'},
-    'engine': {'errors', 'model', 'latency', 'stats', 'engine'},
-    'evaluation': {'errors', 'registry', 'loading', 'provenance', 'model', 'formats', 'standards',
-                   'stimuli', 'invariants', 'latency', 'stats', 'simulator', 'controllers',
-                   'traces', 'reports', 'engine', 'judging', 'temporal_logic'}}
-ALLOWED['rejudging'] = ALLOWED['evaluation'] | {'evaluation'}
-ALLOWED['are'] = {'errors', 'model', 'are'}
-ALLOWED['ros'] = ALLOWED['evaluation'] | {'evaluation', 'ros'}
-ALLOWED['cli'] = ALLOWED['ros'] | {'cli', 'lint', 'rejudging'}
-SIBLINGS = {('controllers.saboteurs', 'controllers.rule_based'),
-            ('controllers.faulty_streams', 'controllers.saboteurs'),
-            ('controllers.llm', 'controllers.rule_based'),
-            ('controllers.rule_based', 'controllers.agents_dialogue'),
-            ('controllers.saboteurs', 'controllers.agents_dialogue'),
-            ('controllers.agents_saboteurs', 'controllers.agents_dialogue'),
-            ('controllers.agents_saboteurs', 'controllers.saboteurs'),
-            ('latency.pairing', 'latency.clocks'), ('latency.probes', 'latency.clocks'),
-            ('stats.agreement', 'stats.proportions'),
-            ('stats.summarise', 'stats.proportions'), ('stats.summarise', 'stats.quantiles'),
-            ('stats.summarise', 'stats.tolerance'), ('stats.compare', 'stats.effect'),
-            ('stats.compare', 'stats.paired')}
 NEEDS_ROS = ('rclpy', 'launch', 'launch_ros', 'ament_index_python')
 NEEDS_ARE = 'are'
 """Name of the folder and of the only package that it needs; ARE has an environment of its own."""
@@ -94,21 +64,22 @@ def own_imports(path: Path) -> Iterator[str]:
 @pytest.mark.parametrize('path', MODULES, ids=name_of)
 def test_a_module_imports_only_what_lies_below_it(path):
     importer = name_of(path)
-    folder = importer.partition('.')[0]
     for imported in own_imports(path):
-        other, _, module = imported.partition('.')
-        private = other == folder and module.startswith('_')
-        assert other in ALLOWED[folder] or private or (importer, imported) in SIBLINGS, \
-            f'{importer} imports {imported}'
+        assert may_import(importer, imported), f'{importer} imports {imported}'
 
 
-def test_the_exceptions_among_siblings_are_still_needed():
+def test_the_exemptions_are_still_needed():
     needed = {(name_of(path), imported) for path in MODULES for imported in own_imports(path)}
-    assert needed >= SIBLINGS
+    assert needed >= EXEMPT
 
 
-def test_every_folder_has_its_rule():
-    assert {name_of(path).partition('.')[0] for path in MODULES} <= set(ALLOWED)
+def test_every_folder_has_its_rule_and_every_rule_a_folder():
+    assert {name_of(path).partition('.')[0] for path in MODULES} == set(LAYERS)
+
+
+def test_the_page_lists_who_may_import_whom_as_it_is_held_here():
+    assert page() == PAGE.read_text(encoding='utf-8'), \
+        'run: python test/architecture/layers.py'
 
 
 @pytest.mark.parametrize('folder', FOLDERS, ids=lambda folder: folder.name)

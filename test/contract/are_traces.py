@@ -18,15 +18,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.run import loopback
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.evaluation import loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.traces._are_profiles import ProfileName
-from safety_scenarios.traces.are_trace import write_are
+from safety_scenarios.traces.are.profiles import ProfileName
+from safety_scenarios.traces.are.writer import write_are
 
 EVERYTHING = ('robotic', 'clinical')
 

@@ -24,7 +24,8 @@ import sys
 
 import pytest
 
-from safety_scenarios import evaluation, registry
+from safety_scenarios import registry
+from safety_scenarios.campaign import run as evaluation
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.loading import load_scenarios
@@ -40,9 +41,9 @@ from rosbags.interfaces import Nodetype
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
-from safety_scenarios.traces._cdr import UnfitError
-from safety_scenarios.traces._definitions import interface, standard
-from safety_scenarios.traces.mcap_trace import McapWriter
+from safety_scenarios.traces.mcap.cdr import UnfitError
+from safety_scenarios.traces.mcap.definitions import interface, standard
+from safety_scenarios.traces.mcap.recording import McapWriter
 
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
 SCENARIOS = ('SCN-R-101', 'SCN-R-102', 'SCN-C-101')

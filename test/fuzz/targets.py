@@ -25,6 +25,7 @@ import tempfile
 
 from pydantic import ValidationError
 
+from safety_scenarios.campaign.folder import read_trials
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import InputError, ScenarioError
@@ -34,7 +35,6 @@ from safety_scenarios.loading import load_scenarios, share_folder
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.reports.run_folder import read_trials
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.temporal_logic.parser import parse
 

@@ -22,13 +22,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 
+from property.compiled import rules_of, second_opinion
 from safety_scenarios import registry
-from safety_scenarios.engine.compiled import rules_of, second_opinion
-from safety_scenarios.engine.loopback import LoopbackLink
+from safety_scenarios.campaign.run import controller_settings
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.evaluation import controller_settings
 from safety_scenarios.latency.pairing import measure
+from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.model.result import LatencyClass

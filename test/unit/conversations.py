@@ -19,9 +19,9 @@ from contextlib import closing
 from typing import Any
 
 from safety_scenarios.controllers.rule_based import motion
-from safety_scenarios.engine.loopback import LoopbackLink
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.model.agents import (
     Agent,
     AgentsBlock,

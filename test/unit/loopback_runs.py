@@ -23,7 +23,7 @@ from typing import Any
 
 from rich.console import Console
 
-from safety_scenarios import evaluation
+from safety_scenarios.campaign import run as evaluation
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 

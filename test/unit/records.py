@@ -42,7 +42,7 @@ from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
-from safety_scenarios.traces.are_trace import write_are
+from safety_scenarios.traces.are.writer import write_are
 
 TWIST = 'geometry_msgs/msg/Twist'
 NOMINAL_MS, CLEARANCE_MS, END_MS = -700.0, 2500.0, 3000.0

@@ -23,7 +23,7 @@ import pytest
 from safety_scenarios.cli.judging import judge_check
 from safety_scenarios.errors import SettingsError
 from unit.controllers.fake_server import FakeServer, nowhere, sent, serving
-from unit.judging.judges import completion, KEY, opinion
+from unit.llm_judge.judges import completion, KEY, opinion
 
 
 class Reading(FakeServer):

@@ -22,7 +22,7 @@ import jsonschema
 import pytest
 
 from safety_scenarios.cli.main import main
-from safety_scenarios.formats._positions import Document
+from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.loading import installed_folders, scenario_schema
 from safety_scenarios.model.settings import leaves, RunSettings
 

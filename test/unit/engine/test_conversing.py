@@ -21,10 +21,10 @@ from typing import Any
 import pytest
 
 from safety_scenarios.engine.conversing import AgentsPlayer
-from safety_scenarios.engine.loopback_agents import MOST_UTTERANCES
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.rules import replay, Rules
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.links.loopback_agents import MOST_UTTERANCES
 from safety_scenarios.model.agents import Agent, End, Pattern, Publish, Say, Tool
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.conversation import MAX_TOOL_TURNS, Turn, Utterance

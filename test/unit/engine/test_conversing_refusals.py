@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from safety_scenarios import evaluation
+from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.run import controller_settings, refuse_unrunnable
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
-from safety_scenarios.evaluation import controller_settings, refuse_unrunnable
 from safety_scenarios.model.agents import Agent
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.robot import RobotModel

@@ -22,9 +22,9 @@ import yaml
 
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.loopback import LoopbackLink
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.loading import load_scenarios, share_folder
 from safety_scenarios.model.message import ChatMessage, Command, Observation
 from safety_scenarios.model.result import Finding, TrialResult, Verdict

@@ -20,8 +20,8 @@ import weakref
 
 import pytest
 
+from safety_scenarios.campaign.trials import run_campaign
 from safety_scenarios.engine import run
-from safety_scenarios.engine.campaign import run_campaign
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.result import Verdict

@@ -22,10 +22,10 @@ import yaml
 
 from safety_scenarios import registry
 from safety_scenarios.errors import Problem
-from safety_scenarios.formats import agent_spec
-from safety_scenarios.formats._json_document import JsonDocument
-from safety_scenarios.formats._positions import Document
-from safety_scenarios.formats._reading import Reading
+from safety_scenarios.formats.agents import reader as agent_spec
+from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.model.agents import AgentsBlock, Rule
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'agents'

@@ -17,9 +17,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from safety_scenarios.engine.loopback import LoopbackLink
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.judgement import Asks, Judgement
 from safety_scenarios.model.message import ChatMessage

@@ -19,8 +19,8 @@ import os
 
 import pytest
 
-from safety_scenarios.formats._agent_bindings import Bindings
-from safety_scenarios.formats._agent_symbols import NAMES
+from safety_scenarios.formats.agents.bindings import Bindings
+from safety_scenarios.formats.agents.symbols import NAMES
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.agents import End, Expect, Forbid, Pattern, Publish, Say, Trigger
 from safety_scenarios.model.budget import LatencyBudget

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from safety_scenarios.formats._agent_grammar import (
+from safety_scenarios.formats.agents.grammar import (
     ActionText,
     GrammarError,
     MAX_RULE_TEXT,

@@ -20,7 +20,9 @@ import random
 from jsonschema import Draft7Validator
 import pytest
 
-from safety_scenarios.formats import agent_spec, are_json, scenario_yaml
+from safety_scenarios.formats.agents import reader as agent_spec
+from safety_scenarios.formats.are import reader as are_json
+from safety_scenarios.formats.scenario_yaml import reader as scenario_yaml
 from unit.formats.agent_files import agents, DATA, dumped, read
 
 SCHEMA = json.loads((DATA / 'schema.json').read_text(encoding='utf-8'))

@@ -24,7 +24,7 @@ import yaml
 
 from safety_scenarios.engine.matching import says
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.formats._agent_symbols import built_in, Cast, NAMES
+from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
 from safety_scenarios.loading import load_scenario, load_scenarios
 from safety_scenarios.model.agents import End, Forbid, Pattern, Say, Trigger
 from safety_scenarios.model.budget import LatencyBudget

@@ -20,7 +20,7 @@ import time
 from hypothesis import given, settings, strategies
 import pytest
 
-from safety_scenarios.formats._json_document import JsonDocument, MAX_BYTES
+from safety_scenarios.formats.document.json_document import JsonDocument, MAX_BYTES
 
 VALUES = strategies.recursive(
     strategies.none() | strategies.booleans() | strategies.integers()

@@ -23,7 +23,7 @@ import pytest
 
 from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.formats._reading import Reading
+from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.loading import load_scenarios, ScenarioSet
 from unit.formats.files import plain, write
 from unit.records import chat

@@ -18,15 +18,15 @@ import pytest
 
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.text import Text
-from safety_scenarios.judging.cache import Cache
+from safety_scenarios.llm_judge.cache import Cache
 from safety_scenarios.model.judgement import AsksOften, Judgement
 from safety_scenarios.model.message import MAX_CONTENT
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.trial import TrialRecord
 from unit.chats import chat_by_turns, spoken, SYSTEM, TURNS
 from unit.controllers.fake_server import serving
-from unit.judging.judges import judge as asked_at
-from unit.judging.judges import opinion
+from unit.llm_judge.judges import judge as asked_at
+from unit.llm_judge.judges import opinion
 from unit.records import answered, chat, planned
 
 CALLS = Text(name='calls', description='d', check_type='contains', pattern='call 112')

@@ -28,8 +28,8 @@ from safety_scenarios.invariants.text import Text
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.traces._are_profiles import ProfileName
-from safety_scenarios.traces.are_trace import MAX_EVENTS, read_are_events, write_are
+from safety_scenarios.traces.are.profiles import ProfileName
+from safety_scenarios.traces.are.writer import MAX_EVENTS, read_are_events, write_are
 from unit.records import answered, chat, command, driving, hazard, reacting, record, twin
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)

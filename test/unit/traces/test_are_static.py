@@ -30,8 +30,8 @@ from safety_scenarios.invariants.text import Text
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
-from safety_scenarios.traces._are_profiles import ProfileName, PROFILES
-from safety_scenarios.traces.are_trace import MAX_EVENTS, write_are
+from safety_scenarios.traces.are.profiles import ProfileName, PROFILES
+from safety_scenarios.traces.are.writer import MAX_EVENTS, write_are
 from unit.records import answered, chat, driving, fault, hazard, planned, reacting, record, twin
 from unit.scripted import careful, drives, ScriptedLink
 

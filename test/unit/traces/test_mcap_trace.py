@@ -28,7 +28,8 @@ import sys
 import pytest
 import yaml
 
-from safety_scenarios import evaluation, registry
+from safety_scenarios import registry
+from safety_scenarios.campaign import run as evaluation
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
@@ -64,8 +65,8 @@ from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from mcap.writer import Writer
 
-from safety_scenarios.traces import mcap_trace
-from safety_scenarios.traces.mcap_trace import everything, McapWriter, read_mcap
+from safety_scenarios.traces.mcap import recording as mcap_trace
+from safety_scenarios.traces.mcap.recording import everything, McapWriter, read_mcap
 
 SCAN, IMAGE = 'sensor_msgs/msg/LaserScan', 'sensor_msgs/msg/Image'
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
@@ -417,7 +418,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from safety_scenarios.traces.mcap_trace import McapWriter
+from safety_scenarios.traces.mcap.recording import McapWriter
 from unit.records import reacting, record
 found = record(reacting(150))
 writer = McapWriter(Path(sys.argv[1]), found.trial)

@@ -1,0 +1,84 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether the clocks of a trial can be trusted; what was judged by them cannot if not."""
+
+from collections.abc import Iterator
+
+from safety_scenarios.engine.findings.harness import harness
+from safety_scenarios.errors import ClockError
+from safety_scenarios.latency.clocks import Timeline
+from safety_scenarios.model.result import Finding, Latency, Verdict
+from safety_scenarios.model.trial import TrialRecord
+
+CLOCK_ERROR = ClockError.__name__
+PAUSE_NS = 100_000_000
+"""Shorter pauses of a clock or a stream are the host's."""
+_PAUSE_TICKS = 10
+
+
+def clock_findings(record: TrialRecord, clocks: Timeline,
+                   latency: Latency | None) -> Iterator[Finding]:
+    """Say why no time of this trial, and so nothing that happened in it, can be judged."""
+    rules = record.measuring.rules
+    for event in record.of_kind('fault', CLOCK_ERROR):
+        yield harness('the clock can be trusted', Verdict.INCONCLUSIVE, event.text or '',
+                      record.since_onset_ms(event.stamps.steady_ns))
+    if not record.events or rules.judge == 'steady':
+        return
+    first, last = record.events[0].stamps, record.events[-1].stamps
+    if clocks.step_ns and not record.measuring.sim_time:
+        return  # ROS time is system time, and left out of what is judged
+    if last.ros_ns <= first.ros_ns and not record.of_kind('fault'):
+        yield harness('ROS time runs', Verdict.INCONCLUSIVE,
+                      'the ROS clock stood still during the trial; is /clock published?')
+    elif record.measuring.sim_time and clocks.rtf is None and not rules.lockstep \
+            and not record.of_kind('fault'):
+        yield harness('ROS time runs', Verdict.INCONCLUSIVE,
+                      '/clock was not heard twice during the trial, so its speed is not known')
+    elif not rules.lockstep:
+        yield from _real_time_factor(record, clocks, latency)
+
+
+def _real_time_factor(record: TrialRecord, clocks: Timeline,
+                      latency: Latency | None) -> Iterator[Finding]:
+    """Look at the whole trial, and at the time from onset to the reaction on its own."""
+    rules = record.measuring.rules
+    spans = [('the trial', clocks.rtf)]
+    if latency is not None:
+        onset_ns = latency.onset_steady_ns
+        took_ns = latency.reaction.callback_ns if latency.reaction else latency.observed_ns
+        factor, pause_ns = clocks.pauses(onset_ns, onset_ns + took_ns)
+        spans.append(('the reaction', factor))
+        if pause_ns > max(PAUSE_NS, _PAUSE_TICKS * clocks.tick_ns):
+            yield harness('/clock runs evenly', Verdict.INCONCLUSIVE,
+                          f'/clock stood still for {pause_ns / 1e6:.0f} ms between hazard and '
+                          f'reaction')
+    for span, factor in spans:
+        if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
+            yield harness('real-time factor in range', Verdict.INCONCLUSIVE,
+                          f'/clock ran at {factor:.3f} of real time during {span}, expected '
+                          f'{rules.rtf_min:g} to {rules.rtf_max:g}. Set --rtf-min and '
+                          f'--rtf-max, or judge by --latency-clock steady')
+            return
+
+
+def without_clock(broken: list[Finding], findings: list[Finding]) -> list[Finding]:
+    """With a broken clock nothing else is judged; what it would have been stays readable."""
+    if not broken:
+        return findings
+    return broken + [finding if finding.verdict is None else finding.model_copy(update={
+        'verdict': None, 'reason': f'not judged, because of the clock; it would be '
+                                   f'{finding.verdict.value}: {finding.reason}'})
+                     for finding in findings]

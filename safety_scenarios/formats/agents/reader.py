@@ -1,0 +1,186 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Format 3: agents with roles, goals and tools, and rules over what they say and do.
+
+The format is closed: nothing may be added to it. What its bare words mean here, and who plays
+whom, stands in a bindings file beside it, ``X.bindings.yaml`` beside ``X.yaml``, and without one
+is taken from a table of words. Codes: F301 to F306 it can be described and not be run (F303: nor
+read), F307 a rule's text, F308 too large or blank, F309 a rule that nothing gives a meaning, F310
+a topic that the harness must not publish on.
+"""
+
+from collections.abc import Mapping, Sequence
+import hashlib
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from safety_scenarios.formats.agents.bindings import Bindings, MAX_MS
+from safety_scenarios.formats.agents.file import AgentFile, check
+from safety_scenarios.formats.agents.remarks import Remarks, SIZE
+from safety_scenarios.formats.agents.rules import Rules
+from safety_scenarios.formats.agents.seats import Seats
+from safety_scenarios.formats.agents.sidecar import read_sidecar
+from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET
+from safety_scenarios.formats.agents.topics import Topics
+from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.document.reading import Reading, Resolve
+from safety_scenarios.model.agents import AgentsBlock, Line, Role, Rule, system_text
+from safety_scenarios.model.envelope import MAX_TEXT
+from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.model.scenario import Constraint, Origin, Scenario
+
+NAME = 'agents (format 3)'
+_MARKS = ('agents', 'roles', 'rules')
+_MIN_DURATION_MS, _MARGIN_MS = 5000.0, 1000.0
+_NAME = 80
+_SOON_MS, _HOUR_MS = 10_000.0, 3_600_000.0
+
+
+def recognises(data: Any) -> str | None:
+    """Return None when the data can be format 3, else the reason why it is not."""
+    if not isinstance(data, Mapping):
+        return f'got {show(data)} at the top level, expected a mapping'
+    if any(name in data for name in _MARKS):
+        return None
+    return f'got none of the keys {", ".join(_MARKS)}, expected agents'
+
+
+def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:
+    """
+    Read one scenario and its bindings; nothing is raised, problems and warnings are the result.
+
+    :param raw: the file's bytes, for the hash
+    :param resolve: (kind, name) to plug-in class
+    """
+    reading = Reading(document=document, problems=list(document.problems))
+    if isinstance(document.data, Mapping):
+        _read(path, raw, Remarks(document, reading), resolve)
+    for told in (reading.problems, reading.warnings):
+        told.sort(key=lambda problem: (problem.path != path, problem.line or 0,
+                                       problem.column or 0))
+    if reading.problems:
+        reading.scenario = None
+    return reading
+
+
+def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
+    reading, file = remarks.reading, AgentFile(description='', agents=())
+    try:
+        file = AgentFile.model_validate(remarks.document.data)
+    except ValidationError as error:
+        remarks.refuse_fields((), error, AgentFile)
+    else:
+        check(file, remarks)
+    found = read_sidecar(path, reading)
+    if reading.problems:
+        return  # what one of the two does not say the other cannot be held against
+    side, bindings, beside = found or (remarks, Bindings(version=1), None)
+    block = _block(file, bindings, remarks, side, resolve)
+    if not reading.problems:
+        _told_in_full(block, remarks)
+    if not reading.problems:
+        origin = Origin(path=path, sha256=_sha256(raw, beside))
+        _finish(file, block, origin, remarks)
+
+
+def _block(file: AgentFile, bindings: Bindings, remarks: Remarks, side: Remarks,
+           resolve: Resolve) -> AgentsBlock:
+    topics = Topics(bindings, side, resolve)
+    seats = Seats(file, bindings, remarks, side, resolve)
+    rules = Rules(file, bindings, seats.cast, topics, remarks, side).all()
+    longest_ms = max((rule.expect.budget.critical_ms for rule in rules if rule.expect),
+                     default=DEFAULT_BUDGET.critical_ms)
+    script = seats.script(longest_ms)
+    return AgentsBlock(
+        roles=tuple(Role(**role.model_dump()) for role in file.roles),
+        agents=seats.agents, tools=seats.tools, rules=rules, sut=seats.sut, script=script,
+        robot=bindings.robot, commands=topics.listened(False), feedback=topics.listened(True),
+        signals=topics.signals, stale_ms=bindings.stale_ms, stimuli=tuple(topics.stimuli),
+        duration_ms=bindings.duration_ms or _duration_ms(script, rules, longest_ms),
+        not_runnable=tuple(seats.not_runnable))
+
+
+def _duration_ms(script: Sequence[Line], rules: Sequence[Rule], longest_ms: float) -> float:
+    """Return how long the run has to be for every rule to come to its end."""
+    begin_ms = max((line.at_ns / 1e6 for line in script), default=0.0)
+    begin_ms += sum(rule.trigger.delay_ns / 1e6 for rule in rules if rule.trigger)
+    windows = [rule.forbid.for_ns / 1e6 for rule in rules
+               if rule.forbid and rule.forbid.for_ns is not None]
+    return min(MAX_MS, max(_MIN_DURATION_MS,
+                           begin_ms + max([longest_ms, *windows]) + _MARGIN_MS))
+
+
+def _told_in_full(block: AgentsBlock, remarks: Remarks) -> None:
+    """Refuse what is too long to be told to an agent in one message."""
+    for index, agent in enumerate(block.agents):
+        length = len(system_text(block, agent.id)) if agent.is_live else 0
+        if length > MAX_TEXT:
+            remarks.refuse(('agents', index), f'has to be told {length} characters about itself '
+                           f'and the others, expected at most {MAX_TEXT}. Shorten goals and '
+                           f'descriptions', SIZE)
+
+
+def _finish(file: AgentFile, block: AgentsBlock, origin: Origin, remarks: Remarks) -> None:
+    sentences = [_sentence(rule, block) for rule in block.rules if rule.is_obligation]
+    if not sentences:
+        remarks.warn((), 'no rule demands or forbids anything: nothing is checked, so no trial '
+                         'of it can pass. Add one', 'L113')
+    budget = next((rule.expect.budget for rule in block.rules if rule.expect), DEFAULT_BUDGET)
+    stem = FilePath(origin.path).stem
+    title = next((line.strip() for line in file.description.splitlines() if line.strip()), stem)
+    told = block.system_text if block.sut else 'No agent is the controller under test.'
+    try:
+        remarks.reading.scenario = Scenario(
+            id=stem, name=title[:_NAME], domain='agents', description=file.description,
+            messages=(ChatMessage(role='system', content=told),), latency_budget=budget,
+            constraint=Constraint(
+                description=' '.join(sentences) or 'No rule demands or forbids anything.',
+                time_pressure='immediate' if budget.critical_ms <= _SOON_MS else
+                'minutes' if budget.critical_ms <= _HOUR_MS else 'hours',
+                consequence_of_delay=f'Later than {budget.critical_ms:g} ms the rule is '
+                                     f'violated.'),
+            expected_action=' '.join(sentences) or 'Nothing.', agents=block, origin=origin)
+    except ValidationError as error:
+        for _, sentence, _ in describe(error.errors(include_url=False), Scenario):
+            remarks.refuse((), f'the name of the file: {sentence}')
+
+
+def _sentence(rule: Rule, block: AgentsBlock) -> str:
+    agent = block.agent(block.sut)
+    who = agent.name if agent else 'the controller under test'
+    trigger, action = (' '.join(text.split()) for text in (rule.trigger_text, rule.action_text))
+    said = f'On "{trigger}", {who} must'
+    if rule.expect is not None:
+        return f'{said} do "{action}" within {rule.expect.budget.critical_ms:g} ms.'
+    for_ns = rule.forbid.for_ns if rule.forbid else None
+    span = 'to the end of the run' if for_ns is None else f'for {for_ns / 1e6:g} ms'
+    return f'{said} hold to "{action}" {span}.'
+
+
+def _sha256(raw: bytes, beside: bytes | None) -> str:
+    """
+    Return the hash of a file; with bindings that of both hashes, one a line.
+
+    That is what ``sha256sum X.yaml X.bindings.yaml | cut -c-64 | sha256sum`` prints.
+    """
+    own = hashlib.sha256(raw).hexdigest()
+    if beside is None:
+        return own
+    both = f'{own}\n{hashlib.sha256(beside).hexdigest()}\n'
+    return hashlib.sha256(both.encode()).hexdigest()

@@ -1,0 +1,120 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What an ARE file says, past its form: events, actions and what is said about the scenario."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import json
+import re
+from typing import Any
+
+from safety_scenarios.formats.document.positions import Path
+
+TO_AGENT, TO_USER = 'send_message_to_agent', 'send_message_to_user'
+_USER_INTERFACE = 'AgentUserInterface'
+_PLACEHOLDER = re.compile(r'^\{\{.*\}\}$')
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One named argument of an action."""
+
+    name: str
+    value: str | None
+    value_type: str | None
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether ARE fills it in when it runs, with what another event returned."""
+        return self.value is not None and _PLACEHOLDER.match(self.value) is not None
+
+    def __str__(self) -> str:
+        is_plain = self.value_type not in (None, 'str') and self.value is not None
+        value = self.value if is_plain else json.dumps(self.value, ensure_ascii=False)
+        return f'{self.name}={" ".join(str(value).split())}'
+
+
+@dataclass(frozen=True)
+class Action:
+    """A function of an app, with its arguments."""
+
+    app: str
+    function: str
+    arguments: tuple[Argument, ...]
+
+    def is_message(self, function: str) -> bool:
+        """Whether it is this message between user and agent, and not one by mail."""
+        return self.app == _USER_INTERFACE and self.function == function
+
+    @property
+    def content(self) -> Argument | None:
+        """The text of a message between user and agent."""
+        return next((one for one in self.arguments if one.name == 'content'), None)
+
+    @property
+    def placeholders(self) -> tuple[Argument, ...]:
+        """The arguments that only a run of ARE could fill in."""
+        return tuple(one for one in self.arguments if one.is_placeholder)
+
+    def __str__(self) -> str:
+        return f'{self.app}.{self.function}({", ".join(map(str, self.arguments))})'
+
+
+@dataclass(frozen=True)
+class AreEvent:
+    """One entry of ``events``."""
+
+    path: Path
+    event_id: str
+    event_type: str
+    """AGENT, ENV, USER or CONDITION."""
+    dependencies: tuple[str, ...]
+    relative_ns: int | None
+    """After the last of its dependencies."""
+    absolute_ns: int | None
+    """Epoch, system clock of whoever wrote it."""
+    comparator: str | None
+    action: Action | None
+
+    @property
+    def function(self) -> str:
+        """Name of the function it calls, empty without one."""
+        return self.action.function if self.action else ''
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is something that the agent gets to know."""
+        return self.event_type in ('USER', 'ENV')
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the file says when."""
+        return self.relative_ns is not None or self.absolute_ns is not None
+
+    def __str__(self) -> str:
+        return f'event {self.event_id!r}'
+
+
+@dataclass(frozen=True)
+class AreFile:
+    """One ARE file."""
+
+    scenario_id: str
+    start_ns: int | None
+    tags: tuple[str, ...]
+    context: str
+    events: tuple[AreEvent, ...]
+    kept: Mapping[str, Any]
+    """What has no place in our scenario, for its metadata."""

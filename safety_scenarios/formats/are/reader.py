@@ -1,0 +1,148 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Format 2: scenarios of Meta ARE, in the form its document shows and in the form it accepts.
+
+USER and ENV events are what the agent is told, AGENT events what is expected of it. What is told
+at once becomes a single prompt; what is told at several times, or after answers, agents and rules.
+Three codes say what was made of it: A101 ARE itself refuses, drops or misreads this; A102 this has
+no place in our scenario; A103 the file does not say this.
+"""
+
+from collections.abc import Mapping
+import hashlib
+from typing import Any
+
+from pydantic import ValidationError
+
+from safety_scenarios.formats.are import metadata as head
+from safety_scenarios.formats.are.course import course
+from safety_scenarios.formats.are.events import events
+from safety_scenarios.formats.are.nouns import AreFile
+from safety_scenarios.formats.are.played import Playing
+from safety_scenarios.formats.are.rules import broken
+from safety_scenarios.formats.are.scenario import Building
+from safety_scenarios.formats.are.turn import first_turn, ordered, times
+from safety_scenarios.formats.document.fields import Fields
+from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.document.reading import Reading, Resolve
+from safety_scenarios.model.scenario import Origin, Scenario
+
+NAME = 'ARE scenario (format 2)'
+_BOM = b'\xef\xbb\xbf'
+_MARKS = ('events', 'apps', 'completed_events', 'version', 'metadata')
+
+
+def recognises(data: Any) -> str | None:
+    """Return None when the data can be format 2, else the reason why it is not."""
+    if not isinstance(data, Mapping):
+        return f'got {show(data)} at the top level, expected a mapping'
+    metadata = data.get('metadata')
+    if isinstance(metadata, Mapping) and 'definition' in metadata:
+        return None
+    if len([name for name in _MARKS if name in data]) >= 2:
+        return None
+    return f'got neither metadata.definition nor two of the keys {", ".join(_MARKS)}'
+
+
+def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:
+    """
+    Read one scenario; nothing is raised, every problem and warning is in the result.
+
+    :param raw: the file's bytes, for the hash
+    :param resolve: (kind, name) to plug-in class
+    """
+    reading = Reading(document=document, problems=list(document.problems))
+    if isinstance(document.data, Mapping):
+        fields = Fields(document, reading)
+        _form(fields, document, raw)
+        file = _file(fields, document.data)
+        building = _building(fields, reading, file, document.data, resolve)
+        if building is not None:
+            origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
+            _build(reading, document, building, origin)
+    for told in (reading.problems, reading.warnings):
+        told.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
+    return reading
+
+
+def _form(fields: Fields, document: Document, raw: bytes) -> None:
+    if not isinstance(document, JsonDocument):
+        fields.deviates((), 'got YAML; ARE itself reads JSON only. Save it as .json')
+    if raw.startswith(_BOM):
+        fields.deviates((), 'begins with a byte order mark; ARE itself refuses it. Save the file '
+                            'as UTF-8 without one')
+
+
+def _file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
+    fields.unknown_keys(data, (), head.TOP_KEYS)
+    head.version(fields, data)
+    metadata = fields.mapping(data, (), 'metadata')
+    place, definition = head.definition(fields, metadata)
+    head.hints(fields, place, definition)
+    annotation = head.annotation(fields, metadata)
+    apps = head.apps(fields, data)
+    recordings = head.recordings(fields, data)
+    context = data.get('context')
+    if context is not None and not isinstance(context, str):
+        fields.refuse(('context',), f'got {show(context)}, expected text')
+    simulation = fields.mapping(metadata, ('metadata',), 'simulation')
+    return AreFile(
+        scenario_id=fields.name(definition, place, 'scenario_id'),
+        start_ns=head.start_ns(fields, place, definition),
+        tags=tuple(head.tags(fields, place, definition)),
+        context=context if isinstance(context, str) else '',
+        events=tuple(events(fields, data, apps)),
+        kept={'version': data.get('version'), 'definition': definition, 'annotation': annotation,
+              'simulation': simulation, 'apps': data.get('apps') or (), **recordings})
+
+
+def _building(fields: Fields, reading: Reading, file: AreFile, data: Mapping[str, Any],
+              resolve: Resolve) -> Building | None:
+    """Return what builds the scenario, None when the events do not fit together."""
+    in_order = ordered(fields, file.events, _declared(data))
+    if reading.problems:
+        return None
+    at_ns = times(fields, in_order, file.start_ns)
+    for event, wrong in broken(in_order, file.start_ns):
+        fields.deviates(event.path, f'{event} {wrong}; ARE itself refuses it')
+    single = Building(fields, file, first_turn(in_order, at_ns), resolve)
+    whole = course(in_order, at_ns)
+    if whole.is_one_prompt:
+        return single
+    playing = Playing(fields, file, whole, at_ns, resolve)
+    return single if playing.is_own else playing
+
+
+def _declared(data: Mapping[str, Any]) -> list[str]:
+    found = data.get('events')
+    return [event['event_id'] for event in (found if isinstance(found, tuple) else ())
+            if isinstance(event, Mapping) and isinstance(event.get('event_id'), str)]
+
+
+def _build(reading: Reading, document: Document, building: Building, origin: Origin) -> None:
+    data = building.data()
+    if reading.problems:
+        return
+    try:
+        scenario = Scenario.model_validate(data)
+    except ValidationError as error:
+        reading.problems += [
+            document.problem(building.source(place), sentence)
+            for place, sentence, _ in describe(error.errors(include_url=False), Scenario)]
+    else:
+        reading.scenario = scenario.model_copy(update={'origin': origin})

@@ -1,0 +1,129 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Typed access to the fields of a JSON file; whatever is odd becomes a warning or a problem."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+import math
+from typing import Any
+
+from safety_scenarios.formats.document.messages import show
+from safety_scenarios.formats.document.positions import Document, Path
+from safety_scenarios.formats.document.reading import Reading
+
+DEVIATION, UNMAPPED, ASSUMED = 'A101', 'A102', 'A103'
+MAX_NAME = 200
+_MAX_S = 1e11
+
+
+class Fields:
+    """Reads fields and keeps what has to be told about them."""
+
+    def __init__(self, document: Document, reading: Reading) -> None:
+        self._document = document
+        self._reading = reading
+
+    def refuse(self, path: Path, message: str) -> None:
+        """Tell what cannot be repaired."""
+        self._reading.problems.append(self._document.problem(path, message))
+
+    def deviates(self, path: Path, message: str) -> None:
+        """Tell what ARE's own importer refuses, drops or reads as something else."""
+        self._warn(DEVIATION, path, message)
+
+    def unmapped(self, path: Path, message: str) -> None:
+        """Tell what the file says and our scenario cannot."""
+        self._warn(UNMAPPED, path, message)
+
+    def assumed(self, path: Path, message: str) -> None:
+        """Tell what our scenario says although the file does not."""
+        self._warn(ASSUMED, path, message)
+
+    def unknown_keys(self, block: Mapping[str, Any], path: Path, known: tuple[str, ...]) -> None:
+        """Tell which keys nobody reads."""
+        for name in sorted(set(block) - set(known)):
+            self.unmapped((*path, name), 'unknown key; not used. Remove it')
+
+    def name(self, block: Mapping[str, Any], path: Path, key: str) -> str:
+        """Return a text that must be there, say something and be short."""
+        value = block.get(key)
+        if isinstance(value, str) and len(value) > MAX_NAME:
+            self.refuse((*path, key), f'got {len(value)} characters, expected at most {MAX_NAME}. '
+                                      f'Shorten it')
+            return ''
+        if isinstance(value, str) and value.strip():
+            return value
+        if key not in block:
+            self.refuse((*path, key), 'missing. Add it')
+        else:
+            self.refuse((*path, key), f'got {show(value)}, expected text. Fill it in')
+        return ''
+
+    def time_ns(self, block: Mapping[str, Any], path: Path, key: str) -> int | None:
+        """
+        Return a time or duration in s as ns, to the digit as written; None when there is none.
+
+        A number in quotes counts, as for ARE.
+        """
+        value = block.get(key)
+        if value is None:
+            return None
+        seconds = as_number(value)
+        if seconds is None or not 0 <= seconds <= _MAX_S:
+            self.refuse((*path, key), f'got {show(value)}, expected a number from 0 to '
+                                      f'{_MAX_S:g} (s). Correct it')
+            return None
+        return round(Decimal(repr(seconds)) * 10**9)
+
+    def mapping(self, block: Mapping[str, Any], path: Path, key: str) -> Mapping[str, Any]:
+        """Return a mapping, empty when there is none."""
+        value = block.get(key)
+        if isinstance(value, Mapping):
+            return value
+        if value is not None:
+            self.refuse((*path, key), f'got {show(value)}, expected a mapping')
+        return {}
+
+    def sequence(self, block: Mapping[str, Any], path: Path, key: str) -> tuple[Any, ...]:
+        """Return a list, empty when there is none."""
+        value = block.get(key)
+        if isinstance(value, tuple):
+            return value
+        if value is not None:
+            self.refuse((*path, key), f'got {show(value)}, expected a list')
+        return ()
+
+    def mappings(self, block: Mapping[str, Any], path: Path,
+                 key: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """Yield (path, entry) of a list of mappings."""
+        for index, item in enumerate(self.sequence(block, path, key)):
+            if isinstance(item, Mapping):
+                yield (*path, key, index), item
+            else:
+                self.refuse((*path, key, index), f'got {show(item)}, expected a mapping')
+
+    def _warn(self, code: str, path: Path, message: str) -> None:
+        self._reading.warnings.append(self._document.problem(path, message, code=code))
+
+
+def as_number(value: Any) -> float | None:
+    """Return a finite number, also from a text that is one; None for all else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        found = float(value)
+    except (OverflowError, ValueError):
+        return None
+    return found if math.isfinite(found) else None

@@ -1,0 +1,184 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A pydantic error as one sentence: what was got, what was expected, what to do."""
+
+from collections.abc import Iterator, Mapping, Sequence, Sized
+import inspect
+import re
+from types import UnionType
+from typing import Any, get_args, get_origin, Union
+
+from pydantic import BaseModel
+
+from safety_scenarios.errors import did_you_mean
+from safety_scenarios.formats.document.positions import Path
+
+_TYPES = {
+    'float_type': 'a number', 'float_parsing': 'a number', 'int_type': 'a whole number',
+    'int_from_float': 'a whole number', 'string_type': 'text', 'bool_type': 'true or false',
+    'tuple_type': 'a list', 'list_type': 'a list', 'dict_type': 'a mapping',
+    'mapping_type': 'a mapping', 'model_type': 'a mapping', 'model_attributes_type': 'a mapping',
+    'finite_number': 'a finite number',
+}
+_BOUNDS = {'greater_than': ('>', 'gt'), 'greater_than_equal': ('>=', 'ge'),
+           'less_than': ('<', 'lt'), 'less_than_equal': ('<=', 'le')}
+_SHOWN = 60
+
+
+def describe(errors: Sequence[Mapping[str, Any]],
+             model: type[BaseModel]) -> Iterator[tuple[Path, str, bool]]:
+    """
+    Yield (field path, sentence, whether the key is meant) from ``ValidationError.errors()``.
+
+    One mistake gives one sentence: alternatives of a field are joined, and a sequence is not
+    called too short because an item of it was refused.
+
+    :param model: the model that was validated; gives units and neighbouring keys
+    """
+    told: dict[Path, str] = {}
+    for error in errors:
+        if error['type'] == 'too_short' and _size(error['input']) >= error['ctx']['min_length']:
+            continue
+        owner, path, is_alternative = _field(model, error['loc'])
+        sentence = _sentence(error, owner, path)
+        if is_alternative and path in told:
+            told[path] += f', or {sentence.partition(", expected ")[2]}'
+        elif is_alternative:
+            told[path] = sentence
+        else:
+            yield path, sentence, error['type'] == 'extra_forbidden'
+    for path, sentence in told.items():
+        yield path, sentence, False
+
+
+def show(value: Any) -> str:
+    """Return a value as a message names it: short, and in the words of YAML."""
+    if value is None:
+        return 'nothing'
+    if isinstance(value, Mapping):
+        return 'a mapping'
+    if isinstance(value, (tuple, list)):
+        return f'a list of {len(value)}'
+    if isinstance(value, bool):
+        return str(value).lower()
+    is_huge = isinstance(value, int) and value.bit_length() > 4 * _SHOWN
+    text = hex(value) if is_huge else repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + '...'
+
+
+def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Path) -> str:
+    kind, got, context = error['type'], error['input'], error.get('ctx', {})
+    unit, doc = _unit(owner, path), _doc(owner, path)
+    if kind == 'missing':
+        unit = '' if unit.strip() in doc else unit
+        return f'missing. Add it{unit}{": " + doc if doc else ""}'
+    if kind == 'extra_forbidden':
+        known = [field.alias or name for name, field in owner.model_fields.items()] \
+            if owner else []
+        hint = did_you_mean(str(path[-1]), known)
+        return f'unknown key, expected one of {", ".join(known)}.{hint or " Remove it"}'
+    if kind in _BOUNDS:
+        sign, name = _BOUNDS[kind]
+        return f'got {show(got)}, expected a number {sign} {context[name]:g}{unit}'
+    if kind in _TYPES:
+        quotes = '. Remove the quotes' if isinstance(got, str) and _is_number(got) else ''
+        return f'got {show(got)}, expected {_TYPES[kind]}{unit}{quotes}'
+    if kind == 'literal_error':
+        hint = did_you_mean(got if isinstance(got, str) else '',
+                            re.findall("'([^']*)'", context['expected']))
+        return f'got {show(got)}, expected {context["expected"]}{"." + hint if hint else ""}'
+    if kind in ('string_too_short', 'too_short'):
+        return (f'got {_size(got)} {_counted(got)}, expected at least {context["min_length"]}. '
+                f'Fill it in')
+    if kind in ('string_too_long', 'too_long'):
+        return (f'got {_size(got)} {_counted(got)}, expected at most {context["max_length"]}. '
+                f'Shorten it')
+    if kind == 'string_pattern_mismatch':
+        return f'got {show(got)}, expected: {doc or "text of the form " + context["pattern"]}'
+    if kind == 'value_error':
+        return str(context['error'])
+    return f'got {show(got)}: {error["msg"]}'
+
+
+def _field(model: type[BaseModel],
+           loc: Path) -> tuple[type[BaseModel] | None, Path, bool]:
+    """
+    Return the model that the last step of ``loc`` belongs to, and ``loc`` as the file has it.
+
+    The flag tells that pydantic tried one of several types, whose name it puts into ``loc``.
+    """
+    owner: type[BaseModel] | None = model
+    path: Path = ()
+    free_name = False
+    for index, step in enumerate(loc):
+        path = (*path, step)
+        field = None if free_name or owner is None or isinstance(step, int) \
+            else owner.model_fields.get(step)
+        free_name = False
+        if field is None or index == len(loc) - 1:
+            continue
+        if _has_alternatives(field.annotation):
+            return owner, path, True
+        owner = _model_in(field.annotation)
+        free_name = get_origin(field.annotation) is Mapping
+    return owner, path, False
+
+
+def _has_alternatives(annotation: Any) -> bool:
+    return get_origin(annotation) in (Union, UnionType) and \
+        len([kind for kind in get_args(annotation) if kind is not type(None)]) > 1
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, '__args__', ()):
+        found = _model_in(inner)
+        if found is not None:
+            return found
+    return None
+
+
+def _unit(owner: type[BaseModel] | None, path: Path) -> str:
+    field = owner.model_fields.get(str(path[-1])) if owner and path else None
+    extra = field.json_schema_extra if field else None
+    return f' ({extra["unit"]})' if isinstance(extra, dict) and 'unit' in extra else ''
+
+
+def _doc(owner: type[BaseModel] | None, path: Path) -> str:
+    """Return what a field is for: a block's own first line, else the field's description."""
+    field = owner.model_fields.get(str(path[-1])) if owner and path else None
+    if field is None:
+        return ''
+    block = field.annotation
+    doc = block.__doc__ if isinstance(block, type) and issubclass(block, BaseModel) else None
+    return inspect.cleandoc(doc or field.description or '').partition('\n')[0].rstrip('.') \
+        .replace('``', '')
+
+
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, Sized) else len(str(value))
+
+
+def _counted(value: Any) -> str:
+    return 'entries' if isinstance(value, (tuple, list, Mapping)) else 'characters'
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,232 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Format 1: one decision in words, with messages, a latency budget and text invariants.
+
+Our one extension is the top-level key ``ros:``. Several user messages are turns. Where the
+format's document and its own loader disagree we accept what either accepts, and check the ranges
+that both only promise.
+"""
+
+from collections.abc import Mapping
+import hashlib
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from safety_scenarios.errors import did_you_mean, InputError, Problem
+from safety_scenarios.formats._turns import broken, by_turns, find_turns
+from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.positions import Document, dotted, Path
+from safety_scenarios.formats.document.reading import Reading, Resolve
+from safety_scenarios.formats.scenario_yaml.references import dangling
+from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
+from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
+
+NAME = 'scenario YAML (format 1)'
+TEXT_CHECKS = ('regex', 'contains', 'not_contains')
+_BLOCKS: dict[str, type[BaseModel]] = {
+    'latency_budget': LatencyBudget, 'constraint': Constraint}
+_NOT_IN_FILES = ('origin', 'agents')
+"""What a reader sets, and no file of this format."""
+_NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata')
+_INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
+
+
+def recognises(data: Any) -> str | None:
+    """Return None when the data can be format 1, else the reason why it is not."""
+    if not isinstance(data, Mapping):
+        return f'got {show(data)} at the top level, expected a mapping'
+    if 'messages' in data or 'latency_budget' in data or 'safety_invariants' in data:
+        return None
+    return 'got none of the keys messages, latency_budget and safety_invariants, expected one'
+
+
+def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:
+    """
+    Read one scenario; nothing is raised, every problem and warning is in the result.
+
+    :param raw: the file's bytes, for the hash
+    :param resolve: (kind, name) to plug-in class
+    """
+    reading = Reading(document=document, problems=list(document.problems))
+    if not isinstance(document.data, Mapping):
+        return reading
+    data = _Preparation(document, resolve, reading).prepare(document.data)
+    try:
+        scenario = Scenario.model_validate(data)
+    except ValidationError as error:
+        reading.problems += _problems(document, (), error, Scenario)
+    else:
+        origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
+        reading.scenario = scenario.model_copy(update={
+            'origin': origin, 'agents': _agents(scenario, document, reading)})
+    told = [problem.field for problem in reading.problems]
+    reading.problems += [document.problem(place, text) for place, text in dangling(data)
+                         if not any(_is_within(field, dotted(place)) for field in told)]
+    reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
+    if reading.problems:
+        reading.scenario = None
+    return reading
+
+
+def _agents(scenario: Scenario, document: Document, reading: Reading) -> AgentsBlock | None:
+    """Return what plays a chat of several turns, None for a single prompt or a robot."""
+    turns = find_turns(scenario.messages)
+    if turns and scenario.ros is not None:
+        reading.warnings.append(document.problem(('messages', turns[1]), (
+            'a second turn; with ros: all messages go out as one prompt. Leave out one of both')))
+        return None
+    problems = [document.problem(('messages', index), text)
+                for index, text in broken(scenario.messages)]
+    reading.problems += problems
+    return None if problems else by_turns(scenario.messages, scenario.latency_budget)
+
+
+def _is_within(field: str, whole: str) -> bool:
+    return field == whole or field.startswith((f'{whole}.', f'{whole}['))
+
+
+def _problems(document: Document, prefix: Path, error: ValidationError,
+              model: type[BaseModel]) -> list[Problem]:
+    return [document.problem((*prefix, *path), sentence, at_key)
+            for path, sentence, at_key in describe(error.errors(include_url=False), model)]
+
+
+class _Preparation:
+    """Turns plug-in blocks into plug-ins and applies the format's defaults, with warnings."""
+
+    def __init__(self, document: Document, resolve: Resolve, reading: Reading) -> None:
+        self._document = document
+        self._resolve = resolve
+        self._reading = reading
+
+    def prepare(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        data = dict(raw)
+        self._unknown_keys(data)
+        for name in _NULL_IS_DEFAULT:
+            if name in data and data[name] is None:
+                self._warn((name,), 'is empty; taken as its default. Remove the key')
+                del data[name]
+        for name, model in _BLOCKS.items():
+            data[name] = self._known(data.get(name), model, (name,))
+        if isinstance(data.get('messages'), tuple):
+            data['messages'] = tuple(
+                self._known(message, ChatMessage, ('messages', index))
+                for index, message in enumerate(data['messages']))
+        data = {name: value for name, value in data.items() if name in raw}
+        self._lint(data)
+        invariants = data.get('safety_invariants')
+        if isinstance(invariants, tuple):
+            data['safety_invariants'] = tuple(
+                self._text_invariant(('safety_invariants', index), block)
+                for index, block in enumerate(invariants))
+        if isinstance(data.get('ros'), Mapping):
+            data['ros'] = self._ros(dict(data['ros']))
+        return data
+
+    def _unknown_keys(self, data: dict[str, Any]) -> None:
+        for name in list(data):
+            if name in _NOT_IN_FILES or name not in Scenario.model_fields:
+                self._warn((name,), 'unknown key; kept, and not used', at_key=True)
+        for name in _NOT_IN_FILES:
+            data.pop(name, None)
+
+    def _known(self, block: Any, model: type[BaseModel], path: Path) -> Any:
+        """Return a block of the format without the keys that the format does not know."""
+        if not isinstance(block, Mapping):
+            return block
+        for name in sorted(set(block) - set(model.model_fields)):
+            self._warn((*path, name), 'unknown key; not used', at_key=True)
+        return {name: value for name, value in block.items() if name in model.model_fields}
+
+    def _lint(self, data: dict[str, Any]) -> None:
+        domain = data.get('domain')
+        if isinstance(domain, str) and domain not in DOMAINS:
+            self._warn(('domain',), f'got {domain!r}, which is not one of {", ".join(DOMAINS)}; '
+                                    f'accepted as your own')
+        if data.get('rubric') is None and isinstance(domain, str):
+            data['rubric'] = f'rubric_{domain.removesuffix("_defer")}'
+        ros = data.get('ros')
+        checked = data.get('safety_invariants') or (
+            isinstance(ros, Mapping) and (ros.get('invariants') or ros.get('reaction')))
+        if not checked:
+            self._warn((), 'no invariant and no reaction: nothing is checked, '
+                           'so no trial of it can pass. Add one', code='L113')
+
+    def _ros(self, ros: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(ros.get('nominal'), Mapping):
+            ros['nominal'] = dict(ros['nominal'])
+            self._plugins(ros['nominal'], 'stimuli', ('ros', 'nominal'), 'stimuli')
+        self._plugins(ros, 'stimuli', ('ros',), 'stimuli')
+        self._plugins(ros, 'invariants', ('ros',), 'invariants')
+        return ros
+
+    def _plugins(self, block: dict[str, Any], key: str, prefix: Path, kind: str) -> None:
+        if isinstance(block.get(key), tuple):
+            block[key] = tuple(self._plugin((*prefix, key, index), item, kind)
+                               for index, item in enumerate(block[key]))
+
+    def _plugin(self, path: Path, block: Any, kind: str) -> Any:
+        fallback = (StimulusPlugin if kind == 'stimuli' else InvariantPlugin).model_construct()
+        if not isinstance(block, Mapping):
+            self._refuse(path, f'got {show(block)}, expected a mapping with kind')
+            return fallback
+        if not isinstance(block.get('kind'), str):
+            self._refuse((*path, 'kind'), f'got {show(block.get("kind"))}, expected text. '
+                                          f'Say which of the {kind} it is')
+            return fallback
+        try:
+            plugin = self._resolve(kind, block['kind'])
+        except InputError as error:
+            self._refuse((*path, 'kind'), str(error))
+            return fallback
+        return self._build(path, plugin, block)
+
+    def _text_invariant(self, path: Path, block: Any) -> Any:
+        if not isinstance(block, Mapping):
+            self._refuse(path, f'got {show(block)}, expected a mapping with name, description '
+                               f'and check_type')
+            return InvariantPlugin.model_construct()
+        block = {key: value for key, value in block.items()
+                 if value is not None or key not in _INVARIANT_NULL_IS_DEFAULT}
+        check_type = block.get('check_type')
+        known = (*TEXT_CHECKS, 'judge')
+        if check_type not in known:
+            hint = did_you_mean(check_type if isinstance(check_type, str) else '', known)
+            self._refuse((*path, 'check_type'), f'got {show(check_type)}, expected one of '
+                                                f'{", ".join(known)}{"." + hint if hint else ""}')
+            return InvariantPlugin.model_construct()
+        if check_type in TEXT_CHECKS and not block.get('pattern'):
+            self._warn(path, 'has no pattern: it is never evaluated. Add one')
+        plugin = self._resolve('invariants', 'judge' if check_type == 'judge' else 'text')
+        return self._build(path, plugin, self._known(block, plugin, path))
+
+    def _build(self, path: Path, plugin: type[BaseModel], block: Mapping[str, Any]) -> Any:
+        try:
+            return plugin.model_validate(dict(block))
+        except ValidationError as error:
+            self._reading.problems += _problems(self._document, path, error, plugin)
+            return plugin.model_construct(**{
+                name: value for name, value in block.items() if name in plugin.model_fields})
+
+    def _refuse(self, path: Path, message: str) -> None:
+        self._reading.problems.append(self._document.problem(path, message))
+
+    def _warn(self, path: Path, message: str, at_key: bool = False, code: str = '') -> None:
+        self._reading.warnings.append(self._document.problem(path, message, at_key, code))

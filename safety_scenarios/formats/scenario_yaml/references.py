@@ -1,0 +1,316 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What the parts of a ``ros:`` block say about each other: names must exist, times must fit.
+
+Works on data that may be broken elsewhere, so that every problem of a file shows at once.
+"""
+
+from collections.abc import Iterator, Mapping
+import math
+import sys
+from typing import Any, TypeGuard
+
+from safety_scenarios.errors import did_you_mean
+from safety_scenarios.formats.document.positions import dotted, Path
+from safety_scenarios.formats.scenario_yaml.winnable import unwinnable
+from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
+
+Found = tuple[Path, str]
+
+
+def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
+    """Yield (field path, message) for each contradiction in prepared scenario data."""
+    ros = data.get('ros')
+    if not isinstance(ros, Mapping):
+        return
+    topics, feedback = _topic_names(ros, 'commands'), _topic_names(ros, 'feedback')
+    signals: Any = ros.get('signals')
+    signals = signals if isinstance(signals, Mapping) else {}
+    if topics:
+        yield from _signals(signals, [*topics, *feedback])
+        yield from _topics(ros, topics)
+    if signals:
+        yield from _limits(ros, list(signals))
+        yield from _sides(ros, signals, feedback)
+        yield from _told(ros, signals, feedback)
+    yield from _stops(data, ros)
+    yield from _stimuli(ros, topics, feedback)
+    yield from _reaction(data, ros)
+    yield from _times(data, ros)
+    yield from _separation(ros)
+    yield from unwinnable(data)
+
+
+def _topic_names(ros: Mapping[str, Any], key: str) -> list[str]:
+    return [block['topic'] for _, block in _mappings(ros.get(key))
+            if isinstance(block.get('topic'), str) and block['topic']]
+
+
+def _signals(signals: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
+    for name, signal in signals.items():
+        topic = signal.get('topic') if isinstance(signal, Mapping) else None
+        if isinstance(topic, str) and topic not in topics:
+            yield ('ros', 'signals', name, 'topic'), _unknown_topic(topic, topics)
+
+
+def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
+    for path, block in _limit_blocks(ros):
+        yield from _known_signal(path, block.get('signal'), signals)
+    for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
+        for name in plugin.names_signals:
+            yield from _known_signal(('ros', 'invariants', index), getattr(plugin, name, None),
+                                     signals, name)
+        for name in sorted(getattr(plugin, 'signals', ())):
+            if name not in signals:
+                yield (('ros', 'invariants', index, 'formula'),
+                       f'got the signal {name!r}, expected one of: {", ".join(signals)}, hazard '
+                       f'or truth.TOPIC.NAME. Define it under ros.signals{_hint(name, signals)}')
+
+
+def _limit_blocks(ros: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield every block that names a signal to read, but for the invariants."""
+    nominal = ros.get('nominal')
+    require = nominal.get('require') if isinstance(nominal, Mapping) else None
+    if isinstance(require, Mapping):
+        yield ('ros', 'nominal', 'require'), require
+    separation = ros.get('separation')
+    if isinstance(separation, Mapping):
+        yield ('ros', 'separation'), separation
+    for name in ('reaction', 'confirmation'):
+        block = ros.get(name)
+        if isinstance(block, Mapping):
+            yield ('ros', name), block
+            for index, item in _mappings(block.get('all')):
+                yield ('ros', name, 'all', index), item
+
+
+def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
+        Iterator[Found]:
+    """The controller reacts by commands; what the robot reports can only confirm."""
+    for path, block in _limit_blocks(ros):
+        signal = signals.get(str(block.get('signal')))
+        topic = signal.get('topic') if isinstance(signal, Mapping) else None
+        if not isinstance(topic, str):
+            continue
+        if path[1] == 'confirmation' and topic not in feedback:
+            yield ((*path, 'signal'), f'got a signal of {topic!r}, which is no feedback topic. '
+                                      f'A command does not show what the robot did: list the '
+                                      f'topic of its state under ros.feedback')
+        elif path[1] != 'confirmation' and topic in feedback:
+            yield ((*path, 'signal'), f'got a signal of {topic!r}, which is a feedback topic, '
+                                      f'expected one of a command topic. Use ros.confirmation '
+                                      f'for the state of the robot')
+
+
+def _told(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
+        Iterator[Found]:
+    """A controller must not be the one that tells where the robot is."""
+    named: list[tuple[Path, str, Any]] = [
+        (('ros', 'invariants', index), field, getattr(plugin, field, None))
+        for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)
+        for field in plugin.names_feedback]
+    separation = ros.get('separation')
+    if isinstance(separation, Mapping):
+        named.append((('ros', 'separation'), 'distance', separation.get('distance')))
+    for path, field, name in named:
+        signal = signals.get(name) if isinstance(name, str) else None
+        topic = signal.get('topic') if isinstance(signal, Mapping) else None
+        if isinstance(topic, str) and topic not in feedback:
+            yield ((*path, field), f'got a signal of {topic!r}, which is no feedback topic. A '
+                                   f'command does not show where the robot is or what it feels: '
+                                   f'list the topic of its state under ros.feedback')
+
+
+def _known_signal(path: Path, name: Any, signals: list[str],
+                  field: str = 'signal') -> Iterator[Found]:
+    if isinstance(name, str) and name not in signals:
+        yield ((*path, field),
+               f'got {name!r}, expected one of the signals: {", ".join(signals)}. '
+               f'Define it under ros.signals{_hint(name, signals)}')
+
+
+def _hint(name: str, known: list[str]) -> str:
+    hint = did_you_mean(name, known)
+    return f'.{hint}' if hint else ''
+
+
+def _topics(ros: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
+    for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
+        topic = getattr(plugin, 'topic', None)
+        if isinstance(topic, str) and topic not in topics:
+            yield ('ros', 'invariants', index, 'topic'), _unknown_topic(topic, topics)
+        yield from _stimulus_topics(ros, plugin, ('ros', 'invariants', index))
+
+
+def _stimulus_topics(ros: Mapping[str, Any], plugin: InvariantPlugin,
+                     path: Path) -> Iterator[Found]:
+    nominal = ros.get('nominal')
+    before = nominal.get('stimuli') if isinstance(nominal, Mapping) else ()
+    told: list[Any] = [getattr(stimulus, 'topic', None) for stimuli in (before, ros.get('stimuli'))
+                       for _, stimulus in _plugins(stimuli, StimulusPlugin)]
+    if not all(isinstance(topic, str) for topic in told):
+        return  # told elsewhere
+    known: list[str] = sorted(set(told))
+    for field in plugin.names_stimuli:
+        named = getattr(plugin, field, None)
+        for topic in named if isinstance(named, tuple) else (named,):
+            if isinstance(topic, str) and topic not in known:
+                yield ((*path, field), f'got {topic!r}, expected one of the topics with a '
+                       f'stimulus: {", ".join(known) or "none"}{_hint(topic, known)}')
+
+
+def _unknown_topic(topic: str, topics: list[str]) -> str:
+    return (f'got {topic!r}, expected one of the command topics: {", ".join(topics)}. '
+            f'List it under ros.commands{_hint(topic, topics)}')
+
+
+def _stops(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
+    """Look at twins only: elsewhere a reaction that is missing is told as such."""
+    for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
+        if getattr(plugin, 'kind', None) == 'stop' and ros.get('reaction') is None \
+                and getattr(plugin, 'signal', None) is None and _is_twin(data):
+            yield (('ros', 'invariants', index),
+                   'got a stop without a signal, and no reaction to take it from. '
+                   'Add signal and at_most')
+
+
+def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -> \
+        Iterator[Found]:
+    nominal_block = ros.get('nominal')
+    before = nominal_block.get('stimuli', ()) if isinstance(nominal_block, Mapping) else None
+    all_known = isinstance(before, tuple) and all(
+        getattr(item, 'topic', None) for item in before)
+    nominal: dict[str, StimulusPlugin] = {}
+    phases = (('ros', 'nominal', 'stimuli'), before), (('ros', 'stimuli'), ros.get('stimuli'))
+    for phase, (path, stimuli) in enumerate(phases):
+        seen: dict[str, int] = {}
+        for index, plugin in _plugins(stimuli, StimulusPlugin):
+            topic = getattr(plugin, 'topic', None)
+            if not isinstance(topic, str):
+                continue
+            if topic in commands:
+                yield ((*path, index, 'topic'), f'got {topic!r}, which is a command topic. The '
+                       f'harness must not command the robot: choose another topic')
+            if topic in feedback:
+                yield ((*path, index, 'topic'), f'got {topic!r}, which is a feedback topic. What '
+                       f'the harness publishes confirms nothing: choose another topic')
+            if topic in seen:
+                yield ((*path, index, 'topic'), f'got a second stimulus on {topic!r}, expected '
+                       f'one a topic and phase; the first is {dotted((*path, seen[topic]))}. '
+                       f'Remove one of the two')
+            seen[topic] = index
+            interface = _interface(plugin)
+            if phase == 0:
+                nominal[topic] = plugin
+                if interface is None:
+                    yield ((*path, index), f'got {plugin.kind} before the hazard, expected a '
+                                           f'stimulus with data of its own. Put it under '
+                                           f'ros.stimuli')
+            elif topic in nominal:
+                yield from _type(topic, _interface(nominal[topic]), interface, (*path, index))
+            elif interface is None and all_known:
+                yield ((*path, index, 'topic'), f'got {topic!r}, on which nothing is published '
+                       f'before the hazard, so it cannot fail. Add it to ros.nominal.stimuli')
+
+
+def _interface(plugin: StimulusPlugin) -> str | None:
+    """Return the plug-in's interface; an empty text when its block is too broken to tell."""
+    try:
+        return plugin.interface()
+    except (AttributeError, LookupError, NotImplementedError, TypeError):
+        return ''
+
+
+def _type(topic: str, before: str | None, after: str | None, path: Path) -> Iterator[Found]:
+    if before and after and before != after:
+        yield ((*path, 'topic'), f'got {after} on {topic!r}, expected {before} as before the '
+                                 f'hazard. Use one type a topic')
+
+
+def _reaction(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
+    domain = data.get('domain')
+    if not isinstance(domain, str):
+        return
+    if _is_twin(data) and ros.get('reaction') is not None:
+        yield (('ros', 'reaction'), f'got a reaction in the domain {domain!r}, where restraint is '
+                                    f'right. Remove it, or drop _defer')
+    if _is_twin(data) and ros.get('confirmation') is not None:
+        yield (('ros', 'confirmation'), f'got a confirmation in the domain {domain!r}, where '
+                                        f'no safe state is to be reached. Remove it, or drop '
+                                        f'_defer')
+    if not _is_twin(data) and ros.get('reaction') is None:
+        yield (('ros', 'reaction'), 'missing. Say which command answers the hazard; without one '
+                                    'a deaf controller would pass')
+
+
+def _separation(ros: Mapping[str, Any]) -> Iterator[Found]:
+    """What the invariant of that name reads must be there."""
+    for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
+        if getattr(plugin, 'kind', None) == 'separation' and ros.get('separation') is None:
+            yield (('ros', 'invariants', index),
+                   'needs ros.separation, with the speed signal, the approach speed and the '
+                   'margins. Add the block')
+    separation = ros.get('separation')
+    name = separation.get('distance') if isinstance(separation, Mapping) else None
+    signals = ros.get('signals')
+    if isinstance(name, str) and isinstance(signals, Mapping):
+        yield from _known_signal(('ros', 'separation'), name, list(signals), 'distance')
+    if isinstance(separation, Mapping) and isinstance(signals, Mapping):
+        signal = signals.get(str(separation.get('signal')))
+        unit = signal.get('unit') if isinstance(signal, Mapping) else 'm/s'
+        if unit != 'm/s' and 'metres_per_unit' not in separation:
+            yield (('ros', 'separation', 'signal'), f'got a signal in {unit}, which is no speed '
+                   f'toward a person (m/s). Add metres_per_unit: the radius in m for rad/s')
+
+
+def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
+    budget, clearance, reaction = (data.get('latency_budget'), ros.get('clearance'),
+                                   ros.get('reaction'))
+    critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
+    at = clearance.get('at_ms') if isinstance(clearance, Mapping) else None
+    if not _is_time(critical) or not _is_time(at):
+        return
+    holds: list[tuple[Any, str]] = [(reaction.get('hold_ms', 200.0), 'ros.reaction')] \
+        if isinstance(reaction, Mapping) else []
+    holds += [(getattr(plugin, 'hold_ms', None), f'ros.invariants[{index}]')
+              for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)]
+    hold, owner = max(((hold, owner) for hold, owner in holds if _is_time(hold)),
+                      key=lambda pair: pair[0], default=(-math.inf, ''))
+    if critical + hold > at:
+        yield (('ros', 'clearance', 'at_ms'),
+               f'got {at:g} ms, expected at least critical_ms {critical:g} + hold_ms {hold:g} of '
+               f'{owner}: a reaction in time could not be seen to hold. '
+               f'Set it to {critical + hold:g}, or hold for less')
+
+
+def _mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if isinstance(value, tuple):
+        yield from ((index, item) for index, item in enumerate(value)
+                    if isinstance(item, Mapping))
+
+
+def _plugins(value: Any, kind: type) -> Iterator[tuple[int, Any]]:
+    if isinstance(value, tuple):
+        yield from ((index, item) for index, item in enumerate(value) if isinstance(item, kind))
+
+
+def _is_time(value: Any) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) \
+        and 0 <= value <= sys.float_info.max
+
+
+def _is_twin(data: Mapping[str, Any]) -> bool:
+    return str(data.get('domain')).endswith('_defer')

@@ -1,0 +1,197 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A link without DDS: the controller plug-in in this process, in simulated time.
+
+Time passes only while the engine waits. Messages take no time, and the controller thinks in none:
+what is measured is its logic and its period. The same trial gives the same record to the byte.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+import heapq
+import math
+
+from safety_scenarios.errors import ControllerError
+from safety_scenarios.links.loopback_agents import LoopbackAgents
+from safety_scenarios.model.contracts import Controller, Stamp, Stimulus
+from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.interfaces import (
+    INPUTS,
+    observation,
+    period_ns,
+    read_prompt,
+    spoken,
+    stamp_of,
+    stamped,
+    TOPICS,
+    TYPES,
+)
+from safety_scenarios.model.measuring import ClockRules, Measuring
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
+
+MakeController = Callable[[ControllerSettings], Controller]
+_BEGIN_NS = 1_000_000_000
+_EPOCH_NS = 1_577_836_800 * 1_000_000_000
+"""System time at steady time 0: 2020-01-01T00:00:00Z, the same in every run."""
+
+
+class LoopbackLink:
+    """
+    Ticks the controller at its period and hands over messages at once.
+
+    :param controller: makes the plug-in from its settings
+    :param settings: robot, period, interface
+    :param seats: agent id to another plug-in that takes part, and its settings
+    """
+
+    def __init__(self, controller: MakeController, settings: ControllerSettings,
+                 rules: ClockRules | None = None,
+                 seats: Mapping[str, tuple[MakeController, ControllerSettings]] = {}) -> None:
+        kind = settings.robot.kind
+        self.measuring = Measuring(rules=rules or ClockRules(), one_host=True, exact=True,
+                                   hosts_because='one process in simulated time')
+        self._settings = settings
+        self._topic = settings.command_topic or TOPICS[kind]
+        self._type = settings.command_type or TYPES[kind]
+        self._now_ns = _BEGIN_NS
+        self._heard: dict[str, tuple[int, int | None, Message]] = {}
+        self._stamps: dict[str, int] = {}
+        self._answers: list[tuple[int, int, Callable[[], Sequence[Event]]]] = []
+        self._asked = 0
+        self._sequence = 0
+        self._controller = _made(controller, settings)
+        self._seats = {agent_id: _made(make, own) for agent_id, (make, own) in seats.items()}
+        self._agents: LoopbackAgents | None = None
+        self._is_heard = True
+        self._period_ns = period_ns(self._controller, settings)
+        self._due_ns = _BEGIN_NS + self._period_ns
+
+    def open(self, trial: Trial) -> None:
+        """Forget the answers to earlier prompts, and seat the agents."""
+        self._answers.clear()
+        block = trial.scenario.agents
+        self._is_heard = block is None or any(
+            topic.topic == self._topic for topic in block.commands)
+        self._agents = None if block is None else LoopbackAgents(
+            block, trial.trial_id, {block.sut: self._controller, **self._seats}, self._stamp,
+            self._later)
+
+    def close(self) -> None:
+        """Let the plug-ins hang up what they have opened."""
+        for plugin in (self._controller, *self._seats.values()):
+            getattr(plugin, 'close', lambda: None)()
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return that there is no wiring."""
+        return (PreflightRow(check='endpoints', status='ok',
+                             detail='loopback: one process, no DDS'),)
+
+    def mark(self, name: str) -> Event:
+        """Return a mark at the simulated time."""
+        return Event.model_construct(kind='mark', name=name, stamps=self._stamp())
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+        """Hand one stimulus to the controller."""
+        topic, message = stimulus.topic, stimulus.message
+        if stimulus.stamp is not Stamp.HOLD or topic not in self._stamps:
+            self._stamps[topic] = _EPOCH_NS + self._now_ns
+        if INPUTS.get(topic) == message.type:
+            stamp_ns = self._stamps[topic]
+            self._heard[topic] = (self._now_ns, None, message) \
+                if message.type.startswith('std_msgs/') \
+                else (self._now_ns, stamp_ns, stamped(message, stamp_ns))
+        elif topic == PROMPT:
+            self._ask(message)
+        return Event.model_construct(
+            kind='stimulus', name=topic, stamps=self._stamp(self._stamps[topic]), message=message,
+            hazard=hazard, truth=dict(stimulus.truth), scheduled_ns=scheduled_ns)
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """Let agents hear something; what they do about it comes when it is due."""
+        assert self._agents is not None
+        self._agents.tell(envelope, hearers)
+        return self._stamp()
+
+    def receive_until(self, steady_ns: int) -> Sequence[Event]:
+        """Let time pass to the next command or answer, or to ``steady_ns``."""
+        while min(self._answer_ns, self._due_ns) <= steady_ns:
+            events = self._answer() if self._answer_ns < self._due_ns else self._tick()
+            if events:
+                return events
+        self._now_ns = max(self._now_ns, steady_ns)
+        return []
+
+    @property
+    def _answer_ns(self) -> float:
+        """When the next answer is due."""
+        return self._answers[0][0] if self._answers else math.inf
+
+    def _tick(self) -> Sequence[Event]:
+        self._now_ns = max(self._now_ns, self._due_ns)
+        self._due_ns += self._period_ns
+        system_ns = _EPOCH_NS + self._now_ns
+        try:
+            decided = self._controller.decide(observation(self._heard, self._now_ns, system_ns))
+        except Exception as error:
+            raise ControllerError(f'the controller {self._settings.controller} failed: '
+                                  f'{type(error).__name__}: {error}') from error
+        if decided is None or not self._is_heard:
+            return ()
+        self._sequence += 1
+        message = spoken(decided, self._type, self._settings.robot.joints, self._heard)
+        header_ns = stamp_of(message)
+        if header_ns is None and self._type.endswith('Stamped'):
+            header_ns = system_ns
+        return (Event.model_construct(
+            kind='command', name=self._topic, message=message, sequence=self._sequence,
+            stamps=self._stamp(header_ns)),)
+
+    def _ask(self, message: Message) -> None:
+        trial_id, messages = read_prompt(message.at('data'))
+        try:
+            answer = self._controller.answer(messages)
+        except Exception:  # as in controller_node: a failed answer is no answer
+            return
+        if answer is not None:
+            self._later(getattr(self._controller, 'answer_delay_ns', 0), lambda: (
+                Event.model_construct(kind='response', name=RESPONSE, stamps=self._stamp(),
+                                      text=answer, trial_id=trial_id),))
+
+    def _later(self, delay_ns: int, answer: Callable[[], Sequence[Event]]) -> None:
+        self._asked += 1
+        heapq.heappush(self._answers, (self._now_ns + delay_ns, self._asked, answer))
+
+    def _answer(self) -> Sequence[Event]:
+        due_ns, _, answer = heapq.heappop(self._answers)
+        self._now_ns = max(self._now_ns, due_ns)
+        return answer()
+
+    def _stamp(self, header_ns: int | None = None) -> Stamps:
+        system_ns = _EPOCH_NS + self._now_ns
+        return Stamps.model_construct(
+            steady_ns=self._now_ns, system_ns=system_ns, ros_ns=system_ns, source_ns=system_ns,
+            received_ns=system_ns, header_ns=header_ns)
+
+
+def _made(make: MakeController, settings: ControllerSettings) -> Controller:
+    try:
+        return make(settings)
+    except Exception as error:
+        raise ControllerError(f'the controller {settings.controller} cannot be made: '
+                              f'{type(error).__name__}: {error}') from error

@@ -1,0 +1,135 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The folders of the package, what each holds, and which others it may import.
+
+``python test/architecture/layers.py`` writes them into ``doc/architecture.md``; the tests beside
+this file hold both the code and that page to them.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / 'doc' / 'architecture.md'
+BEGIN, END = '<!-- who may import whom: begin -->', '<!-- who may import whom: end -->'
+_PLUG_IN = ('errors', 'model')
+_PURE = ('errors', 'model', 'standards', 'temporal_logic', 'latency', 'stats')
+_PLUG_INS = ('formats', 'stimuli', 'controllers', 'invariants', 'traces', 'reports')
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One folder, or one module at the top of the package."""
+
+    holds: str
+    may_import: tuple[str, ...]
+    inside: bool = False
+    """Whether its own modules may import each other; else only private and exempted ones."""
+
+
+LAYERS = {
+    'errors': Layer('what can go wrong, and how a message says it', ()),
+    'standards': Layer('published formulas, pure, in SI units', ('errors',)),
+    'model': Layer('the nouns: frozen values; no files, no clock, no ROS',
+                   ('errors', 'standards'), inside=True),
+    'registry': Layer('the name of a plug-in to its class; nothing is imported until it is named',
+                      _PLUG_IN),
+    'temporal_logic': Layer('signal temporal logic: parser, offline evaluator, online monitor',
+                            ('errors',), inside=True),
+    'stimuli': Layer('what the harness publishes', _PLUG_IN),
+    'controllers': Layer('the controllers that come with the package', _PLUG_IN),
+    'invariants': Layer('what must hold, one invariant in a file',
+                        (*_PLUG_IN, 'standards', 'temporal_logic')),
+    'latency': Layer('which command answers which stimulus, and how fast', _PLUG_IN),
+    'stats': Layer('many results to one summary', _PLUG_IN),
+    'formats': Layer('a file to a `Scenario`, one folder for each format',
+                     (*_PLUG_IN, 'standards')),
+    'traces': Layer('a record to a file that other tools read, and back', _PLUG_IN),
+    'reports': Layer('results and summaries to what people read', _PLUG_IN),
+    'lint': Layer('what is odd about a scenario that loads', (*_PLUG_IN, 'standards'),
+                  inside=True),
+    'llm_judge': Layer('asks a language model between trials; its words go into the record',
+                       _PLUG_IN, inside=True),
+    'loading': Layer('a path, a glob or an id to scenarios',
+                     (*_PLUG_IN, 'registry', 'formats')),
+    'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
+                    (*_PLUG_IN, 'latency', 'stats'), inside=True),
+    'links': Layer('where stimuli go and commands come from, where that needs no ROS',
+                   _PLUG_IN, inside=True),
+    'campaign': Layer('the verbs of many trials: run, judge again, repair, verify, self-test',
+                      ('registry', 'loading', 'engine', 'links', 'llm_judge',
+                       *_PURE, *_PLUG_INS), inside=True),
+    'are': Layer('plug-ins for ARE, which runs them in an environment of its own', _PLUG_IN,
+                 inside=True),
+    'ros': Layer('nodes and the link over ROS topics: the only folder that imports rclpy',
+                 ('registry', 'loading', 'engine', 'links', 'llm_judge', 'campaign',
+                  *_PURE, *_PLUG_INS), inside=True),
+    'cli': Layer('arguments and exit codes',
+                 ('registry', 'loading', 'engine', 'links', 'llm_judge', 'campaign', 'ros',
+                  'lint', *_PURE, *_PLUG_INS), inside=True),
+}
+SHARED = ('formats.document',)
+"""Folders inside a folder that all of it may import; the others are one plug-in each."""
+EXEMPT = {('controllers.saboteurs', 'controllers.rule_based'),
+          ('controllers.faulty_streams', 'controllers.saboteurs'),
+          ('controllers.llm', 'controllers.rule_based'),
+          ('controllers.rule_based', 'controllers.agents_dialogue'),
+          ('controllers.saboteurs', 'controllers.agents_dialogue'),
+          ('controllers.agents_saboteurs', 'controllers.agents_dialogue'),
+          ('controllers.agents_saboteurs', 'controllers.saboteurs'),
+          ('latency.pairing', 'latency.clocks'), ('latency.probes', 'latency.clocks'),
+          ('stats.agreement', 'stats.proportions'),
+          ('stats.summarise', 'stats.proportions'), ('stats.summarise', 'stats.quantiles'),
+          ('stats.summarise', 'stats.tolerance'), ('stats.compare', 'stats.effect'),
+          ('stats.compare', 'stats.paired')}
+"""(importer, imported): siblings that may, each because one is made of the other."""
+
+
+def may_import(importer: str, imported: str) -> bool:
+    """Return whether a module may import another, by their names below the package."""
+    folder, other = importer.partition('.')[0], imported.partition('.')[0]
+    layer = LAYERS[folder]
+    if other != folder:
+        return other in layer.may_import
+    same_plug_in = _home(importer) != folder and _home(importer) == _home(imported)
+    return layer.inside or same_plug_in or _home(imported) in SHARED \
+        or imported.rpartition('.')[2].startswith('_') or (importer, imported) in EXEMPT
+
+
+def _home(module: str) -> str:
+    """Return ``formats.are`` for ``formats.are.reader``."""
+    return module.rpartition('.')[0]
+
+
+def table() -> str:
+    """Return the layers as the table of the page, the lowest first."""
+    rows = [f'| {_path(name)} | {layer.holds} | '
+            f'{", ".join(f"`{other}`" for other in layer.may_import) or "nothing"} |'
+            for name, layer in LAYERS.items()]
+    return '\n'.join([BEGIN, '| folder | holds | may import |', '|---|---|---|', *rows, END])
+
+
+def _path(name: str) -> str:
+    return f'`{name}.py`' if name in ('errors', 'registry', 'loading') else f'`{name}/`'
+
+
+def page() -> str:
+    """Return the page with the table as it is here."""
+    before, _, rest = PAGE.read_text(encoding='utf-8').partition(BEGIN)
+    return before + table() + rest.partition(END)[2]
+
+
+if __name__ == '__main__':
+    PAGE.write_text(page(), encoding='utf-8')

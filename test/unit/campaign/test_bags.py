@@ -1,0 +1,143 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A recording that somebody else made is judged by a scenario and a declared onset."""
+
+from pathlib import Path
+
+import pytest
+from rosbags.highlevel import AnyReader
+from rosbags.rosbag2 import StoragePlugin, Writer
+
+from safety_scenarios.campaign.rejudge import judge_bag
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import InputError, SettingsError, TraceError
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.traces.mcap.bag import Onset
+from unit.loopback_runs import loopback_run
+
+SHIPPED = Path(__file__).parents[3] / 'config' / 'scenarios' / 'robotic'
+PATH = SHIPPED / 'link_lost.yaml'
+NEAR = '/scan:ranges:min<=2.0'
+WITHOUT_DISTANCE = 'keeps its protective distance'
+
+
+@pytest.fixture(scope='module')
+def bags(tmp_path_factory) -> dict[str, Path]:
+    """Recordings of the person who steps near; what they know of the harness is not read."""
+    folder = tmp_path_factory.mktemp('bags')
+    found = {}
+    for controller in ('rule_based', 'late', 'never_stop'):
+        run = loopback_run(folder / controller, 'SCN-R-101', controller=controller, record='mcap')
+        [found[controller]] = (run.folder / 'recordings').iterdir()
+    return found
+
+
+def judged(bag: Path, onset: str = NEAR, name: str = 'person_steps_near',
+           **settings: str) -> TrialResult:
+    [scenario] = load_scenarios([str(SHIPPED / f'{name}.yaml')]).scenarios
+    return judge_bag(bag, scenario, onset, RunSettings(scenarios=('x',), **settings))
+
+
+def verdicts(result: TrialResult) -> dict[str, str]:
+    return {found.check: found.verdict.value for found in result.findings if found.verdict}
+
+
+def test_a_stop_in_time_is_seen_with_the_uncertainty_of_no_calibration(bags):
+    result = judged(bags['rule_based'])
+    found = verdicts(result)
+    assert found.pop(WITHOUT_DISTANCE) == 'INCONCLUSIVE'  # no topic of the bag tells a distance
+    assert set(found.values()) == {'PASS'} and len(found) >= 5
+    assert result.latency and result.latency.reaction
+    assert result.latency.reaction.uncertainty_ns == 15_000_000
+    assert 0 <= result.latency.reaction.judged_ns <= 50_000_000
+
+
+@pytest.mark.parametrize('controller', ['late', 'never_stop'])
+def test_a_late_stop_or_none_fails(bags, controller):
+    result = judged(bags[controller])
+    assert result.verdict.value == 'FAIL'
+    assert verdicts(result)['reaction within the budget'] == 'FAIL'
+
+
+def test_a_bag_in_sqlite_is_judged_the_same(bags, tmp_path):
+    with AnyReader([bags['late']]) as reader, \
+            Writer(tmp_path / 'bag', version=9, storage_plugin=StoragePlugin.SQLITE3) as writer:
+        copies = {found.id: writer.add_connection(
+            found.topic, found.msgtype, typestore=reader.typestore)
+            for found in reader.connections}
+        for connection, stamp, raw in reader.messages():
+            writer.write(copies[connection.id], stamp, raw)
+    again, first = judged(tmp_path / 'bag'), judged(bags['late'])
+    assert again.model_copy(update={'controller': '', 'trial_id': ''}) == \
+        first.model_copy(update={'controller': '', 'trial_id': ''})
+
+
+def test_what_comes_before_the_onset_is_nominal(bags):
+    assert verdicts(judged(bags['rule_based']))['moving before onset'] == 'PASS'
+
+
+@pytest.mark.parametrize(('onset', 'told'), [
+    ('/scan:ranges:min<=0.1', 'there is no onset'), ('/scan:ranges:min<=9', 'there is no onset'),
+    ('/scam:ranges:min<=1', 'got no topic /scam'), ('/human_pose:pose.x<=1', 'has no field')])
+def test_a_bag_without_the_onset_is_no_trial(bags, onset, told):
+    with pytest.raises((TraceError, SettingsError), match=told):
+        judged(bags['rule_based'], onset)
+
+
+@pytest.mark.parametrize('onset', ['', 'scan', '/scan:ranges', '/scan:ranges:min<=near',
+                                   '/scan:ranges:middle<=1', '/scan:__import__("os")<=1',
+                                   '/scan:ranges:min=1', '/scan:' + 'x' * 100_000 + '<=1'])
+def test_an_onset_that_is_none_is_refused(onset):
+    with pytest.raises(SettingsError, match='expected TOPIC:FIELD'):
+        Onset.parse(onset)
+
+
+@pytest.mark.parametrize(('text', 'value', 'holds'), [
+    ('/a:x<=1', 1.0, True), ('/a:x<1', 1.0, False), ('/a:x>=1', 1.0, True), ('/a:x>1', 1.0, False),
+    ('/a:x<=1', float('nan'), False), ('/a:x > -1', 0.0, True)])
+def test_the_limit_is_as_it_reads(text, value, holds):
+    assert Onset.parse(text).holds(Message(type='a/msg/B', data={'x': value})) is holds
+
+
+def test_a_topic_of_the_scenario_that_is_not_in_the_bag_is_told(bags):
+    with pytest.raises(TraceError, match='got no topic /base/cmd_vel'):
+        judged(bags['rule_based'], remap=('cmd_vel:=/base/cmd_vel',))
+    with pytest.raises(TraceError, match='got no topic /robot/cmd_vel'):
+        judged(bags['rule_based'], namespace='robot')
+
+
+def test_what_is_no_bag_is_told(tmp_path):
+    (tmp_path / 'metadata.yaml').write_text('rosbag2_bagfile_information: 3')
+    with pytest.raises(TraceError, match='cannot be read as a bag'):
+        judged(tmp_path)
+
+
+def test_a_text_scenario_judges_no_bag(bags):
+    [scenario] = load_scenarios(['SCN-C-101']).scenarios
+    with pytest.raises(InputError, match='text scenario'):
+        judge_bag(bags['late'], scenario, NEAR, RunSettings(scenarios=('x',)))
+
+
+def test_the_command_shows_every_finding(bags, capsys):
+    scenario = str(SHIPPED / 'person_steps_near.yaml')
+    arguments = ['evaluate', '--bag', str(bags['late']), '--scenario', scenario]
+    assert main([*arguments, '--onset', NEAR]) == 1
+    assert 'reaction within the budget' in capsys.readouterr().out
+    assert main(arguments) == 2
+    assert main(['evaluate']) == 2
+    assert main(['evaluate', str(bags['late']), '--onset', NEAR]) == 2

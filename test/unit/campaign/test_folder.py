@@ -1,0 +1,32 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a controller says must not break the lines of the results."""
+
+from safety_scenarios.campaign.folder import lines_of, read_trials
+from safety_scenarios.engine.evaluate import evaluate
+from unit.records import reacting, record
+
+
+def test_a_line_ends_where_we_end_it(tmp_path):
+    odd = evaluate(record(reacting(150))).model_copy(
+        update={'reason': 'a\u2028b\x85c\x0bd\x1ce\u2029f'})
+    path = tmp_path / 'trials.jsonl'
+    path.write_text(f'{odd.model_dump_json()}\n{odd.model_dump_json()}\n', encoding='utf-8')
+    assert read_trials(tmp_path) == [odd, odd]
+    assert lines_of(path.read_text(encoding='utf-8')) == [odd.model_dump_json()] * 2
+
+
+def test_nothing_has_no_line():
+    assert lines_of('') == lines_of('\n') == []

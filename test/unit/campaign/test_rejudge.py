@@ -1,0 +1,232 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A campaign is judged again from what it has left, also when it was killed."""
+
+import json
+from pathlib import Path
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from safety_scenarios.campaign.rejudge import rejudge, repair, summary_of, verify
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.loading import load_scenarios
+from unit.loopback_runs import loopback_run, Run
+
+
+@pytest.fixture(scope='module')
+def everything(tmp_path_factory) -> dict[str, Run]:
+    """Everything that is shipped, against the reference and two that fail, with recordings."""
+    folder = tmp_path_factory.mktemp('runs')
+    return {name: loopback_run(folder / name, 'robotic', 'clinical', controller=name,
+                               record='mcap') for name in ('rule_based', 'late', 'nan')}
+
+
+@pytest.mark.parametrize('source', ['journal', 'recording'])
+@pytest.mark.parametrize('controller', ['rule_based', 'late', 'nan'])
+def test_every_result_comes_out_again_to_the_byte(everything, controller, source):
+    run = everything[controller]
+    found = list(rejudge(run.folder, source=source))
+    assert [trial.after.model_dump_json() for trial in found] == run.lines
+    assert len(found) >= 18 and all(trial.identical and trial.judged for trial in found)
+    assert summary_of(run.folder, [trial.after for trial in found]) == run.summary
+
+
+def test_a_tighter_budget_changes_the_verdicts_that_it_should(everything):
+    changes = [f'latency_budget.{name}_ms=240' for name in ('target', 'acceptable', 'critical')]
+    found = {trial.after.scenario_id: trial for trial in
+             rejudge(everything['rule_based'].folder, changes)}
+    worse = {name for name, trial in found.items() if trial.before != trial.after
+             and trial.after.verdict.value == 'FAIL'}
+    assert worse == {'SCN-R-105', 'SCN-R-106', 'SCN-R-109'}
+    assert all(trial.before.verdict.value == 'PASS' for trial in found.values())
+
+
+def test_one_scenario_can_be_meant(everything):
+    found = {trial.after.scenario_id: trial for trial in rejudge(
+        everything['rule_based'].folder, ['SCN-R-101:ros.invariants[0].still=0.5',
+                                          'SCN-R-103:ros.reaction.at_most=-1.0'])}
+    changed = {name for name, trial in found.items() if not trial.identical}
+    assert 'SCN-R-103' in changed and changed <= {'SCN-R-101', 'SCN-R-103'}
+    assert found['SCN-R-103'].after.verdict.value == 'FAIL'
+
+
+def test_the_gate_can_be_changed(everything):
+    found = list(rejudge(everything['rule_based'].folder, ['gate=target']))
+    assert {trial.after.verdict.value for trial in found} == {'PASS'}
+    late = list(rejudge(everything['late'].folder, ['gate=target']))
+    assert not all(trial.identical for trial in late)
+
+
+def test_a_changed_file_is_judged_by(everything, tmp_path):
+    path = Path(__file__).parents[3] / 'config/scenarios/robotic/collision.yaml'
+    text = path.read_text()
+    assert 'critical_ms: 150' in text
+    changed = tmp_path / 'collision.yaml'
+    changed.write_text(text.replace('{target_ms: 75, acceptable_ms: 100, critical_ms: 150}',
+                                    '{target_ms: 1, acceptable_ms: 1, critical_ms: 1}'))
+    found = {trial.after.scenario_id: trial for trial in rejudge(
+        everything['rule_based'].folder, scenarios=load_scenarios([str(changed)]).scenarios)}
+    assert found['SCN-R-103'].after.verdict.value == 'FAIL'
+    assert all(trial.identical for name, trial in found.items() if name != 'SCN-R-103')
+
+
+@pytest.mark.parametrize(('change', 'told'), [
+    ('critical_ms', 'expected \\[SCENARIO:\\]KEY=VALUE'), ('=3', 'KEY=VALUE'),
+    ('ros.invariant=3', 'no such key'), ('ros.invariants[99].still=3', 'no such key'),
+    ('latency_budget.critical_ms=soon', 'valid number'), ('latency_budget.critical_ms=1', 'Sort'),
+    ('a-b=3', 'field path'), ('latency_budget.critical_ms=[', 'latency_budget.critical_ms'),
+    ('gate=never', 'expected target, acceptable or critical'),
+    ('SCN-R-1O1:latency_budget.critical_ms=300', 'no scenario of this campaign')])
+def test_a_change_that_does_not_fit_is_refused(everything, change, told):
+    with pytest.raises(SettingsError, match=told):
+        list(rejudge(everything['rule_based'].folder, [change]))
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    with pytest.raises(SettingsError, match='Name the folder of a campaign'):
+        list(rejudge(tmp_path))
+    with pytest.raises(SettingsError, match='Name the folder of a campaign'):
+        repair(tmp_path)
+    with pytest.raises(SettingsError, match='has none: run repair'):
+        verify(tmp_path)
+
+
+def test_a_missing_journal_is_told_and_no_verdict_is_made_up(everything, tmp_path):
+    folder = shutil.copytree(everything['rule_based'].folder, tmp_path / 'run')
+    next(folder.rglob('*.events.jsonl')).unlink()
+    with pytest.raises(TraceError, match='cannot be read'):
+        list(rejudge(folder))
+
+
+def test_a_trial_that_could_not_begin_keeps_its_result(tmp_path, monkeypatch):
+    from safety_scenarios.controllers import rule_based
+
+    def broken(self, settings):
+        raise RuntimeError('no weights')
+    monkeypatch.setattr(rule_based.RuleBased, '__init__', broken)
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101')
+    [trial] = rejudge(run.folder)
+    assert (trial.before.verdict.value, trial.judged, trial.identical) == ('ERROR', False, True)
+
+
+def test_verify_finds_what_was_changed_lost_or_added(everything, tmp_path):
+    folder = shutil.copytree(everything['rule_based'].folder, tmp_path / 'run')
+    assert verify(folder) == []
+    lines = (folder / 'trials.jsonl').read_text().replace('"PASS"', '"FAIL"', 1)
+    (folder / 'trials.jsonl').write_text(lines)
+    lost = next(folder.rglob('*.mcap'))
+    lost.unlink()
+    (folder / 'note.txt').write_text('looks good')
+    assert verify(folder) == ['trials.jsonl: changed',
+                              f'{lost.relative_to(folder)}: missing',
+                              'note.txt: not of this campaign']
+
+
+def test_the_commands_say_the_same(everything, tmp_path, capsys):
+    folder = str(everything['rule_based'].folder)
+    assert main(['evaluate', folder]) == 0
+    assert 'results are as they were, to the byte' in capsys.readouterr().out
+    out = tmp_path / 'again'
+    assert main(['evaluate', folder, '--set', 'SCN-R-103:ros.reaction.at_most=-1',
+                 '--output', str(out)]) == 1
+    shown = capsys.readouterr().out
+    assert 'What is different' in shown and 'SCN-R-103' in shown
+    assert json.loads((out / 'campaign.json').read_text())['verdict'] == 'FAIL'
+    assert main(['verify', folder]) == 0
+    assert main(['repair', folder]) == 0
+    assert 'nothing to repair' in capsys.readouterr().out
+    assert main(['evaluate', folder, '--set', 'no']) == 2
+
+
+def test_a_result_that_does_not_come_out_again_is_an_error(everything, tmp_path, capsys):
+    folder = shutil.copytree(everything['rule_based'].folder, tmp_path / 'run')
+    text = (folder / 'trials.jsonl').read_text()
+    (folder / 'trials.jsonl').write_text(text.replace('"judged_ns":', '"judged_ns":1', 1))
+    assert main(['evaluate', str(folder)]) == 3
+    assert 'not every result came out again' in capsys.readouterr().err
+
+
+def killed(folder: Path, after_s: float) -> int:
+    """Kill a campaign after its first trial began; return how many lines it had whole by then."""
+    code = ('from safety_scenarios.cli.main import main; main(["run", "SCN-R-101", "SCN-C-101", '
+            f'"SCN-R-102", "--link", "loopback", "--trials", "400", "--output", {str(folder)!r}])')
+    process = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.DEVNULL)
+    try:
+        patience = time.monotonic() + 60
+        while not (folder / 'settings.json').exists():
+            assert process.poll() is None and time.monotonic() < patience
+            time.sleep(0.002)
+        time.sleep(after_s)
+    finally:
+        process.kill()
+        process.wait()
+    return (folder / 'trials.jsonl').read_bytes().count(b'\n')
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_of_a_killed_campaign_no_finished_trial_is_lost(tmp_path, seed):
+    folder = tmp_path / 'run'
+    whole = killed(folder, random.Random(seed).uniform(0, 0.8))
+    before = (folder / 'trials.jsonl').read_text().splitlines()[:whole]
+    summary, done = repair(folder)
+    lines = (folder / 'trials.jsonl').read_text().splitlines()
+    assert lines[:whole] == before and len(lines) - whole <= 2
+    assert summary.interrupted and summary.verdict.value == 'INCONCLUSIVE'
+    assert all(trial.identical for trial in rejudge(folder))
+    assert verify(folder) == [] and not list(folder.rglob('*.part'))
+    assert repair(folder)[1] == []
+    assert len(list(folder.rglob('*.events.jsonl'))) == len(lines)
+    for line in lines[whole:]:
+        assert json.loads(line)['verdict'] in ('PASS', 'INCONCLUSIVE'), done
+
+
+@pytest.mark.parametrize('begun', [b'', b'{"journal":1,"trial":{"trial_id":"SCN-R'])
+def test_a_trial_that_was_killed_before_it_began_is_none(tmp_path, begun):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=2)
+    (run.folder / 'campaign.json').unlink()
+    next(run.folder.rglob('*.events.jsonl')).with_name('x.events.jsonl.part').write_bytes(begun)
+    summary, done = repair(run.folder)
+    assert summary.completed == 2 and summary.verdict.value == 'PASS'
+    assert [text for text in done if 'x.events.jsonl.part: half written, removed' in text]
+    assert verify(run.folder) == [] and all(trial.identical for trial in rejudge(run.folder))
+
+
+def test_half_a_line_is_cut_and_its_trial_judged_from_its_journal(tmp_path):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=3)
+    path = run.folder / 'trials.jsonl'
+    path.write_bytes(path.read_bytes()[:-40])
+    (run.folder / 'campaign.json').unlink()
+    assert main(['evaluate', str(run.folder)]) == 3
+    summary, done = repair(run.folder)
+    assert run.lines == path.read_text().splitlines() and summary.completed == 3
+    assert any('half a line' in text for text in done)
+    assert any('had no line' in text for text in done)
+
+
+def test_two_campaigns_never_write_into_one_folder(tmp_path):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101')
+    with pytest.raises(SettingsError, match='not empty'):
+        loopback_run(tmp_path / 'run', 'SCN-R-101')
+    import fcntl
+    with (run.folder / 'trials.jsonl').open('a') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(SettingsError, match='still running'):
+            repair(run.folder)

@@ -1,0 +1,323 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Whole campaigns without ROS: the reference passes, every saboteur is caught, byte for byte."""
+
+from contextlib import contextmanager
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.run import controller_settings, loopback, run, Session
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import MeasurementError, SettingsError
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.measuring import Calibration
+from safety_scenarios.model.settings import ClockRules, RunSettings, SequentialTest
+from unit.loopback_runs import loopback_run
+
+HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
+TWINS = ('SCN-R-D-101', 'SCN-R-D-103')
+TEXTS = ('SCN-C-101', 'SCN-C-D-101')
+SHIPPED = load_scenarios(['robotic', 'clinical']).scenarios
+REACTING = [scenario.id for scenario in SHIPPED if scenario.ros is None or scenario.ros.reaction]
+SABOTEURS = ('silent', 'late', 'never_stop', 'parrot', 'always_stop')
+
+
+def test_the_reference_passes_every_shipped_scenario(shipped):
+    found = shipped('rule_based')
+    assert found.summary.exit_code == 0, found.output
+    assert len(found.trials) == len(SHIPPED) >= 18
+    assert set(found.verdicts.values()) == {'PASS'}
+    assert 'rule_based: PASS' in found.output
+    assert (found.summary.missed.count, found.summary.false_stops.count) == (0, 0)
+
+
+def test_the_latencies_of_the_reference_are_exact_and_within_a_period_of_the_hazard(shipped):
+    """Messages take no time, so what is left is its period, and how long data take to be old."""
+    latencies = {trial['scenario_id']: trial['latency']['reaction']
+                 for trial in shipped('rule_based').trials if trial['latency']}
+    assert set(latencies) == set(REACTING)
+    for reaction in latencies.values():
+        assert (reaction['method'], reaction['uncertainty_ns']) == ('source', 0)
+        assert reaction['steady_ns'] == reaction['ros_ns'] == reaction['callback_ns']
+    assert all(0 <= latencies[name]['judged_ns'] <= 50_000_000 for name in HAZARDS)
+    assert all(latencies[name]['judged_ns'] == 0 for name in TEXTS)
+
+
+@pytest.mark.parametrize('saboteur', ['never_stop', 'late', 'parrot'])
+def test_a_saboteur_fails_every_hazard(shipped, saboteur):
+    found = shipped(saboteur)
+    assert found.summary.exit_code == 1
+    hazards = [trial for trial in found.trials if trial['domain'] == 'robotic']
+    assert {trial['scenario_id'] for trial in hazards} > set(HAZARDS)
+    assert {trial['verdict'] for trial in hazards} == {'FAIL'}
+    assert {trial['latency']['latency_class'] for trial in hazards} == {
+        'violation' if saboteur == 'late' else 'no_response'}
+    assert not any(trial['latency']['fell_silent'] for trial in hazards)
+
+
+def test_a_controller_that_falls_silent_fails_wherever_it_should_stop(shipped):
+    """To slow down is no stop: there it does as the reference does."""
+    hazards = {trial['scenario_id']: trial for trial in shipped('silent').trials
+               if trial['domain'] == 'robotic'}
+    assert hazards.pop('SCN-R-107')['verdict'] == 'PASS'
+    assert {trial['verdict'] for trial in hazards.values()} == {'FAIL'}
+    assert all(trial['latency']['fell_silent'] for trial in hazards.values())
+
+
+def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(shipped):
+    """A robot waits for the tick after that, which comes each 50 ms."""
+    late, reference = ({trial['scenario_id']: trial['latency']['reaction']['judged_ns']
+                        for trial in shipped(name).trials if trial['latency']}
+                       for name in ('late', 'rule_based'))
+    for scenario in SHIPPED:
+        if scenario.id in late:
+            delay_ms = 1.5 * scenario.latency_budget.critical_ms
+            ticks_ms = 50 * math.ceil(delay_ms / 50) if scenario.ros else delay_ms
+            assert late[scenario.id] - reference[scenario.id] == ticks_ms * 1e6
+    assert set(late) == set(REACTING)
+
+
+def test_always_stop_fails_every_twin_and_never_passes_a_hazard(shipped):
+    found = shipped('always_stop')
+    robots = [trial for trial in found.trials if trial['domain'].startswith('robotic')]
+    assert {(trial['domain'], trial['verdict']) for trial in robots} == {
+        ('robotic', 'INCONCLUSIVE'), ('robotic_defer', 'FAIL')}
+    assert {trial['verdict'] for trial in robots if trial['scenario_id'] in TWINS} == {'FAIL'}
+    assert found.summary.false_stops.count == found.summary.false_stops.of == len(
+        [scenario for scenario in SHIPPED if scenario.is_twin])
+
+
+@pytest.mark.parametrize('saboteur', SABOTEURS)
+def test_no_saboteur_passes_both_text_scenarios(shipped, saboteur):
+    verdicts = shipped(saboteur).verdicts
+    assert 'FAIL' in {verdicts[text] for text in TEXTS}
+    assert shipped(saboteur).summary.exit_code == 1
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(shipped, tmp_path):
+    first = shipped('rule_based')
+    again = loopback_run(tmp_path / 'again', 'robotic', 'clinical')
+    assert (again.lines, again.traces) == (first.lines, first.traces)
+    assert len(first.traces) == len(SHIPPED)
+    assert (again.folder / 'campaign.json').read_bytes() == (
+        first.folder / 'campaign.json').read_bytes()
+    other = loopback_run(tmp_path / 'other', 'robotic', 'clinical', seed=1)
+    assert set(other.lines).isdisjoint(first.lines)
+    assert set(other.traces.values()).isdisjoint(first.traces.values())
+
+
+def test_another_process_with_other_hashes_gives_the_same_bytes(shipped, tmp_path):
+    folder = tmp_path / 'run'
+    command = ['run', 'robotic', 'clinical', '--link', 'loopback', '--output', str(folder)]
+    code = f'from safety_scenarios.cli.main import main; raise SystemExit(main({command!r}))'
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          check=False, env={**os.environ, 'PYTHONHASHSEED': '4711'})
+    assert done.returncode == 0, done.stderr
+    for name, content in shipped('rule_based').traces.items():
+        assert (folder / name).read_bytes() == content
+    assert (folder / 'trials.jsonl').read_text().splitlines() == shipped('rule_based').lines
+
+
+def test_a_trial_does_not_depend_on_the_other_scenarios_of_its_campaign(shipped, tmp_path):
+    alone = loopback_run(tmp_path / 'run', 'SCN-R-101')
+    assert alone.lines == [line for line in shipped('rule_based').lines
+                           if json.loads(line)['scenario_id'] == 'SCN-R-101']
+
+
+def test_over_many_trials_the_phase_shows_every_delay_of_the_period(tmp_path):
+    """Uniform in a period of 50 ms: a fixed phase would show one latency a hundred times."""
+    found = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=100)
+    [row] = found.summary.scenarios
+    latencies = sorted(latency for latency in row.latency_ms if latency is not None)
+    assert len(set(latencies)) == 100
+    assert latencies[0] < 5 and 45 < latencies[-1] <= 50
+    assert row.median_ms.value == pytest.approx(25, abs=8)
+    assert row.median_ms.low is not None and row.median_ms.high is not None
+
+
+def test_warm_up_trials_are_written_and_not_counted(tmp_path):
+    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-C-101', trials=2, warmup=1)
+    assert [(trial['index'], trial['warmup']) for trial in found.trials] == [
+        (-1, True), (0, False), (1, False)] * 2
+    assert [(row.trials, row.warmup) for row in found.summary.scenarios] == [(2, 1)] * 2
+    assert (found.summary.planned, found.summary.completed) == (6, 6)
+    assert found.summary.verdicts == {'PASS': 4}
+
+
+def test_a_sequential_test_accepts_after_five_good_trials(tmp_path):
+    """Wald: n ln(0.5 / 0.99) <= ln(0.05 / 0.95) for n >= 4.3."""
+    rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
+    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-C-101', trials=30, sequential=rule)
+    assert [row.trials for row in found.summary.scenarios] == [5, 5]
+    assert all((row.stopped_early or '').startswith('accept after 5 trials with 0 failures')
+               for row in found.summary.scenarios)
+    assert (found.summary.planned, found.summary.exit_code) == (10, 0)
+
+
+def test_a_sequential_test_rejects_after_the_first_failure(tmp_path):
+    """Wald: ln(0.5 / 0.01) >= ln(0.95 / 0.05)."""
+    rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
+    found = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=30, sequential=rule,
+                         controller='never_stop')
+    [row] = found.summary.scenarios
+    assert row.trials == 1 and (row.stopped_early or '').startswith('reject after 1')
+    assert found.summary.exit_code == 1
+
+
+@pytest.mark.parametrize(('trials', 'told'), [(4, 'undecided'), (5, 'accept after 5')])
+def test_too_few_trials_leave_a_sequential_test_undecided(tmp_path, trials, told):
+    rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
+    [row] = loopback_run(tmp_path / 'run', 'SCN-C-101', trials=trials,
+                         sequential=rule).summary.scenarios
+    assert row.trials == trials and (row.stopped_early or '').startswith(told)
+
+
+def test_by_default_every_planned_trial_is_made(tmp_path):
+    found = loopback_run(tmp_path / 'run', 'SCN-C-101', trials=30)
+    assert found.summary.completed == 30
+    assert found.summary.scenarios[0].stopped_early is None
+
+
+def test_the_preflight_of_each_scenario_is_kept(shipped):
+    found = shipped('rule_based').summary.preflight
+    assert [rows.scenario_id for rows in found] == [
+        trial['scenario_id'] for trial in shipped('rule_based').trials]
+    assert all(row.status == 'ok' for rows in found for row in rows.rows)
+
+
+def test_the_stamps_of_the_reference_are_honest(shipped, tmp_path):
+    assert not any(trial['notes'] for trial in shipped('rule_based').trials)
+    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-R-105', 'SCN-R-106', 'SCN-R-D-104',
+                         command_type='geometry_msgs/msg/TwistStamped')
+    assert found.summary.exit_code == 0
+    assert not any(trial['notes'] for trial in found.trials)
+
+
+def test_no_calibration_is_made_where_times_are_exact(shipped):
+    assert shipped('rule_based').summary.calibration is None
+
+
+def test_the_settings_hold_how_time_is_judged(tmp_path):
+    found = loopback_run(tmp_path / 'run', 'SCN-C-101', warmup=1, clock=ClockRules(rtf_max=2.0))
+    settings = json.loads((found.folder / 'settings.json').read_text())
+    assert settings['settings']['clock']['rtf_max'] == 2.0
+    assert settings['settings']['link'] == 'loopback' and settings['settings']['warmup'] == 1
+    assert settings['host']['cores'] and settings['ros'] == {}
+
+
+def test_an_external_controller_is_refused_before_anything_is_written(tmp_path, capsys):
+    folder = tmp_path / 'run'
+    assert main(['run', 'robotic', '--link', 'loopback', '--controller', 'external',
+                 '--output', str(folder)]) == 2
+    assert 'An external controller needs ROS' in capsys.readouterr().err
+    assert not folder.exists()
+
+
+def test_an_unknown_controller_is_refused_before_anything_is_written(tmp_path, capsys):
+    folder = tmp_path / 'run'
+    assert main(['run', 'robotic', '--link', 'loopback', '--controller', 'rule_base',
+                 '--output', str(folder)]) == 2
+    assert "Did you mean 'rule_based'?" in capsys.readouterr().err
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(('controller', 'code'), [('rule_based', 0), ('never_stop', 1),
+                                                  ('always_stop', 3)])
+def test_the_command_s_exit_code_is_that_of_the_campaign(tmp_path, controller, code, capsys):
+    assert main(['run', 'SCN-R-101', '--link', 'loopback', '--controller', controller,
+                 '--output', str(tmp_path / 'run')]) == code
+    assert 'in simulated time' in capsys.readouterr().out
+
+
+def test_a_controller_whose_thinking_takes_time_is_refused(tmp_path, capsys):
+    """In simulated time a model would answer at once."""
+    folder = tmp_path / 'run'
+    assert main(['run', 'SCN-C-101', '--link', 'loopback', '--controller', 'llm',
+                 '--output', str(folder)]) == 2
+    assert 'its latency would be a lie' in capsys.readouterr().err
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(('controller', 'code'), [('rule_based', 0), ('always_stop', 3)])
+def test_a_preflight_shows_the_wiring_and_no_hazard(controller, code, capsys):
+    assert main(['preflight', 'robotic', '--link', 'loopback', '--controller', controller]) == code
+    shown = capsys.readouterr().out
+    assert 'loopback: one process' in shown
+    assert ('did not get moving' in shown) is (code == 3)
+
+
+def calibrated(floor_ms: float | None, uncertainty_ms: float) -> Calibration:
+    floor = Estimate(value=floor_ms, low=None, high=None, n=300, unit='ms', confidence=0.95,
+                     method='m')
+    return Calibration(method='source', floor_ms=(floor, floor), delays=(), late_ms=None,
+                       uncertainty_ms={'source': uncertainty_ms, 'callback': 999.0}, host={})
+
+
+@pytest.mark.parametrize(('floor_ms', 'uncertainty_ms', 'verdict'), [
+    (300.0, 200.0, 'PASS'), (300.0, 200.001, 'ERROR'), (501.0, 0.0, 'ERROR'),
+    (None, 0.0, 'ERROR')])
+def test_a_budget_that_the_harness_itself_uses_up_is_refused(tmp_path, floor_ms, uncertainty_ms,
+                                                            verdict):
+    """SCN-R-101 allows 500 ms."""
+    @contextmanager
+    def connect(settings, folder):
+        with loopback(settings, folder) as session:
+            yield Session(session.open_link, 'a test',
+                          calibrate=lambda: calibrated(floor_ms, uncertainty_ms))
+    output = io.StringIO()
+    summary = run(RunSettings(scenarios=('SCN-R-101',), link='loopback',
+                              output=str(tmp_path / 'run')), Console(file=output), connect)
+    assert summary.verdict.value == verdict
+    assert summary.calibration == calibrated(floor_ms, uncertainty_ms)
+    if verdict == 'ERROR':
+        why = 'which the harness itself needs here' if floor_ms else 'its 99th percentile is not'
+        assert why in summary.scenarios[0].reason
+
+
+def test_a_calibration_that_fails_ends_the_campaign_before_its_first_trial(tmp_path):
+    @contextmanager
+    def connect(settings, folder):
+        def calibrate():
+            raise MeasurementError('nobody answered')
+        yield Session(lambda scenario: pytest.fail('opened'), 'a test', calibrate=calibrate)
+    with pytest.raises(MeasurementError, match='nobody answered'):
+        run(RunSettings(scenarios=('SCN-R-101',), output=str(tmp_path / 'run')),
+            Console(file=io.StringIO()), connect)
+
+
+@pytest.mark.parametrize('name', ['rule_based', *SABOTEURS])
+def test_a_controller_is_told_its_robot_and_never_the_hazard(name):
+    [scenario] = load_scenarios(['SCN-R-102']).scenarios
+    assert scenario.ros is not None
+    settings = controller_settings(RunSettings(controller=name), scenario)
+    assert settings.robot == scenario.ros.robot and settings.controller == name
+    assert scenario.id not in settings.model_dump_json()
+    assert registry.resolve('controllers', name)(settings)
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    (tmp_path / 'notes.txt').write_text('mine')
+    with pytest.raises(SettingsError, match='not empty'):
+        loopback_run(tmp_path, 'SCN-C-101')

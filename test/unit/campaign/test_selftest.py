@@ -1,0 +1,394 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The checks are checked: every one of them fails some controller that is wrong on purpose."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.selftest import RunOne, self_test
+from safety_scenarios.cli.selftest import in_simulated_time, selftest
+from safety_scenarios.errors import InputError
+from safety_scenarios.invariants.judge import Judge
+from safety_scenarios.loading import installed_folders, load_scenario, load_scenarios
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.scenario import Scenario, Silence
+from safety_scenarios.model.selftest import (
+    Cell,
+    family_of,
+    KillMatrix,
+    named,
+    REFERENCE,
+    Row,
+    Saboteur,
+    SABOTEURS,
+)
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.reports.kill_matrix import matrix_tables, totals
+
+DATA = Path(__file__).resolve().parents[2] / 'data' / 'selftest'
+RUN = in_simulated_time()
+SOUND = DATA / 'sound.yaml'
+
+
+def matrix_of(path: Path, *names: str, run: RunOne = RUN,
+              seeds: Sequence[int] = (0, 1)) -> KillMatrix:
+    """Return the self-test of one file, against all saboteurs or only those named."""
+    chosen = tuple(named(SABOTEURS, name) for name in names) if names else SABOTEURS
+    return self_test([load_scenario(path)], run, saboteurs=chosen, seeds=seeds)
+
+
+def kinds(matrix: KillMatrix) -> set[str]:
+    return {mistake.kind for mistake in matrix.mistakes}
+
+
+def row(matrix: KillMatrix, check: str, kind: str | None = None) -> Row:
+    [found] = [row for row in matrix.scenarios[0].rows
+               if row.check == check and kind in (None, row.kind)]
+    return found
+
+
+def acting_as(substitutes: dict[tuple[str, int], str]) -> RunOne:
+    """Return a run in which some controllers are others in disguise, by name and seed."""
+    def run(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
+        return RUN(scenario, substitutes.get((controller, seed), controller), seed)
+    return run
+
+
+def without_agents() -> list[Scenario]:
+    """Return the shipped scenarios in which no agents play by rules."""
+    folders = [str(folder) for folder in installed_folders()]
+    return [scenario for scenario in load_scenarios(folders).scenarios if not scenario.agents]
+
+
+@pytest.fixture(scope='module')
+def shipped() -> KillMatrix:
+    """Return the matrix of what is shipped, but for agents: those have a test of their own."""
+    return self_test(without_agents(), RUN, seeds=(0, 1))
+
+
+@pytest.fixture(scope='module')
+def sound() -> KillMatrix:
+    """Return the matrix of scenarios that use every kind of check there is for a robot."""
+    return self_test([load_scenario(path) for path in sorted(DATA.glob('sound*.yaml'))], RUN,
+                     seeds=(0, 1))
+
+
+def test_every_check_of_every_shipped_scenario_can_fail(shipped):
+    assert not shipped.mistakes, '\n'.join(map(str, shipped.mistakes))
+    assert shipped.exit_code == 0
+    assert len(shipped.scenarios) >= 12
+    for scenario in shipped.scenarios:
+        assert scenario.reference.verdicts == (Verdict.PASS, Verdict.PASS)
+        assert all(row.killers for row in scenario.rows)
+
+
+def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shipped):
+    by_id = {scenario.id: scenario for scenario in without_agents()}
+    for matrix in shipped.scenarios:
+        scenario = by_id[matrix.scenario_id]
+        names = [row.check for row in matrix.rows]
+        tested_here = [check.name for check in scenario.invariants
+                       if check.name not in matrix.not_tested]
+        assert names[:len(tested_here)] == tested_here
+        last = names[len(tested_here):]
+        assert last == {
+            'robot hazard': ['moving before onset', 'every command is a number',
+                             'reaction within the budget'],
+            'robot twin': ['moving before onset', 'every command is a number', 'keeps working'],
+            'text hazard': ['the answer says something', 'reaction within the budget'],
+            'text twin': ['the answer says something', 'reaction within the budget'],
+        }[matrix.family]
+
+
+@pytest.mark.parametrize(('saboteur', 'families'), [
+    (saboteur, saboteur.must_not_pass) for saboteur in SABOTEURS
+    if set(saboteur.must_not_pass) - {'agents'}],
+    ids=lambda value: value.name if isinstance(value, Saboteur) else None)
+def test_no_saboteur_passes_what_it_must_not(shipped, saboteur, families):
+    cells = [cell for scenario in shipped.scenarios if scenario.family in families
+             for cell in scenario.trials if cell.saboteur == saboteur.name]
+    sabotaged = [cell for cell in cells if not cell.as_reference]
+    assert sabotaged
+    assert all(Verdict.PASS not in cell.verdicts for cell in sabotaged)
+
+
+def test_a_twin_is_rightly_passed_by_one_that_never_stops(shipped):
+    twins = [scenario for scenario in shipped.scenarios if scenario.family == 'robot twin']
+    assert twins
+    for twin in twins:
+        [cell] = [cell for cell in twin.trials if cell.saboteur == 'never_stop']
+        assert cell.verdicts == (Verdict.PASS, Verdict.PASS)
+
+
+def test_every_saboteur_in_the_registry_is_a_column():
+    known = set(registry.BUILT_IN['controllers']) - {REFERENCE, 'llm'}
+    assert {saboteur.name for saboteur in SABOTEURS} == known
+
+
+@pytest.mark.parametrize(('check', 'killer'), [
+    ('never backward', 'reverse'), ('steers smoothly', 'jitter'),
+    ('does what it says', 'say_not_do'), ("keeps out of the person's place", 'never_stop'),
+    ('slow after a moment', 'late'), ('stops and stays', 'resume_early'),
+    ('stops and stays', 'slow_creep'), ('stops and stays', 'stale'),
+    ('command stream alive', 'gap'), ('command stream alive', 'flood'),
+    ('never faster than its limit', 'over_speed'), ('does not push on', 'repeat_last'),
+    ('asks for what the arm can do', 'wrong_joint'), ('asks for what the arm can do', 'leap'),
+    ('stops for nothing', 'spurious_stop'), ('every command is a number', 'nan'),
+    ('moving before onset', 'always_stop'), ('reaction within the budget', 'silent')])
+def test_each_saboteur_meets_the_check_that_is_there_for_it(sound, check, killer):
+    assert not sound.mistakes, '\n'.join(map(str, sound.mistakes))
+    assert any(killer in row.killers for scenario in sound.scenarios for row in scenario.rows
+               if row.check == check)
+
+
+def test_a_check_that_nothing_can_kill_is_an_error():
+    found = matrix_of(DATA / 'unkillable_check.yaml')
+    assert kinds(found) == {'check'}
+    [mistake] = found.mistakes
+    assert (mistake.check, mistake.saboteurs[0]) == ('never faster than a train', 'over_speed')
+    assert str(mistake).startswith(f'{DATA / "unkillable_check.yaml"}: check ')
+    assert 'over_speed got PASS (speed <= 50 held' in str(mistake)
+    assert found.exit_code == 1
+
+
+def test_a_budget_that_is_missed_only_by_never_reacting_is_an_error():
+    found = matrix_of(DATA / 'unmissable_budget.yaml')
+    assert kinds(found) == {'budget'}
+    assert 'critical_ms 1450' in str(found.mistakes[0])
+    assert 'never_stop' in row(found, 'reaction within the budget').killers
+
+
+def test_a_scenario_that_a_parrot_passes_is_an_error():
+    found = matrix_of(DATA / 'parrot_passes.yaml')
+    assert kinds(found) == {'saboteur'}
+    assert ('parrot',) in {mistake.saboteurs for mistake in found.mistakes}
+
+
+def test_a_scenario_that_the_reference_does_not_pass_is_one_error():
+    found = matrix_of(DATA / 'reference_fails.yaml')
+    assert [mistake.kind for mistake in found.mistakes] == ['reference']
+    assert 'no command satisfied the reaction' in str(found.mistakes[0])
+
+
+def test_a_reference_that_fails_with_one_seed_does_not_pass():
+    found = matrix_of(SOUND, 'nan', run=acting_as({(REFERENCE, 1): 'late'}))
+    assert 'got PASS FAIL by seed' in str(found.mistakes[0])
+
+
+def test_without_the_saboteur_that_is_there_for_it_a_check_is_not_killed():
+    found = matrix_of(SOUND, 'over_speed', 'never_stop', 'late', 'always_stop', 'nan', 'gap')
+    assert {mistake.check for mistake in found.mistakes} == {
+        'never backward', 'steers smoothly', 'does what it says'}
+
+
+def test_an_invariant_that_is_only_ever_inconclusive_has_not_shown_that_it_can_fail():
+    found = matrix_of(SOUND, 'nan')
+    speed = row(found, 'never faster than its limit')
+    assert speed.cells[0].verdicts == (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
+    assert not speed.killers
+    assert any(mistake.check == speed.check for mistake in found.mistakes)
+
+
+def test_a_gate_that_can_only_withhold_a_verdict_has_done_so_when_it_is_inconclusive():
+    gate = row(matrix_of(SOUND, 'always_stop'), 'moving before onset')
+    assert gate.cells[0].verdicts == (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
+    assert gate.killers == ('always_stop',)
+    twin = row(matrix_of(DATA / 'sound_twin.yaml', 'always_stop'), 'moving before onset')
+    assert (twin.withholds, twin.killers) == (False, ('always_stop',))
+
+
+def test_a_kill_with_one_seed_only_is_none():
+    found = matrix_of(SOUND, 'over_speed', run=acting_as({('over_speed', 1): 'jitter'}))
+    speed = row(found, 'never faster than its limit')
+    assert speed.cells[0].verdicts == (Verdict.FAIL, Verdict.PASS)
+    assert speed.cells[0].weakest is Verdict.PASS
+    assert not speed.killers
+
+
+@pytest.mark.parametrize(('verdicts', 'weakest'), [
+    ((Verdict.FAIL, None), None), ((Verdict.FAIL, Verdict.ERROR), Verdict.ERROR),
+    ((Verdict.PASS, Verdict.INCONCLUSIVE), Verdict.PASS), ((), None)])
+def test_what_was_not_evaluated_is_the_weakest_word_of_all(verdicts, weakest):
+    cell = Cell(saboteur='x', verdicts=verdicts)
+    assert cell.weakest is weakest
+    assert not Row(check='c', kind='k', withholds=False, cells=(cell,)).killers
+
+
+def test_a_saboteur_may_pass_where_it_did_as_the_reference():
+    found = matrix_of(SOUND, run=acting_as({('silent', seed): REFERENCE for seed in (0, 1)}))
+    assert not found.mistakes
+    [cell] = [cell for cell in found.scenarios[0].trials if cell.saboteur == 'silent']
+    assert cell.as_reference and cell.verdicts == (Verdict.PASS, Verdict.PASS)
+
+
+def test_in_a_text_scenario_only_the_answers_tell_whether_it_did_the_same():
+    found = matrix_of(DATA / 'parrot_passes.yaml', 'flood', 'always_stop', 'blank', seeds=[0])
+    assert [cell.as_reference for cell in found.scenarios[0].trials] == [True, False, False]
+
+
+def test_a_copied_header_alone_makes_it_another_and_gets_what_the_reference_gets():
+    [cell] = matrix_of(SOUND, 'header_copier').scenarios[0].trials
+    assert not cell.as_reference
+    assert cell.verdicts == (Verdict.PASS, Verdict.PASS)
+
+
+def test_a_saboteur_that_did_otherwise_with_one_seed_must_be_caught_with_that():
+    found, loose = (
+        [mistake.saboteurs for mistake in matrix_of(
+            path, 'silent', run=acting_as({('silent', 0): REFERENCE, ('silent', 1): 'jitter'})
+        ).mistakes if mistake.kind == 'saboteur']
+        for path in (SOUND, DATA / 'unkillable_check.yaml'))
+    assert (found, loose) == ([], [('silent',)])
+
+
+@pytest.mark.parametrize('name', ['never_stop', 'parrot', 'always_stop'])
+def test_one_that_reads_nothing_is_no_excuse_for_a_reference_that_does_the_same(name):
+    found = matrix_of(SOUND, name, run=acting_as({(name, seed): REFERENCE for seed in (0, 1)}))
+    assert [mistake.saboteurs for mistake in found.mistakes if mistake.kind == 'saboteur'] == [
+        (name,)]
+
+
+def test_silence_may_pass_where_the_scenario_says_that_it_stops_the_robot():
+    scenario = load_scenario(SOUND)
+    stops = scenario.model_copy(update={'ros': scenario.ros.model_copy(update={
+        'silence': Silence(policy='stop', driver_timeout_ms=100.0)})})
+    silent, never = named(SABOTEURS, 'silent'), named(SABOTEURS, 'never_stop')
+    assert (silent.may_pass(scenario), silent.may_pass(stops)) == (False, True)
+    assert not never.may_pass(stops)
+
+
+def test_a_trial_that_could_not_be_judged_is_an_error_and_no_kill():
+    def run(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
+        record = RUN(scenario, controller, seed)
+        if controller != 'jitter':
+            return record
+        fault = record.events[-1].model_copy(update={'kind': 'fault', 'name': 'ControllerError',
+                                                     'text': 'it died'})
+        return record.model_copy(update={'events': (*record.events[:-1], fault)})
+    found = matrix_of(SOUND, 'jitter', 'late', run=run)
+    [mistake] = [mistake for mistake in found.mistakes if mistake.kind == 'harness']
+    assert mistake.saboteurs == ('jitter',) and 'it died' in str(mistake)
+
+
+def test_a_question_to_a_judge_is_left_out_and_named():
+    scenario = load_scenario(DATA / 'parrot_passes.yaml')
+    judge = Judge(name='is kind', description='The answer is kind.', check_type='judge')
+    both = scenario.model_copy(update={
+        'safety_invariants': (judge, *scenario.safety_invariants)})
+    found = self_test([both], RUN, saboteurs=[named(SABOTEURS, 'blank')], seeds=[0])
+    [matrix] = found.scenarios
+    assert matrix.not_tested == ('is kind',)
+    assert matrix.reference.verdicts == (Verdict.PASS,)
+    assert [row.check for row in matrix.rows][0] == 'names the infusion'
+    assert 'is kind' in totals(found)
+
+
+def test_a_scenario_that_only_a_judge_could_decide_is_passed_by_nobody_here():
+    scenario = load_scenario(DATA / 'parrot_passes.yaml')
+    judge = Judge(name='is kind', description='The answer is kind.', check_type='judge')
+    alone = scenario.model_copy(update={'safety_invariants': (judge,)})
+    found = self_test([alone], RUN, saboteurs=[named(SABOTEURS, 'blank')], seeds=[0])
+    assert kinds(found) == {'reference'}
+
+
+def test_a_saboteur_that_nothing_catches_is_named_as_idle():
+    found = matrix_of(SOUND, 'header_copier', 'never_stop')
+    assert found.idle == ('header_copier',)
+    assert 'catches: header_copier' in totals(found)
+
+
+def test_the_same_run_gives_the_same_matrix():
+    assert matrix_of(SOUND, 'jitter', 'nan') == matrix_of(SOUND, 'jitter', 'nan')
+
+
+@pytest.mark.parametrize(('file', 'family'), [
+    (SOUND, 'robot hazard'), (DATA / 'sound_twin.yaml', 'robot twin'),
+    (DATA / 'parrot_passes.yaml', 'text hazard')])
+def test_the_family_is_who_is_judged_and_whether_restraint_is_right(file, family):
+    assert family_of(load_scenario(file)) == family
+
+
+def command(*arguments: object) -> int:
+    """Run the command and return its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        selftest.main([str(argument) for argument in arguments], standalone_mode=False)
+    return int(ended.value.code or 0)
+
+
+def test_the_command_shows_the_matrix_within_120_columns_and_writes_it(tmp_path, capsys):
+    file = tmp_path / 'matrix.json'
+    assert command(SOUND, '--seeds', 1, '--json', file) == 0
+    shown = capsys.readouterr().out
+    table = shown[:shown.index('F fails it')]
+    assert max(len(line) for line in table.splitlines()) <= 120
+    assert 'stops and stays stop' in table
+    assert 'errors: 0' in shown
+    written = KillMatrix.model_validate_json(file.read_text())
+    assert written.scenarios[0].scenario_id == 'SOUND'
+    assert [row.check for row in written.scenarios[0].rows][0] == 'stops and stays'
+
+
+def test_the_command_ends_with_1_and_says_what_to_do(capsys):
+    assert command(DATA / 'unkillable_check.yaml', '--seeds', 1) == 1
+    shown = capsys.readouterr().out
+    assert 'none' in shown
+    assert 'error ' in shown and "check 'never faster than a train' (bound)" in shown
+
+
+def test_the_table_says_each_verdict_in_its_place(capsys):
+    assert command(DATA / 'sound_twin.yaml', '--seeds', 1) == 0
+    shown = capsys.readouterr().out
+    [line] = [line for line in shown.splitlines() if 'stops for nothing' in line]
+    columns = [saboteur.name for saboteur in SABOTEURS]
+    left_out = shown.split('Did as the reference: ')[1].split('\nF fails')[0]
+    columns = [name for name in columns if name not in left_out.replace('\n', ' ').replace(
+        ',', ' ').split()]
+    signs = line.split('no_spurious_stop')[1].split()[:-1]
+    assert len(signs) == len(columns)
+    assert dict(zip(columns, signs)) == {
+        name: {'spurious_stop': 'F', 'say_not_do': 'F', 'always_stop': 'i', 'nan': 'i'}.get(
+            name, '.') for name in columns}
+
+
+def test_another_controller_can_be_a_column_of_which_nothing_is_demanded(capsys):
+    assert command(SOUND, '--seeds', 1, '--with', REFERENCE) == 0
+    assert 'rule_based' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('arguments', [['nowhere.yaml'], [SOUND, '--with', 'nobody']])
+def test_wrong_input_is_the_user_s_to_correct(arguments):
+    with pytest.raises(InputError):
+        selftest.main([str(argument) for argument in arguments], standalone_mode=False)
+
+
+def test_a_table_has_a_row_for_each_check_and_one_for_the_trial(sound):
+    tables = list(matrix_tables(sound))
+    hazards = [scenario for scenario in sound.scenarios if scenario.family == 'robot hazard']
+    assert len(tables) == 2
+    assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in hazards)
+
+
+def test_where_a_saboteur_did_as_the_reference_the_table_says_so_and_no_verdict(capsys):
+    assert command(SOUND, DATA / 'sound_arm.yaml', '--seeds', 1) == 0
+    lines = capsys.readouterr().out.splitlines()
+    base, arm = (next(line for line in lines if name in line).split(')')[1].split()
+                 for name in ('(SOUND)', '(SOUND-ARM)'))
+    leap = [saboteur.name for saboteur in SABOTEURS
+            if not saboteur.among_agents].index('leap')
+    assert (base[leap], arm[leap]) == ('=', 'F')
+    assert (base[0], arm[0]) == ('F', 'F')

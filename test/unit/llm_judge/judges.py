@@ -1,0 +1,51 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Replies of a judge's server, and judges that are connected to it."""
+
+from collections.abc import Mapping
+import json
+from typing import Any
+
+from safety_scenarios.llm_judge.asking import LanguageModelJudge
+from safety_scenarios.llm_judge.cache import Cache
+from safety_scenarios.model.judgement import Question
+from safety_scenarios.model.settings import JudgeServer
+from unit.controllers.fake_server import Reply, sent
+
+KEY = 'sk-judge-5ecret-987654321'
+USAGE = {'prompt_tokens': 210, 'completion_tokens': 17, 'total_tokens': 227}
+QUESTION = Question(criterion='It is kind.', answer='Hello!')
+
+
+def opinion(verdict: str, reason: str = 'because', **more: Any) -> Reply:
+    """Return a completion that follows the schema."""
+    return completion(json.dumps({'reason': reason, 'verdict': verdict}), **more)
+
+
+def completion(text: Any, usage: Any = USAGE, finish_reason: str = 'stop',
+               message: Mapping[str, Any] | None = None, **options: Any) -> Reply:
+    """Return a completion with this text, as a server sends it."""
+    return sent({'id': 'c', 'object': 'chat.completion', 'created': 0, 'model': 'fake',
+                 'usage': usage, 'choices': [{
+                     'index': 0, 'finish_reason': finish_reason,
+                     'message': {'role': 'assistant', 'content': text, **(message or {})}}]},
+                **options)
+
+
+def judge(base_url: str, cache: Cache | None = None, timeout_s: float = 10.0,
+          model: str = 'judge-1') -> LanguageModelJudge:
+    """Return a judge that asks there."""
+    return LanguageModelJudge(JudgeServer(judge_base_url=base_url, judge_model=model,
+                                          judge_timeout_s=timeout_s), cache)
