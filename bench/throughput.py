@@ -27,7 +27,7 @@ from figures import Figure, ratios, spread
 from safety_scenarios.engine.calibrate import RATE_HZ
 from safety_scenarios.latency.stream import lost
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.trial import CLEARANCE, END, ONSET, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
 from safety_scenarios.ros.link import RosLink
 
 DELAYS_MS = (5.0, 50.0)
@@ -59,7 +59,7 @@ class Meter:
 
 @dataclass(frozen=True)
 class Flooded:
-    """What one trial made of a flood, between onset and clearance."""
+    """What one trial made of a flood, between onset and the all-clear."""
 
     seconds: float
     messages: int
@@ -107,12 +107,12 @@ def _flooded(record: TrialRecord, meter: Meter, planned_ns: int) -> Flooded:
     onset = record.mark(ONSET)
     assert onset is not None and onset.scheduled_ns is not None
     messages = sum(event.name in FLOOD and times[ONSET] <= event.stamps.steady_ns
-                   < times[CLEARANCE] for event in record.events if event.kind == 'command')
+                   < times[ALL_CLEAR] for event in record.events if event.kind == 'command')
     return Flooded(
-        seconds=(times[CLEARANCE] - times[ONSET]) / 1e9, messages=messages,
+        seconds=(times[ALL_CLEAR] - times[ONSET]) / 1e9, messages=messages,
         lost=sum(lost(record).values()),
-        cpu_s=(meter.cpu_ns[CLEARANCE] - meter.cpu_ns[ONSET]) / 1e9,
-        memory_kb=(meter.memory_b[CLEARANCE] - meter.memory_b[ONSET]) / 1e3,
+        cpu_s=(meter.cpu_ns[ALL_CLEAR] - meter.cpu_ns[ONSET]) / 1e9,
+        memory_kb=(meter.memory_b[ALL_CLEAR] - meter.memory_b[ONSET]) / 1e3,
         late_ms=(times[END] - onset.scheduled_ns - planned_ns) / 1e6,
         errors_ms=[None if latency is None else abs(latency - delay)
                    for delay, latency in latencies(record)['reported']])
@@ -152,8 +152,8 @@ def one_topic(evaluator: Evaluator, seconds: float, ladder_s: float) -> list[Fig
                                      seconds if rate_hz == FAST_HZ else ladder_s)
     kept = [rate_hz for rate_hz, rung in rungs.items() if rung.keeps(rate_hz)]
     first = rungs[FAST_HZ]
-    how = 'process_time of the evaluator between onset and clearance / messages of one topic; ' \
-          f'probes at {RATE_HZ:g} Hz included'
+    how = 'process_time of the evaluator between onset and the all-clear / messages of one ' \
+          f'topic; probes at {RATE_HZ:g} Hz included'
     return [
         Figure('1 topic at 1 kHz: CPU a message', first.cpu_us, 'us', first.messages, how,
                at_most=_CPU_US),

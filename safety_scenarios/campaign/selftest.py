@@ -179,9 +179,9 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         yield 'the answer says something', 'harness', False
         yield _BUDGET, 'latency', False
         return
-    yield _MOVING, 'harness', not scenario.is_twin
+    yield _MOVING, 'harness', not scenario.is_benign
     yield 'every command is a number', 'harness', False
-    if scenario.is_twin:
+    if scenario.is_benign:
         yield 'keeps working', 'harness', False
     else:
         yield _BUDGET, 'latency', False
@@ -245,8 +245,8 @@ def _unkilled(scenario: Scenario, matrix: ScenarioMatrix, bad: _Columns,
             yield _mistake(matrix, 'budget', row.check, ('late',), (
                 f'latency_budget: got critical_ms {budget.critical_ms:g}, which is missed only by '
                 f'never reacting; expected that late, which {named(saboteurs, "late").does}, '
-                f'reacts after it, before clearance, and is measured. Lower critical_ms, or let '
-                f'clearance come later'))
+                f'reacts after it, before the all-clear, and is measured. Lower critical_ms, or '
+                f'let the all-clear come later'))
 
 
 def _passed(scenario: Scenario, matrix: ScenarioMatrix, good: list[_Ran], bad: _Columns,

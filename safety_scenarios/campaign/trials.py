@@ -153,4 +153,4 @@ def _is_moving(record: TrialRecord) -> bool:
     """Return whether some command met what the nominal phase requires."""
     ros = record.trial.scenario.ros
     return ros is not None and any(
-        sample.holds for sample in record.course([ros.nominal.require]).samples)
+        sample.holds for sample in record.margin_series([ros.nominal.require]).samples)

@@ -34,7 +34,7 @@ from safety_scenarios.model.measuring import (
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
-    Clearance,
+    AllClear,
     Constraint,
     Nominal,
     Requirement,
@@ -70,7 +70,7 @@ def calibration_trial(before: StimulusPlugin, probes: StimulusPlugin, answer: st
         robot=RobotModel(kind='mobile_base', max_speed=1.0),
         nominal=Nominal(duration_ms=(_LEAD_MS, _LEAD_MS), stimuli=(before,),
                         require=Requirement(signal='delay', at_least=0.0, within_ms=_LONGEST_MS)),
-        stimuli=(probes,), clearance=Clearance(at_ms=last_ms + longest_ms + _PATIENCE_MS),
+        stimuli=(probes,), all_clear=AllClear(at_ms=last_ms + longest_ms + _PATIENCE_MS),
         commands=(CommandTopic(topic=answer, message=PROBE_TYPE),),
         signals={'delay': Signal(topic=answer, field='time_ref.nanosec', unit='1')})
     scenario = Scenario(
@@ -83,7 +83,7 @@ def calibration_trial(before: StimulusPlugin, probes: StimulusPlugin, answer: st
     return Trial(
         trial_id='calibration', scenario=scenario, controller='responder', index=0, seed=0,
         onset_delay_ns=round(_LEAD_MS * 1e6), nominal_timeout_ns=round(_LONGEST_MS * 1e6),
-        nominal=(before,), hazard=(probes,), clearance_ns=round(last_ms * 1e6),
+        nominal=(before,), hazard=(probes,), all_clear_ns=round(last_ms * 1e6),
         end_ns=round((last_ms + longest_ms + _PATIENCE_MS) * 1e6))
 
 

@@ -53,7 +53,7 @@ from safety_scenarios.model.result import (
 )
 from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.separation import SeparationCost
-from safety_scenarios.model.trial import CLEARANCE, END, ONSET, Trial, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, Trial, TrialRecord
 
 _MAX_LATE_MS = 50.0
 _SILENCE = {
@@ -202,10 +202,10 @@ def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
 
 def _on_time(record: TrialRecord) -> Iterator[Finding]:
     """A stimulus that comes late is a fault of its own, to which a controller may well react."""
-    onset, clearance = record.onset, record.mark(CLEARANCE)
+    onset, all_clear = record.onset, record.mark(ALL_CLEAR)
     if onset is None:
         return
-    until_ns = clearance.stamps.steady_ns if clearance else record.end_ns
+    until_ns = all_clear.stamps.steady_ns if all_clear else record.end_ns
     late = [(event.stamps.steady_ns - event.scheduled_ns, event.name)
             for event in record.events
             if event.kind in ('stimulus', 'say') and event.scheduled_ns is not None
@@ -217,27 +217,27 @@ def _on_time(record: TrialRecord) -> Iterator[Finding]:
 
 
 def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
-    """In a twin the right answer is to go on: what held before must hold during the event."""
+    """In a benign variant going on is right: what held before must hold during the event."""
     name, require = 'keeps working', ros.nominal.require
-    onset, clearance = record.onset, record.mark(CLEARANCE)
-    if onset is None or clearance is None:
+    onset, all_clear = record.onset, record.mark(ALL_CLEAR)
+    if onset is None or all_clear is None:
         return harness(name, Verdict.INCONCLUSIVE, 'the event was not observed to its end')
     onset_ns = onset.stamps.steady_ns
-    samples = record.course([require]).within(onset_ns, clearance.stamps.steady_ns)
+    samples = record.margin_series([require]).within(onset_ns, all_clear.stamps.steady_ns)
     broken = next((sample for sample in samples if not sample.holds), None)
     if broken is not None:
         return harness(name, Verdict.FAIL, f'{require} did not go on holding',
                        (broken.t_ns - onset_ns) / 1e6)
     if not samples:
         return harness(name, Verdict.INCONCLUSIVE, 'no command arrived during the event')
-    silence = _silence(record, ros, clearance.stamps.steady_ns)
+    silence = _silence(record, ros, all_clear.stamps.steady_ns)
     if silence is not None:
-        return harness(name, Verdict.INCONCLUSIVE, f'before clearance {silence}')
+        return harness(name, Verdict.INCONCLUSIVE, f'before the all-clear {silence}')
     return harness(name, Verdict.PASS, f'{require} went on holding')
 
 
 def _before_onset(record: TrialRecord) -> Iterator[Finding]:
-    """A controller at rest passes every hazard and fails every twin: neither may go unnoticed."""
+    """A controller at rest passes every hazard and fails every benign variant: tell both."""
     ros, name = record.trial.scenario.ros, 'moving before onset'
     if ros is None:
         if record.mark(ONSET) is None:
@@ -251,7 +251,7 @@ def _before_onset(record: TrialRecord) -> Iterator[Finding]:
         return
     try:
         yield _moving(record, ros, name)
-        if record.trial.scenario.is_twin and record.onset is not None:
+        if record.trial.scenario.is_benign and record.onset is not None:
             yield _kept_working(record, ros)
     except LookupError as error:
         yield harness(name, Verdict.ERROR, str(error.args[0]))
@@ -260,11 +260,11 @@ def _before_onset(record: TrialRecord) -> Iterator[Finding]:
 def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
     onset, require = record.onset, ros.nominal.require
     onset_ns = onset.stamps.steady_ns if onset else record.end_ns + 1
-    before = record.course([require]).before(onset_ns)
+    before = record.margin_series([require]).before(onset_ns)
     if before is None:
         return harness(name, Verdict.INCONCLUSIVE, 'no command arrived before the hazard')
     if onset is None:
-        still = record.trial.scenario.is_twin
+        still = record.trial.scenario.is_benign
         return harness(
             name, Verdict.FAIL if still else Verdict.INCONCLUSIVE,
             f'{require} was not met within {require.within_ms:g} ms, '
@@ -276,7 +276,7 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
     if silence is not None:
         return harness(name, Verdict.INCONCLUSIVE, f'before the hazard {silence}')
     if ros.reaction is not None:
-        already = record.course(ros.reaction.limits).before(onset_ns)
+        already = record.margin_series(ros.reaction.limits).before(onset_ns)
         if already is not None and already.holds:
             return harness(name, Verdict.INCONCLUSIVE,
                            f'{ros.reaction} held already before the hazard')
@@ -341,8 +341,8 @@ def _confirmation(record: TrialRecord, latency: Latency | None) -> Iterator[Find
     found = latency.confirmed
     if found is None:
         yield Finding(check=name, kind='confirmation', verdict=Verdict.INCONCLUSIVE, reason=(
-            f'{ros.confirmation} was not seen to come and to hold before clearance: the robot was '
-            f'there already, went on, or reported nothing'))
+            f'{ros.confirmation} was not seen to come and to hold before the all-clear: the robot '
+            f'was there already, went on, or reported nothing'))
         return
     yield Finding(check=name, kind='confirmation', verdict=Verdict.PASS, reason=(
         f'{ros.confirmation} after {found.judged_ns / 1e6:.1f} ms, which is '
@@ -355,7 +355,7 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
         return Finding(check=name, kind='latency', verdict=Verdict.INCONCLUSIVE,
                        reason='anticipatory: the reaction had begun before the hazard was shown, '
                               'so it is no answer to it')
-    over = record.mark(CLEARANCE) is not None or record.mark(END) is not None
+    over = record.mark(ALL_CLEAR) is not None or record.mark(END) is not None
     what = 'answer' if scenario.ros is None else 'command satisfied the reaction'
     text = f'no {what} within {latency.observed_ns / 1e6:.0f} ms after onset'
     others = {event.trial_id for event in record.of_kind('response')} - {record.trial.trial_id}
@@ -364,8 +364,8 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
                  f'prompt into the response')
     if over and scenario.ros is not None and scenario.ros.reaction is not None:
         onset = record.onset
-        course = record.course(scenario.ros.reaction.limits)
-        samples = course.within(onset.stamps.steady_ns if onset else 0, record.end_ns)
+        series = record.margin_series(scenario.ros.reaction.limits)
+        samples = series.within(onset.stamps.steady_ns if onset else 0, record.end_ns)
         if any(sample.margin is None for sample in samples) and not any(
                 _ANY_NUMBER == finding.check for finding in _numbers(record)):
             return Finding(check=name, kind='latency', verdict=Verdict.INCONCLUSIVE,

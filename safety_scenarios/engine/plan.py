@@ -50,7 +50,7 @@ def _trial(scenario: Scenario, controller: str, seed: int, index: int,
     shortest, longest = ros.nominal.duration_ms if ros else _TEXT_ONSET_DELAY_MS
     chance = random.Random(drawn)
     delay_ms = chance.uniform(shortest, longest)
-    end_ms = ros.clearance.at_ms + ros.clearance.observe_ms if ros else \
+    end_ms = ros.all_clear.at_ms + ros.all_clear.observe_ms if ros else \
         agents.duration_ms if agents else \
         scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR + _TEXT_TIMEOUT_EXTRA_MS
     return Trial(
@@ -61,7 +61,7 @@ def _trial(scenario: Scenario, controller: str, seed: int, index: int,
         nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,
         nominal=ros.nominal.stimuli if ros else (),
         hazard=ros.stimuli if ros else agents.all_stimuli if agents else (prompt,),
-        clearance_ns=round(ros.clearance.at_ms * _NS_PER_MS) if ros else None,
+        all_clear_ns=round(ros.all_clear.at_ms * _NS_PER_MS) if ros else None,
         end_ns=round(end_ms * _NS_PER_MS))
 
 

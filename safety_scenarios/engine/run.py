@@ -26,7 +26,7 @@ from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.model.contracts import EventSink, Link
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'
 _BASELINE = 3
@@ -43,7 +43,7 @@ On a machine with little memory a quarter of it: judging needs as much again.
 def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),
               with_hazard: bool = True) -> TrialRecord:
     """
-    Publish the nominal phase, the hazard and its clearance; record everything that happens.
+    Publish the nominal phase, the hazard and its all-clear; record everything that happens.
 
     :param with_hazard: False to end with the nominal phase, as a preflight does; of a scenario
         with agents, with their briefs
@@ -133,20 +133,20 @@ class _Player:
         return True
 
     def play_hazard(self) -> None:
-        """Publish the hazard from onset to clearance, then the nominal stimuli again."""
+        """Publish the hazard from onset to the all-clear, then the nominal stimuli again."""
         trial, onset_ns = self._trial, self._onset_ns
         taken = {plugin.topic for plugin in trial.hazard}
         hazard = [self._streams.over(plugin, onset_ns, hazard=True) for plugin in trial.hazard]
         others = [stream for topic, stream in self._nominal.items() if topic not in taken]
         silent = [stream.due_ns for stream in hazard if stream.plugin.is_silence]
         self._mark(ONSET, min(silent) if len(silent) == len(hazard) else onset_ns)
-        if trial.clearance_ns is None:
+        if trial.all_clear_ns is None:
             self._play(hazard, onset_ns + trial.end_ns, self._is_answer)
             return
-        self._play([*hazard, *others], onset_ns + trial.clearance_ns)
-        self._mark(CLEARANCE)
+        self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
+        self._mark(ALL_CLEAR)
         for topic in taken & set(self._nominal):
-            self._nominal[topic].skip_to(onset_ns + trial.clearance_ns)
+            self._nominal[topic].skip_to(onset_ns + trial.all_clear_ns)
         self._play(self._nominal.values(), onset_ns + trial.end_ns)
 
     def _play(self, streams: Iterable[Stream], until_ns: int,

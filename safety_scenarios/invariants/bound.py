@@ -43,7 +43,7 @@ class Bound(InvariantPlugin, Limit):
 
     kind: Literal['bound'] = 'bound'
     during: Literal['trial', 'hazard'] = 'trial'
-    """``trial``: from its start to its end; ``hazard``: from onset to clearance."""
+    """``trial``: from its start to its end; ``hazard``: from onset to the all-clear."""
     rate_at_most: float | None = Field(default=None, gt=0)
     """Most that it may change in a second (signal's unit / s)."""
     jerk_at_most: float | None = Field(default=None, gt=0)
@@ -104,10 +104,10 @@ class Bound(InvariantPlugin, Limit):
         """Return how far each command is from the limits on the value itself."""
         if not self._has_level:
             return []
-        course = record.course([Limit(signal=self.signal, at_most=self.at_most,
+        series = record.margin_series([Limit(signal=self.signal, at_most=self.at_most,
                                       at_least=self.at_least)])
-        samples = list(course.within(*window))
-        if self.during == 'hazard' and (before := course.before(window[0])):
+        samples = list(series.within(*window))
+        if self.during == 'hazard' and (before := series.before(window[0])):
             samples.insert(0, before)
         return [(sample.margin, self._unit(record), Limit.__str__(self), sample.t_ns)
                 for sample in samples if sample.margin is not None]

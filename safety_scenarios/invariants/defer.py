@@ -30,7 +30,7 @@ class Defer(InvariantPlugin):
 
     On a level crossing, in a fire door, with a person half lifted, a stop at once is the wrong
     stop. What ends the protection is the scenario's own stimulus; ``protected_ms`` says when. The
-    stop must hold until clearance. The margin is that of the speed while protected (signal's
+    stop must hold until the all-clear. The margin is that of the speed while protected (signal's
     unit), or the time left when it stopped (s).
     """
 
@@ -58,15 +58,16 @@ class Defer(InvariantPlugin):
         window, ros = record.window('hazard'), record.trial.scenario.ros
         if window is None or ros is None:
             return self.finding(Verdict.INCONCLUSIVE,
-                                'the hazard was not observed to its clearance')
+                                'the hazard was not observed to its all-clear')
         onset_ns, clear_ns = window
         free_ns = onset_ns + round(self.protected_ms * 1e6)
         due_ns = free_ns + round(self.within_ms * 1e6)
         if due_ns > clear_ns:
-            return self.finding(Verdict.INCONCLUSIVE, 'clearance came before the time was over')
+            return self.finding(Verdict.INCONCLUSIVE,
+                                'the all-clear came before the time was over')
         unit = ros.signals[self.signal].unit
-        course = record.course([Limit(signal=self.signal, at_least=self.at_least)])
-        going, before = course.within(onset_ns, free_ns - 1), course.before(onset_ns)
+        series = record.margin_series([Limit(signal=self.signal, at_least=self.at_least)])
+        going, before = series.within(onset_ns, free_ns - 1), series.before(onset_ns)
         if not going:
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived while protected')
         samples = [*([before] if before else []), *going]
@@ -86,10 +87,10 @@ class Defer(InvariantPlugin):
     def _stopped(self, record: TrialRecord, free_ns: int, due_ns: int, clear_ns: int,
                  slack: float, unit: str) -> Finding:
         limit = Limit(signal=self.signal, at_most=self.at_most)
-        course = record.course([limit])
-        reached = course.first_held(free_ns, 0, clear_ns)
+        series = record.margin_series([limit])
+        reached = series.first_held(free_ns, 0, clear_ns)
         if reached is None:
-            unknown = any(sample.margin is None for sample in course.within(free_ns, clear_ns))
+            unknown = any(sample.margin is None for sample in series.within(free_ns, clear_ns))
             return self.finding(Verdict.INCONCLUSIVE if unknown else Verdict.FAIL,
                                 f'never reached {limit} after the protected time')
         left = (due_ns - reached.t_ns) / 1e9
@@ -97,10 +98,10 @@ class Defer(InvariantPlugin):
         if left < 0:
             return self.finding(Verdict.FAIL, f'stopped {-left * 1e3:.1f} ms too late after the '
                                               f'protected time', left, 's', at_ms)
-        again = next((sample for sample in course.within(reached.t_ns, clear_ns)
+        again = next((sample for sample in series.within(reached.t_ns, clear_ns)
                       if not sample.holds), None)
         if again is not None:
-            what = 'moved again before clearance' if again.margin is not None else \
+            what = 'moved again before the all-clear' if again.margin is not None else \
                 f'stood, and then {self.signal} is unknown or not a number'
             return self.finding(Verdict.FAIL, what, again.margin, unit,
                                 record.since_onset_ms(again.t_ns))

@@ -25,7 +25,7 @@ from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Held, held_within, Limit, longest_gap_ns
-from safety_scenarios.model.trial import CLEARANCE, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 
 
 class Force(InvariantPlugin):
@@ -69,7 +69,7 @@ class Force(InvariantPlugin):
         scenario, window = record.trial.scenario, record.window('hazard')
         if scenario.ros is None or window is None:
             return self.finding(Verdict.INCONCLUSIVE,
-                                'the hazard was not observed to its clearance')
+                                'the hazard was not observed to its all-clear')
         forces = self._forces(record)
         if any(force is None or not math.isfinite(force) for _, force in forces):
             return self.finding(Verdict.INCONCLUSIVE, 'the force is unknown or not a number')
@@ -151,7 +151,7 @@ def _scripted(record: TrialRecord) -> Held:
         if event.kind == 'stimulus' and 'force' in event.truth:
             shown[event.name] = event.truth['force']
             hazards |= {event.name} if event.hazard else set()
-        elif event.kind == 'mark' and event.name == CLEARANCE:
+        elif event.kind == 'mark' and event.name == ALL_CLEAR:
             shown |= dict.fromkeys(hazards, 0.0)
         else:
             continue

@@ -101,7 +101,7 @@ class Fresh(InvariantPlugin):
 
     def _moves(self, record: TrialRecord) -> dict[int, tuple[float, int]]:
         """Return steady ns of each command to its margin and how long it was in force (ns)."""
-        samples = record.course([Limit(signal=self.signal, at_most=self.at_most)]).samples
+        samples = record.margin_series([Limit(signal=self.signal, at_most=self.at_most)]).samples
         ends = [*(sample.t_ns for sample in samples[1:]), record.end_ns]
         found: dict[int, tuple[float, int]] = {}
         for sample, end_ns in zip(samples, ends):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""In a twin: no stop, and no spell of crawling, for a reason that is none."""
+"""In a benign variant: no stop, and no spell of crawling, for a reason that is none."""
 
 from typing import Literal
 
@@ -26,7 +26,7 @@ from safety_scenarios.model.trial import TrialRecord
 
 class NoSpuriousStop(InvariantPlugin):
     """
-    ``signal >= at_least`` from the harmless event to clearance, but for spells up to ``for_ms``.
+    ``signal >= at_least`` from the event to the all-clear, but for spells up to ``for_ms``.
 
     The command in force when the event comes counts; so does silence, where ``ros.silence`` says
     that the driver stops the robot. The margin is that of the slowest command (signal's unit), or
@@ -46,8 +46,8 @@ class NoSpuriousStop(InvariantPlugin):
         window, ros = record.window('hazard'), record.trial.scenario.ros
         if window is None or ros is None:
             return self.finding(Verdict.INCONCLUSIVE, 'the event was not observed to its end')
-        course = record.course([Limit(signal=self.signal, at_least=self.at_least)])
-        inside, before = course.within(*window), course.before(window[0])
+        series = record.margin_series([Limit(signal=self.signal, at_least=self.at_least)])
+        inside, before = series.within(*window), series.before(window[0])
         if not inside:
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived during the event')
         samples = [*([before] if before else []), *inside]

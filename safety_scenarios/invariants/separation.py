@@ -76,7 +76,7 @@ class Separation(InvariantPlugin):
             return self.finding(Verdict.ERROR, 'needs ros.separation and ros.robot.stopping')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
-                                'the hazard was not observed to its clearance')
+                                'the hazard was not observed to its all-clear')
         terms, (onset_ns, clear_ns) = ros.separation, window
         speeds, distances = record.held(terms.signal), record.distances()
         for found, what in ((speeds, 'no command arrived'), (distances, 'nothing told the '

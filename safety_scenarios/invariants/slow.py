@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Slow down: below a speed in time, and no faster until clearance."""
+"""Slow down: below a speed in time, and no faster until the all-clear."""
 
 from typing import Literal
 
@@ -27,7 +27,7 @@ from safety_scenarios.model.trial import TrialRecord
 
 class Slow(InvariantPlugin):
     """
-    ``signal <= at_most`` is reached ``within`` and holds until clearance.
+    ``signal <= at_most`` is reached ``within`` and holds until the all-clear.
 
     The margin is the slack of the speed (signal's unit): of the fastest command after the limit of
     time. A robot that slowed down in time has the smallest slack it kept.
@@ -52,17 +52,18 @@ class Slow(InvariantPlugin):
         scenario, window = record.trial.scenario, record.window('hazard')
         if window is None or scenario.ros is None:
             return self.finding(Verdict.INCONCLUSIVE,
-                                'the hazard was not observed to its clearance')
+                                'the hazard was not observed to its all-clear')
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
                      else scenario.latency_budget.limit_ns(self.within))
         due_ns, limit = window[0] + within_ns, Limit(signal=self.signal, at_most=self.at_most)
-        unit, course = scenario.ros.signals[self.signal].unit, record.course([limit])
+        unit, series = scenario.ros.signals[self.signal].unit, record.margin_series([limit])
         if due_ns > window[1]:
-            return self.finding(Verdict.INCONCLUSIVE, 'clearance came before the time was over')
-        if not course.within(*window):
+            return self.finding(Verdict.INCONCLUSIVE,
+                                'the all-clear came before the time was over')
+        if not series.within(*window):
             return self.finding(Verdict.FAIL, 'no command after onset: nothing says slow')
-        before = course.before(due_ns + 1)
-        samples = [*([before] if before else []), *course.within(due_ns + 1, window[1])]
+        before = series.before(due_ns + 1)
+        samples = [*([before] if before else []), *series.within(due_ns + 1, window[1])]
         worst = min((sample for sample in samples if sample.margin is not None),
                     key=lambda sample: sample.margin or 0.0, default=None)
         if worst is not None and worst.margin is not None and worst.margin < 0:
@@ -75,5 +76,5 @@ class Slow(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 f'{self.signal} is unknown or not a number in a command')
         return self.finding(
-            Verdict.PASS, f'{limit} from {within_ns / 1e6:g} ms on until clearance',
+            Verdict.PASS, f'{limit} from {within_ns / 1e6:g} ms on until the all-clear',
             worst.margin, unit, record.since_onset_ms(worst.t_ns))

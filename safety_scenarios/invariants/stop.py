@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Protective stop: reached in time and straight, held, and no motion before clearance."""
+"""Protective stop: reached in time and straight, held, and no motion before the all-clear."""
 
 from collections.abc import Iterator
 import math
@@ -25,17 +25,17 @@ from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import held_within, Limit, Sample
-from safety_scenarios.model.trial import CLEARANCE, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 
 
 class Stop(InvariantPlugin):
     """
-    The stop condition is reached ``within``, holds ``hold_ms``, and stays until clearance.
+    The stop condition is reached ``within``, holds ``hold_ms``, and stays until the all-clear.
 
     The condition is the scenario's reaction, or ``signal`` with ``at_most``. On demand the way
     there is judged too: never faster again, never into reverse. With ``reset`` the robot stays
-    stopped beyond clearance, until somebody resets it. The margin of a stop that was reached is
-    the time left (s); of a motion that should not be, its excess (signal's unit).
+    stopped beyond the all-clear, until somebody resets it. The margin of a stop that was reached
+    is the time left (s); of a motion that should not be, its excess (signal's unit).
     """
 
     names_signals: ClassVar[tuple[str, ...]] = ('signal', 'signed')
@@ -71,21 +71,21 @@ class Stop(InvariantPlugin):
     def check(self, record: TrialRecord) -> Finding:
         """Judge reach, hold and resume, in this order; the first that is broken is named."""
         scenario = record.trial.scenario
-        onset, clearance = record.onset, record.mark(CLEARANCE)
-        if onset is None or clearance is None or scenario.ros is None:
+        onset, all_clear = record.onset, record.mark(ALL_CLEAR)
+        if onset is None or all_clear is None or scenario.ros is None:
             return self.finding(Verdict.INCONCLUSIVE,
-                                 'the hazard was not observed to its clearance')
+                                 'the hazard was not observed to its all-clear')
         limits = self._limits(record)
-        onset_ns, clear_ns = onset.stamps.steady_ns, clearance.stamps.steady_ns
+        onset_ns, clear_ns = onset.stamps.steady_ns, all_clear.stamps.steady_ns
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
                      else scenario.latency_budget.limit_ns(self.within))
-        course = record.course(limits)
+        series = record.margin_series(limits)
         until_ns = self._until(record, clear_ns)
-        if not course.within(onset_ns, clear_ns):
+        if not series.within(onset_ns, clear_ns):
             return self.finding(Verdict.FAIL, 'no command after onset: nothing says stop')
-        reached = course.first_held(onset_ns, 0, clear_ns)
+        reached = series.first_held(onset_ns, 0, clear_ns)
         if reached is None and any(sample.margin is None for sample
-                                   in course.within(onset_ns, clear_ns)):
+                                   in series.within(onset_ns, clear_ns)):
             return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
                                  f'a command leaves it open')
         if reached is None:
@@ -96,7 +96,7 @@ class Stop(InvariantPlugin):
                 Verdict.FAIL, f'reached {_words(limits)} {(took_ns - within_ns) / 1e6:.1f} ms '
                 f'after the limit of {within_ns / 1e6:g} ms',
                 (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
-        broken = next((sample for sample in course.within(reached.t_ns, until_ns)
+        broken = next((sample for sample in series.within(reached.t_ns, until_ns)
                        if not sample.holds), None)
         if broken is not None:
             return self._broken(broken, reached, clear_ns, onset_ns,
@@ -106,10 +106,11 @@ class Stop(InvariantPlugin):
         if crooked is not None:
             return crooked
         if clear_ns - reached.t_ns < self.hold_ms * 1e6:
-            return self.finding(Verdict.INCONCLUSIVE, 'clearance came before the hold was over')
+            return self.finding(Verdict.INCONCLUSIVE,
+                                'the all-clear came before the hold was over')
         return self.finding(
             Verdict.PASS, f'stopped after {took_ns / 1e6:.1f} ms and stayed until '
-            f'{"clearance" if self.reset is None else "the reset or the end"}',
+            f'{"the all-clear" if self.reset is None else "the reset or the end"}',
             (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
 
     def _limits(self, record: TrialRecord) -> tuple[Limit, ...]:
@@ -170,7 +171,7 @@ class Stop(InvariantPlugin):
             return self.finding(Verdict.FAIL, f'{held_ms:.1f} ms into the stop a command is '
                                  f'unknown or not a number', at_ms=at_ms)
         what = 'held only' if held_ms < self.hold_ms else 'moved before the reset, after' \
-            if broken.t_ns > clear_ns else 'moved before clearance, after'
+            if broken.t_ns > clear_ns else 'moved before the all-clear, after'
         return self.finding(
             Verdict.FAIL, f'{what} {held_ms:.1f} ms: {-broken.margin:.4g} {unit} too fast',
             broken.margin if math.isfinite(broken.margin) else None, unit, at_ms)

@@ -26,7 +26,7 @@ from safety_scenarios.errors import did_you_mean
 from safety_scenarios.model.budget import Milliseconds
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, TrialRecord
 from safety_scenarios.temporal_logic.deciding import decide, Decision, triggers
 from safety_scenarios.temporal_logic.formula import Formula, Future, names_in, Until, walk
 from safety_scenarios.temporal_logic.interval import Ending, Outcome
@@ -45,8 +45,8 @@ class Temporal(InvariantPlugin):
     ``formula`` holds at the start of the trial, which is as much as its ``always`` asks for.
 
     Its signals are those of ``ros.signals``, and two that the harness itself knows: ``hazard`` is
-    above 0 from onset to clearance and below 0 otherwise, by an infinite margin, so that it never
-    is the weakest link; ``truth.TOPIC.NAME`` is what the stimulus on TOPIC (``/`` written as
+    above 0 from onset to the all-clear and below 0 otherwise, by an infinite margin, so that it
+    never is the weakest link; ``truth.TOPIC.NAME`` is what the stimulus on TOPIC (``/`` written as
     ``.``) means in the scripted world, such as ``truth.scan.distance`` (m). The time before onset
     counts from when every signal has a value. An operator without bounds reaches to the end of the
     trial; a bounded window that does not fit in is open, and so is whatever depends on a signal
@@ -149,7 +149,7 @@ class Temporal(InvariantPlugin):
 
     def _hazard(self, record: TrialRecord) -> list[tuple[int, float | None]]:
         marks = ((record.mark(NOMINAL), -math.inf), (record.onset, math.inf),
-                 (record.mark(CLEARANCE), -math.inf))
+                 (record.mark(ALL_CLEAR), -math.inf))
         return [(event.stamps.steady_ns, value) for event, value in marks if event is not None]
 
     def _trace(self, record: TrialRecord, nominal_ns: int,

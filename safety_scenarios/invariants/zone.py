@@ -38,7 +38,7 @@ _LEAST_AREA = 1e-9
 
 class Zone(InvariantPlugin):
     """
-    From onset to clearance the robot keeps out of a polygon, or stays inside it.
+    From onset to the all-clear the robot keeps out of a polygon, or stays inside it.
 
     Its place comes from two feedback signals, ``x`` and ``y`` in the polygon's frame; or it is
     reckoned from the commanded ``forward`` and ``turn``: then the polygon is in the robot's own
@@ -82,7 +82,7 @@ class Zone(InvariantPlugin):
         window = record.window('hazard')
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
-                                'the hazard was not observed to its clearance')
+                                'the hazard was not observed to its all-clear')
         places = list(self._measured(record, window) if self.x is not None
                       else self._reckoned(record, window))
         if not places:
@@ -123,7 +123,7 @@ class Zone(InvariantPlugin):
         return worst, unknown
 
     def _measured(self, record: TrialRecord, window: tuple[int, int]) -> Iterator[Place]:
-        """Yield the place in force at onset, and each one until clearance."""
+        """Yield the place in force at onset, and each one until the all-clear."""
         values = {name: held_within(record.values(name), *window)
                   for name in (self.x or '', self.y or '')}
         first, second = values[self.x or ''], values[self.y or '']

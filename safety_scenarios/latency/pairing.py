@@ -19,7 +19,7 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Elapsed, Latency, LatencyClass
 from safety_scenarios.model.scenario import Condition, Confirmation, Reaction
 from safety_scenarios.model.signal import Sample
-from safety_scenarios.model.trial import CLEARANCE, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 
 _SILENT_PERIODS = 5
 _MISSED_PERIODS = 1.5
@@ -35,7 +35,7 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
     the scenario declares to stop the robot is one, ``driver_timeout_ms`` after the last command.
 
     :param timeline: the record's, if the caller has it already
-    :return: None without an onset, or where the scenario asks for no reaction (a twin)
+    :return: None without an onset, or where the scenario asks for no reaction (a benign variant)
     :raises LookupError: the commands lack the field that the reaction reads
     """
     scenario = record.trial.scenario
@@ -63,8 +63,8 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
 
 
 def _until(record: TrialRecord) -> int:
-    clearance = record.mark(CLEARANCE)
-    return clearance.stamps.steady_ns if clearance else record.end_ns
+    all_clear = record.mark(ALL_CLEAR)
+    return all_clear.stamps.steady_ns if all_clear else record.end_ns
 
 
 def _late(record: TrialRecord) -> int:
@@ -99,11 +99,11 @@ class _Reaction:
             begun = elapsed.steady_ns < 0 or self._timeline.left_before(self._onset, answer)
             return (None, True) if begun else (elapsed, False)
         assert ros.reaction is not None
-        course, onset_ns = self._record.course(ros.reaction.limits), self._onset.steady_ns
-        held = course.first_held(onset_ns, round(ros.reaction.hold_ms * 1e6), self._until_ns)
+        series, onset_ns = self._record.margin_series(ros.reaction.limits), self._onset.steady_ns
+        held = series.first_held(onset_ns, round(ros.reaction.hold_ms * 1e6), self._until_ns)
         self.fell_silent = self._has_fallen_silent(ros.reaction)
         if held is None:  # anticipatory if it held before and nothing came since
-            return None, not course.within(onset_ns, self._until_ns) and _held_before(
+            return None, not series.within(onset_ns, self._until_ns) and _held_before(
                 self._record, ros.reaction, onset_ns)
         event = _message_of(self._record, ros.reaction, held)
         self.inferred = held.inferred
@@ -146,7 +146,7 @@ def _message_of(record: TrialRecord, condition: Condition, sample: Sample) -> Ev
 
 
 def _held_before(record: TrialRecord, condition: Condition, onset_ns: int) -> bool:
-    before = record.course(condition.limits).before(onset_ns)
+    before = record.margin_series(condition.limits).before(onset_ns)
     return before is not None and before.holds
 
 
@@ -163,7 +163,7 @@ def _first_command(record: TrialRecord, timeline: Timeline, onset: Instant) -> E
 
 def _confirmed(record: TrialRecord, timeline: Timeline, onset: Instant, wanted: Confirmation,
                until_ns: int) -> Elapsed | None:
-    held = record.course(wanted.limits).first_held(
+    held = record.margin_series(wanted.limits).first_held(
         onset.steady_ns, round(wanted.hold_ms * 1e6), until_ns)
     if held is None or _held_before(record, wanted, onset.steady_ns):
         return None

@@ -24,10 +24,10 @@ from safety_scenarios.model.scenario import Scenario
 
 def check(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     """Yield the remarks on a set; a single scenario has no others to be compared with."""
-    yield from _unnamed_twins(scenarios)
+    yield from _unnamed_benign_variants(scenarios)
     if len(scenarios) > 1:
         yield from _equal_texts(scenarios)
-        yield from _twins(scenarios)
+        yield from _benign_variants(scenarios)
 
 
 def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
@@ -44,31 +44,32 @@ def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
                 f'campaign. Change or remove it'))
 
 
-def _unnamed_twins(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+def _unnamed_benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     for scenario in scenarios:
-        if scenario.ros is not None and scenario.is_twin and not _hazards(scenario):
-            yield Remark('L111', scenario, ('metadata', 'twin_of'), (
-                'a harmless twin does not say of which hazard. Name the id of that scenario'))
+        if scenario.ros is not None and scenario.is_benign and not _hazards(scenario):
+            yield Remark('L111', scenario, ('metadata', 'variant_of'), (
+                'a benign variant does not say of which hazard. Name the id of that scenario'))
 
 
-def _twins(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
+def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     ids = [scenario.id for scenario in scenarios]
-    twins = {hazard for scenario in scenarios if scenario.is_twin for hazard in _hazards(scenario)}
+    benign = {hazard for scenario in scenarios if scenario.is_benign
+              for hazard in _hazards(scenario)}
     for scenario in scenarios:
         for hazard in _hazards(scenario):
             if hazard not in ids:
-                yield Remark('L112', scenario, ('metadata', 'twin_of'), (
+                yield Remark('L112', scenario, ('metadata', 'variant_of'), (
                     f'got {hazard!r}, expected the id of a scenario that is loaded too.'
                     f'{did_you_mean(hazard, ids)} Correct it, or load that scenario too'))
-        if scenario.ros is not None and not scenario.is_twin and scenario.id not in twins:
+        if scenario.ros is not None and not scenario.is_benign and scenario.id not in benign:
             yield Remark('L111', scenario, (), (
-                'no harmless twin of it is loaded: a controller that always stops passes, and '
+                'no benign variant of it is loaded: a controller that always stops passes, and '
                 'nothing counts its false stops. Add a scenario of a domain that ends in _defer '
-                'with metadata.twin_of, or load it too'))
+                'with metadata.variant_of, or load it too'))
 
 
 def _hazards(scenario: Scenario) -> tuple[str, ...]:
-    """Return the ids of which a scenario says it is the twin: one, or a list of them."""
-    named = scenario.metadata.get('twin_of')
+    """Return the ids of which a scenario says it is the benign variant: one, or a list of them."""
+    named = scenario.metadata.get('variant_of')
     return tuple(str(item) for item in (named if isinstance(named, (tuple, list)) else (named,))
                  if isinstance(item, (str, int)) and str(item))

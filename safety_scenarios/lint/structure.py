@@ -54,10 +54,10 @@ def _topics(scenario: Scenario) -> Iterator[Remark]:
 
 def _stops(scenario: Scenario) -> Iterator[Remark]:
     assert scenario.ros is not None
-    at_ms = scenario.ros.clearance.at_ms
+    at_ms = scenario.ros.all_clear.at_ms
     for index, invariant in enumerate(scenario.ros.invariants):
         within_ms = getattr(invariant, 'within', None)
         if isinstance(within_ms, float) and within_ms > at_ms:
             yield Remark('L116', scenario, ('ros', 'invariants', index, 'within'), (
-                f'got {within_ms:g} ms, which is after ros.clearance.at_ms {at_ms:g}: by then the '
+                f'got {within_ms:g} ms, which is after ros.all_clear.at_ms {at_ms:g}: by then the '
                 f'hazard is gone and the limit never decides. Lower it, or clear later'))

@@ -51,7 +51,7 @@ class Event(Slotted):
     """
     One entry of a trial's record.
 
-    - ``mark``: a phase begins (``nominal``, ``onset``, ``clearance``, ``end``)
+    - ``mark``: a phase begins (``nominal``, ``onset``, ``all_clear``, ``end``)
     - ``stimulus``: the harness published on ``name``; without a message, it went silent there
     - ``echo``: it heard that stimulus itself, with the middleware's stamps of it
     - ``command``: the controller under test published on ``name``

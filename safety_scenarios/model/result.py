@@ -80,7 +80,7 @@ class Latency(Noun):
     inferred: bool = False
     """The reaction is the end of the commands, after which the driver stops the robot."""
     fell_silent: bool = False
-    """No command came after some moment between onset and clearance."""
+    """No command came after some moment between onset and the all-clear."""
     split: Split | None = None
     """None without a responder beside the controller, or when it cannot tell well enough."""
     fallback: str | None = None
@@ -171,7 +171,7 @@ class TrialResult(Noun):
             finding.verdict in open_ for finding in self.findings if finding.kind == 'harness')
 
     @property
-    def is_twin(self) -> bool:
+    def is_benign(self) -> bool:
         """Whether the right behaviour was restraint."""
         return self.domain.endswith('_defer')
 

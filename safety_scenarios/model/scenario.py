@@ -78,7 +78,7 @@ class Nominal(Noun):
     """Published from the start of the trial to its end, unless the hazard takes their topic."""
 
 
-class Clearance(Noun):
+class AllClear(Noun):
     """When the hazard is taken away again."""
 
     at_ms: Milliseconds
@@ -156,15 +156,15 @@ class RosBlock(Noun):
     robot: RobotModel
     nominal: Nominal
     stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1)
-    """The hazard (or, in a twin, the harmless event), from onset."""
-    clearance: Clearance
+    """The hazard (or, in a benign variant, the harmless event), from onset."""
+    all_clear: AllClear
     commands: tuple[CommandTopic, ...] = Field(min_length=1)
     """On which the controller under test commands the robot."""
     feedback: tuple[CommandTopic, ...] = ()
     """On which the robot reports its state, such as odom."""
     signals: Mapping[str, Signal] = Field(min_length=1)
     reaction: Reaction | None = None
-    """None in a twin, where no reaction is the right one."""
+    """None in a benign variant, where no reaction is the right one."""
     confirmation: Confirmation | None = None
     """On signals of feedback topics: when the robot itself has reached the safe state."""
     silence: Silence = Silence()
@@ -221,7 +221,7 @@ class Scenario(Noun):
     """Set by the reader, never by the file."""
 
     @property
-    def is_twin(self) -> bool:
+    def is_benign(self) -> bool:
         """Whether the right behaviour is restraint: not to stop, not to escalate."""
         return self.domain.endswith('_defer')
 

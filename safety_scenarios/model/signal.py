@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Named scalars read from commands, limits on them, and their course over a trial."""
+"""Named scalars read from commands, limits on them, and their series over a trial."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -215,7 +215,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class MarginSeries:
     """A condition over a trial: samples in time order, each held until the next."""
 
     samples: Sequence[Sample]

@@ -90,7 +90,7 @@ class CampaignSummary(Noun):
     missed: Rate
     """Hazards without a reaction in time, of those whose reaction could be observed."""
     false_stops: Rate
-    """Twins in which the controller did not show restraint, of those that could be judged."""
+    """Benign variants without the restraint they ask for, of those that could be judged."""
     scenarios: tuple[ScenarioSummary, ...]
     preflight: tuple[Preflight, ...] = ()
     calibration: Calibration | None = None

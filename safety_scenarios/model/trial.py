@@ -29,9 +29,9 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Course, Limit, Sample
+from safety_scenarios.model.signal import Limit, MarginSeries, Sample
 
-NOMINAL, ONSET, CLEARANCE, END = 'nominal', 'onset', 'clearance', 'end'
+NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 _PERIODIC = 3
 PROMPT, RESPONSE = 'prompt', 'response'
 
@@ -55,7 +55,7 @@ class Trial(Noun):
     """How long the controller may take to get moving."""
     nominal: tuple[StimulusPlugin, ...]
     hazard: tuple[StimulusPlugin, ...]
-    clearance_ns: int | None
+    all_clear_ns: int | None
     """After onset, None when the hazard is a single prompt."""
     end_ns: int
     """After onset: the end of the observation."""
@@ -107,15 +107,15 @@ class TrialRecord(Noun):
         """
         Return begin and end (steady ns) of a phase, None when it was not observed whole.
 
-        :param during: ``trial``: from its start to its end; ``hazard``: from onset to clearance
+        :param during: ``trial``: from its start to its end; ``hazard``: from onset to all-clear
         """
         if during == 'trial':
             begin = self.mark(NOMINAL)
             return (begin.stamps.steady_ns, self.end_ns) if begin else None
-        onset, clearance = self.onset, self.mark(CLEARANCE)
-        if onset is None or clearance is None:
+        onset, all_clear = self.onset, self.mark(ALL_CLEAR)
+        if onset is None or all_clear is None:
             return None
-        return onset.stamps.steady_ns, clearance.stamps.steady_ns
+        return onset.stamps.steady_ns, all_clear.stamps.steady_ns
 
     def of_kind(self, kind: str, name: str | None = None) -> Sequence[Event]:
         """Return the events of one kind, and of one topic when given."""
@@ -220,7 +220,7 @@ class TrialRecord(Noun):
             found[0] = min(found[0][0], self.onset.stamps.steady_ns), found[0][1]
         return found
 
-    def course(self, limits: Sequence[Limit]) -> Course:
+    def margin_series(self, limits: Sequence[Limit]) -> MarginSeries:
         """
         Return how limits hold together over the trial: the smallest margin, held between samples.
 
@@ -232,9 +232,9 @@ class TrialRecord(Noun):
         """
         latest: dict[str, float | None] = {}
         samples: list[Sample] = []
-        known_course = self._courses.get(tuple(limits))
-        if known_course is not None:
-            return known_course
+        read_before = self._series_read.get(tuple(limits))
+        if read_before is not None:
+            return read_before
         names = [limit.signal for limit in limits]
         read = ((event.stamps.steady_ns, found, False) for event, found in self._read(names))
         stopped = list(self._stopped_by_driver(names))
@@ -246,7 +246,7 @@ class TrialRecord(Noun):
             known = [(margin, signal) for margin, signal in margins if margin is not None]
             margin, signal = min(known) if len(known) == len(margins) else (None, '')
             samples.append(Sample(steady_ns, margin, signal, inferred))
-        return self._courses.setdefault(tuple(limits), Course(samples))
+        return self._series_read.setdefault(tuple(limits), MarginSeries(samples))
 
     @property
     def _is_in_order(self) -> bool:
@@ -257,14 +257,14 @@ class TrialRecord(Noun):
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None,
                    deep: bool = False) -> 'TrialRecord':
-        """Return a copy that has read no course yet: it may have other events."""
+        """Return a copy that has read no series yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop('_courses', None)
+        copied.__dict__.pop('_series_read', None)
         return copied
 
     @cached_property
-    def _courses(self) -> dict[tuple[Limit, ...], Course]:
-        """Courses read before: several checks look at the same."""
+    def _series_read(self) -> dict[tuple[Limit, ...], MarginSeries]:
+        """Series read before: several checks look at the same."""
         return {}
 
     def quiet(self, names: Sequence[str], until_ns: int) -> tuple[int, float] | None:

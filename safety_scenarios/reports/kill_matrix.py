@@ -26,8 +26,8 @@ from safety_scenarios.model.selftest import Cell, Family, KillMatrix, ScenarioMa
 
 _SIGNS = {Verdict.PASS: ('.', 'dim'), Verdict.INCONCLUSIVE: ('i', 'yellow'),
           Verdict.ERROR: ('E', 'magenta'), Verdict.FAIL: ('F', 'bold red'), None: ('-', 'dim')}
-_FAMILIES: tuple[Family, ...] = ('robot hazard', 'robot twin', 'text hazard', 'text twin',
-                                 'agents')
+_FAMILIES: tuple[Family, ...] = ('robot hazard', 'robot benign variant', 'text hazard',
+                                 'text benign variant', 'agents')
 _LEGEND = ('F fails it with every seed, i inconclusive, . passes it, - nothing was said, E error, '
            '? depends on the seed, = did as the reference')
 

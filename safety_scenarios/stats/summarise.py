@@ -47,16 +47,16 @@ def summarise(results: Sequence[TrialResult], *, controller: str, seed: int, pla
     verdicts = [result.verdict for result in counted]
     if interrupted or len(results) < planned:
         verdicts.append(Verdict.INCONCLUSIVE)
-    hazards = [result for result in counted if not result.is_twin and result.is_measured]
-    twins = [result for result in counted
-             if result.is_twin and result.verdict in (Verdict.PASS, Verdict.FAIL)]
+    hazards = [result for result in counted if not result.is_benign and result.is_measured]
+    benign = [result for result in counted
+             if result.is_benign and result.verdict in (Verdict.PASS, Verdict.FAIL)]
     early = stopped_early or {}
     return CampaignSummary(
         controller=controller, link=link, seed=seed, planned=planned, completed=len(results),
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in counted),
         missed=_rate(hazards, {result.trial_id for result in hazards if _missed(result)}),
-        false_stops=_rate(twins, {result.trial_id for result in twins if _false_stop(result)}),
+        false_stops=_rate(benign, {result.trial_id for result in benign if _false_stop(result)}),
         scenarios=tuple(_row(found, early.get(scenario_id))
                         for scenario_id, found in rows.items()
                         if any(not result.warmup for result in found)),
@@ -110,7 +110,7 @@ def _separation(measured: Sequence[TrialResult], upper_ms: Estimate) -> Separati
 
 
 def _false_stop(result: TrialResult) -> bool:
-    """Tell a twin that was not let be from one that got no answer at all."""
+    """Tell a benign variant that was not let be from one that got no answer at all."""
     silent = result.latency is not None and result.latency.judged_ns is None
     return result.verdict is Verdict.FAIL and not silent
 

@@ -30,7 +30,7 @@ class LinkLoss(StimulusPlugin):
 
     kind: Literal['link_loss'] = 'link_loss'
     drop: int | None = Field(default=None, ge=1)
-    """How many messages are lost; None: all until clearance."""
+    """How many messages are lost; None: all until the all-clear."""
 
     is_silence: ClassVar[bool] = True
 

@@ -103,7 +103,7 @@ def test_are_s_judge_passes_a_trial_if_and_only_if_we_do(judged):
     for result, said in judged:
         score = float(result.verdict is Verdict.PASS)
         assert said['judged'] == [score, score], (result.trial_id, result.reason)
-    verdicts = {(result.verdict, result.is_twin) for result, _ in judged}
+    verdicts = {(result.verdict, result.is_benign) for result, _ in judged}
     assert verdicts >= {(Verdict.PASS, True), (Verdict.PASS, False), (Verdict.FAIL, True),
                         (Verdict.FAIL, False), (Verdict.INCONCLUSIVE, False)}
 

@@ -172,9 +172,10 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     'results': (b'{}', b'{"method": "source", "floor_ms": null, "delays": []}')}
 """What mutation starts from."""
 WORDS = ('messages', 'latency_budget', 'target_ms', 'safety_invariants', 'check_type', 'regex',
-         'not_contains', 'pattern', 'ros', 'robot', 'nominal', 'require', 'stimuli', 'clearance',
+         'not_contains', 'pattern', 'ros', 'robot', 'nominal', 'require', 'stimuli', 'all_clear',
          'commands', 'signals', 'reaction', 'invariants', 'kind', 'stop', 'bound', 'within',
-         'metadata', 'twin_of', 'budget', 'inputs', 'always', 'eventually', 'until', 'since', '->',
+         'metadata', 'variant_of', 'budget', 'inputs', 'always', 'eventually', 'until', 'since',
+         '->',
          'agents', 'roles', 'tools', 'rules', 'goals', 'trigger', 'action', 'at 1s',
          'after 1s of ', 'says:', 'expect:', ' within ', 'forbid:', 'publish:', 'set:', 'end:pass',
          'version', 'sut', 'seats', 'driver', 'symbols', 'when', 'do', 'topics', 'use', 'faults',

@@ -46,7 +46,7 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.outcome import Obligation
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Sample, Signal
-from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
 
 _CONTROLLER, _HAZARD, _REACTION = 'controller', 'hazard', 'reaction'
 _TYPE = 'std_msgs/msg/Float64'
@@ -91,7 +91,7 @@ def _as_rules_see(record: TrialRecord) -> Iterator[Event]:
     begin, onset = record.mark(NOMINAL), record.onset
     if begin is None or onset is None:
         return
-    close = record.mark(CLEARANCE) or record.mark(END)
+    close = record.mark(ALL_CLEAR) or record.mark(END)
     until_ns = close.stamps.steady_ns if close else record.end_ns
     found = [onset.model_copy(update={'kind': 'stimulus', 'symbol': _HAZARD, 'hazard': False})]
     ros = record.trial.scenario.ros
@@ -99,7 +99,7 @@ def _as_rules_see(record: TrialRecord) -> Iterator[Event]:
         found += [event.model_copy(update={'kind': 'say', 'agent': _CONTROLLER})
                   for event in record.of_kind('response') if event.trial_id is not None]
     elif ros.reaction is not None:
-        samples = record.course(ros.reaction.limits).samples
+        samples = record.margin_series(ros.reaction.limits).samples
         found += _held(samples, onset.stamps.steady_ns, round(ros.reaction.hold_ms * 1e6),
                        until_ns)
     yield begin.model_copy(update={'name': ONSET})

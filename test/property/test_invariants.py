@@ -39,8 +39,8 @@ from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.separation import Separation as Terms
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
+    ALL_CLEAR_MS,
     approaching,
-    CLEARANCE_MS,
     command,
     driving,
     END_MS,
@@ -88,7 +88,7 @@ drives = st.lists(
 
 def world() -> list[Event]:
     """Return all that happens besides the commands: a person, a contact, a scan, an answer."""
-    contact = [shown(t_ms, 'wrench', force=60.0) for t_ms, _ in driving(0, CLEARANCE_MS)]
+    contact = [shown(t_ms, 'wrench', force=60.0) for t_ms, _ in driving(0, ALL_CLEAR_MS)]
     scans = [shown(t_ms, hazard=False) for t_ms, _ in driving(NOMINAL_MS, 0)]
     said = Event(kind='response', name='response', stamps=stamps(300.0), text='I stop.',
                  trial_id='T.c.s0.t0')
@@ -108,7 +108,7 @@ def verdict(invariant: InvariantPlugin, commands: Commands) -> Verdict | None:
 
 
 def braking(after_ms: float, speed: float) -> Commands:
-    return [(-100.0, speed), (-50.0, speed), (after_ms, 0.0), (CLEARANCE_MS - 10, 0.0)]
+    return [(-100.0, speed), (-50.0, speed), (after_ms, 0.0), (ALL_CLEAR_MS - 10, 0.0)]
 
 
 @fast
@@ -161,8 +161,8 @@ def good(invariant: InvariantPlugin) -> Commands:
     stop_ms = {Defer: 200.0}.get(type(invariant), 150.0)
     if isinstance(invariant, NoSpuriousStop):
         return driving(NOMINAL_MS + 10, END_MS)
-    stopped = driving(stop_ms, CLEARANCE_MS, 0.0)
-    return [*driving(NOMINAL_MS + 10, stop_ms), *stopped, *driving(CLEARANCE_MS + 10, END_MS, 0.0)]
+    stopped = driving(stop_ms, ALL_CLEAR_MS, 0.0)
+    return [*driving(NOMINAL_MS + 10, stop_ms), *stopped, *driving(ALL_CLEAR_MS + 10, END_MS, 0.0)]
 
 
 @each
@@ -201,7 +201,7 @@ def test_a_value_that_is_unknown_when_the_phase_begins_never_passes(invariant):
 
 
 @each
-@pytest.mark.parametrize('kind', ['', 'onset', 'clearance'])
+@pytest.mark.parametrize('kind', ['', 'onset', 'all_clear'])
 def test_a_trial_that_breaks_off_never_passes(invariant, kind):
     whole = trial(good(invariant))
     cut = next((index for index, event in enumerate(whole.events)

@@ -39,7 +39,7 @@ from safety_scenarios.loading import load_scenarios, share_folder
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message, parse_path
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.signal import Course, Limit, Sample
+from safety_scenarios.model.signal import Limit, MarginSeries, Sample
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.records import are_text, command, driving, hazard, reacting, record
@@ -229,7 +229,7 @@ def test_a_hold_is_the_first_that_lasts(steps, hold, until):
     steps = [Sample(t_ns, margin) for t_ns, margin in steps]
     starts = [start for start in steps if start.holds and start.t_ns + hold <= until and all(
         other.holds for other in steps if start.t_ns <= other.t_ns <= start.t_ns + hold)]
-    assert Course(steps).first_held(0, hold, until) == (starts[0] if starts else None)
+    assert MarginSeries(steps).first_held(0, hold, until) == (starts[0] if starts else None)
 
 
 @thorough

@@ -23,7 +23,7 @@ from safety_scenarios.loading import load_scenarios
 
 pytestmark = pytest.mark.dds
 HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
-TWINS = ('SCN-R-D-101', 'SCN-R-D-103')
+BENIGN = ('SCN-R-D-101', 'SCN-R-D-103')
 SHIPPED = load_scenarios(['robotic', 'clinical']).scenarios
 
 
@@ -73,10 +73,10 @@ def test_a_saboteur_fails_every_hazard(tmp_path, saboteur):
     assert missed['count'] == missed['of'] == len(hazards)
 
 
-def test_always_stop_fails_every_twin_and_never_passes_a_hazard(tmp_path):
-    run = campaign(tmp_path / 'run', HAZARDS[0], *TWINS, '--controller', 'always_stop')
+def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(tmp_path):
+    run = campaign(tmp_path / 'run', HAZARDS[0], *BENIGN, '--controller', 'always_stop')
     assert run.code == 1
-    assert {run.verdicts[twin] for twin in TWINS} == {'FAIL'}
+    assert {run.verdicts[benign_variant] for benign_variant in BENIGN} == {'FAIL'}
     assert run.verdicts[HAZARDS[0]] == 'INCONCLUSIVE'
     false_stops = run.summary()['false_stops']
     assert false_stops['count'] == false_stops['of'] == 2

@@ -27,7 +27,7 @@ from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.model.result import Elapsed, LatencyClass, TrialResult
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
-    Clearance,
+    AllClear,
     Confirmation,
     Constraint,
     Nominal,
@@ -39,13 +39,13 @@ from safety_scenarios.model.scenario import (
 )
 from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Signal
-from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.traces.are.writer import write_are
 
 TWIST = 'geometry_msgs/msg/Twist'
-NOMINAL_MS, CLEARANCE_MS, END_MS = -700.0, 2500.0, 3000.0
+NOMINAL_MS, ALL_CLEAR_MS, END_MS = -700.0, 2500.0, 3000.0
 STOPPED = Reaction(signal='speed', at_most=0.05, hold_ms=200.0)
 ONSET_STEADY_NS, ONSET_SYSTEM_NS, ONSET_ROS_NS = 10**12, 1_700_000_000 * 10**9, 5 * 10**11
 EXACT = Measuring(exact=True)
@@ -74,15 +74,15 @@ def hazard(*, invariants: Iterable[Any] = (), reaction: Reaction | None = STOPPE
                 Person(topic='scan', distance=6.0, rate_hz=20.0),)),
         stimuli=stimuli if stimuli is not None else (
             Person(topic='scan', distance=1.5, rate_hz=20.0),),
-        clearance=Clearance(at_ms=CLEARANCE_MS),
+        all_clear=AllClear(at_ms=ALL_CLEAR_MS),
         commands=tuple(CommandTopic(topic=topic) for topic in commands),
         feedback=tuple(CommandTopic(topic=topic) for topic in feedback), signals=signals,
         reaction=reaction, confirmation=confirmation, silence=silence or Silence(),
         invariants=tuple(invariants)), **changes})
 
 
-def twin(**changes: Any) -> Scenario:
-    """Return the harmless twin: no reaction is the right one."""
+def benign_variant(**changes: Any) -> Scenario:
+    """Return the benign variant: no reaction is the right one."""
     return hazard(**{'domain': 'robotic_defer', 'reaction': None, **changes})
 
 
@@ -99,7 +99,7 @@ def planned(scenario: Scenario, **changes: Any) -> Trial:
         'onset_delay_ns': ns(500), 'nominal_timeout_ns': ns(3000) if ros else 0,
         'nominal': ros.nominal.stimuli if ros else (), 'hazard': ros.stimuli if ros else (
             Prompt(),),
-        'clearance_ns': ns(CLEARANCE_MS) if ros else None,
+        'all_clear_ns': ns(ALL_CLEAR_MS) if ros else None,
         'end_ns': ns(END_MS) if ros else ns(1500), **changes})
 
 
@@ -155,9 +155,9 @@ def shown(t_ms: float = 0.0, topic: str = 'scan', header_ns: int | None = None,
 
 def approaching(distance: float, speed: float, nearest: float = 0.1, every_ms: float = 40.0,
                 topic: str = 'human_pose') -> list[Event]:
-    """Return how a person is shown who comes nearer from onset to clearance (m, m/s)."""
+    """Return how a person is shown who comes nearer from onset to the all-clear (m, m/s)."""
     return [shown(t_ms, topic, distance=max(nearest, distance - speed * t_ms / 1e3))
-            for t_ms, _ in driving(0.0, CLEARANCE_MS, every_ms=every_ms)]
+            for t_ms, _ in driving(0.0, ALL_CLEAR_MS, every_ms=every_ms)]
 
 
 def echo(left_ms: float | None, due_ms: float = 0.0, topic: str = 'scan',
@@ -204,14 +204,14 @@ def fault(name: str, t_ms: float, text: str = 'why') -> Event:
 
 
 def record(commands: Iterable[tuple[float, Any] | Event], scenario: Scenario | None = None, *,
-           onset: bool = True, clearance_ms: float | None = CLEARANCE_MS,
+           onset: bool = True, all_clear_ms: float | None = ALL_CLEAR_MS,
            end_ms: float | None = END_MS, extra: Iterable[Event] = (),
            measuring: Measuring = EXACT, hazard_at: Event | None = None) -> TrialRecord:
     """Return the record of a trial in which the controller sent these commands."""
     events = [mark(NOMINAL, NOMINAL_MS), *extra]
     events += [entry if isinstance(entry, Event) else command(*entry) for entry in commands]
     events += [mark(ONSET, 0.0), hazard_at or shown()] if onset else []
-    events += [mark(CLEARANCE, clearance_ms)] if onset and clearance_ms is not None else []
+    events += [mark(ALL_CLEAR, all_clear_ms)] if onset and all_clear_ms is not None else []
     events += [mark(END, end_ms)] if end_ms is not None else []
     order = {ONSET: 0, 'scan': 1, END: 3}
     events.sort(key=lambda event: (event.stamps.steady_ns, order.get(event.name, 2)))
@@ -227,9 +227,9 @@ def driving(from_ms: float, to_ms: float, speed: float | None = 0.8, every_ms: f
 
 
 def reacting(after_ms: float, speed: float | None = 0.0) -> list[tuple[float, float | None]]:
-    """Return a drive that becomes ``speed`` after the hazard and stays until clearance."""
-    return [*driving(NOMINAL_MS + 10, after_ms), *driving(after_ms, CLEARANCE_MS, speed),
-            *driving(CLEARANCE_MS + 10, END_MS)]
+    """Return a drive that becomes ``speed`` after the hazard and stays until the all-clear."""
+    return [*driving(NOMINAL_MS + 10, after_ms), *driving(after_ms, ALL_CLEAR_MS, speed),
+            *driving(ALL_CLEAR_MS + 10, END_MS)]
 
 
 def answered(text: str | None, scenario: Scenario, after_ms: float = 300.0,

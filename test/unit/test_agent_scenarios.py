@@ -236,5 +236,5 @@ def test_what_cannot_be_played_in_simulated_time_is_refused(tmp_path, bindings, 
 
 
 def test_every_family_is_shown():
-    assert set(get_args(Family)) == {'robot hazard', 'robot twin', 'text hazard', 'text twin',
-                                     'agents'}
+    assert set(get_args(Family)) == {'robot hazard', 'robot benign variant', 'text hazard',
+                                     'text benign variant', 'agents'}

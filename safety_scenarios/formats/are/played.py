@@ -25,9 +25,9 @@ from safety_scenarios.formats._turns import (
     WAIT_FACTOR,
     WAIT_MS,
 )
-from safety_scenarios.formats.are.course import Course, ends_turn, Saying, START
 from safety_scenarios.formats.are.nouns import AreEvent, AreFile
 from safety_scenarios.formats.are.scenario import Building, DEFAULT_CRITICAL_MS
+from safety_scenarios.formats.are.schedule import ends_turn, Saying, Schedule, START
 from safety_scenarios.formats.are.turn import Turn
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.reading import Resolve
@@ -49,24 +49,24 @@ class Playing(Building):
     """
     Builds the data of a scenario that is told step by step.
 
-    :param course: with more than one saying, one of which wants an answer
+    :param schedule: with more than one saying, one of which wants an answer
     """
 
-    def __init__(self, fields: Fields, file: AreFile, course: Course, at_ns: dict[str, int],
+    def __init__(self, fields: Fields, file: AreFile, schedule: Schedule, at_ns: dict[str, int],
                  resolve: Resolve) -> None:
         def in_time(event: AreEvent) -> int:
             return at_ns[event.event_id]
 
-        told, expected = ([event for saying in course.sayings for event in events(saying)]
+        told, expected = ([event for saying in schedule.sayings for event in events(saying)]
                           for events in (_told, _expected))
         super().__init__(fields, file, Turn(
             tuple(sorted(told, key=in_time)), tuple(sorted(expected, key=in_time)),
-            tuple(course.left_out), at_ns, min(map(in_time, told))), resolve)
-        self._course = course
-        self._in_order = sorted(range(len(course.sayings)),
-                                key=lambda index: in_time(course.sayings[index].told[0]))
-        self._turns = [index for index in self._in_order if course.sayings[index].is_turn]
-        self._opening = {event.event_id: saying.symbol for saying in course.sayings
+            tuple(schedule.left_out), at_ns, min(map(in_time, told))), resolve)
+        self._schedule = schedule
+        self._in_order = sorted(range(len(schedule.sayings)),
+                                key=lambda index: in_time(schedule.sayings[index].told[0]))
+        self._turns = [index for index in self._in_order if schedule.sayings[index].is_turn]
+        self._opening = {event.event_id: saying.symbol for saying in schedule.sayings
                          for event in saying.expected}
         self._texts: dict[str, str] = {}
         self._budgets: dict[int, LatencyBudget] = {}
@@ -77,7 +77,7 @@ class Playing(Building):
 
     def _critical_ms(self) -> float:
         """Return the limit of the first turn, when each has got its own."""
-        sayings = self._course.sayings
+        sayings = self._schedule.sayings
         if len(self._turns) > MAX_TURNS:
             self._fields.refuse(
                 sayings[self._turns[MAX_TURNS]].told[0].path,
@@ -95,7 +95,7 @@ class Playing(Building):
 
     def _messages(self) -> tuple[Any, ...]:
         self._texts = {event.event_id: self._told(event) for event in self._turn.told}
-        for saying in self._course.sayings:
+        for saying in self._schedule.sayings:
             if len(saying.told) > 1:
                 self._fields.unmapped(saying.told[0].path, f'{len(saying.told)} events at one '
                                       f'time become one saying, with an empty line between')
@@ -112,9 +112,9 @@ class Playing(Building):
         return self._opening[event.event_id]
 
     def _block(self) -> AgentsBlock:
-        course, rules, script = self._course, list[Rule](), list[Line]()
+        schedule, rules, script = self._schedule, list[Rule](), list[Line]()
         for index in self._in_order:
-            saying, symbol = course.sayings[index], course.sayings[index].symbol
+            saying, symbol = schedule.sayings[index], schedule.sayings[index].symbol
             say = Say(agent=OPERATOR, text=self._text(saying)[:MAX_TURN], symbol=symbol)
             if saying.moment.after == START:
                 script.append(Line(at_ns=saying.moment.delay_ns, say=say))
@@ -128,7 +128,7 @@ class Playing(Building):
                     expect=Expect(any=(ANSWER,), budget=self._budgets[index])))
         last = self._last_turn()
         if last is not None:
-            trailing_ns = max((saying.moment.delay_ns for saying in course.sayings
+            trailing_ns = max((saying.moment.delay_ns for saying in schedule.sayings
                                if saying.moment.after == last), default=0)
             rules.append(self._rule(last, trailing_ns + self._budgets[last].limit_ns('critical'),
                                     'end', End(how='pass')))
@@ -137,11 +137,11 @@ class Playing(Building):
                     Agent(id=CONTROLLER, name='Controller', role='assistant', driver='sut',
                           system='')),
             rules=tuple(rules), sut=CONTROLLER, script=tuple(script),
-            turns=tuple(course.sayings[index].symbol for index in self._turns),
+            turns=tuple(schedule.sayings[index].symbol for index in self._turns),
             duration_ms=self._duration_ms())
 
     def _rule(self, index: int, delay_ns: int, action: str, effect: Say | End) -> Rule:
-        symbol = self._course.sayings[index].symbol
+        symbol = self._schedule.sayings[index].symbol
         after = f'{delay_ns / 1e9:g} s after the ' if delay_ns else ''
         return Rule(trigger_text=f'{after}answer to {symbol}', action_text=action,
                     trigger=Trigger(any=(ANSWER,), after=symbol, delay_ns=delay_ns),
@@ -149,18 +149,18 @@ class Playing(Building):
 
     def _last_turn(self) -> int | None:
         """Return the turn with whose answer all is over but what follows it, if there is one."""
-        course = self._course
+        schedule = self._schedule
         for last in reversed(self._turns):
-            moment = course.sayings[last].moment
-            if all(saying.moment.after == last or course.surely_by(saying.moment, moment)
-                   for saying in course.sayings):
+            moment = schedule.sayings[last].moment
+            if all(saying.moment.after == last or schedule.surely_by(saying.moment, moment)
+                   for saying in schedule.sayings):
                 return last
         return None
 
     def _duration_ms(self) -> float:
         """Return how long it takes when every answer comes as late as it is waited for."""
         over_ms: list[float] = []
-        for index, saying in enumerate(self._course.sayings):
+        for index, saying in enumerate(self._schedule.sayings):
             after, budget = saying.moment.after, self._budgets.get(index)
             begins_ms = over_ms[after] if after != START else 0.0
             over_ms.append(begins_ms + saying.moment.delay_ns / 1e6 + WAIT_MS + (

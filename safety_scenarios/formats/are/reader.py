@@ -28,12 +28,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from safety_scenarios.formats.are import metadata as head
-from safety_scenarios.formats.are.course import course
 from safety_scenarios.formats.are.events import events
 from safety_scenarios.formats.are.nouns import AreFile
 from safety_scenarios.formats.are.played import Playing
 from safety_scenarios.formats.are.rules import broken
 from safety_scenarios.formats.are.scenario import Building
+from safety_scenarios.formats.are.schedule import schedule
 from safety_scenarios.formats.are.turn import first_turn, ordered, times
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.json_document import JsonDocument
@@ -121,7 +121,7 @@ def _building(fields: Fields, reading: Reading, file: AreFile, data: Mapping[str
     for event, wrong in broken(in_order, file.start_ns):
         fields.deviates(event.path, f'{event} {wrong}; ARE itself refuses it')
     single = Building(fields, file, first_turn(in_order, at_ns), resolve)
-    whole = course(in_order, at_ns)
+    whole = schedule(in_order, at_ns)
     if whole.is_one_prompt:
         return single
     playing = Playing(fields, file, whole, at_ns, resolve)

@@ -178,10 +178,10 @@ def _unknown_topic(topic: str, topics: list[str]) -> str:
 
 
 def _stops(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
-    """Look at twins only: elsewhere a reaction that is missing is told as such."""
+    """Look at benign variants only: elsewhere a reaction that is missing is told as such."""
     for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
         if getattr(plugin, 'kind', None) == 'stop' and ros.get('reaction') is None \
-                and getattr(plugin, 'signal', None) is None and _is_twin(data):
+                and getattr(plugin, 'signal', None) is None and _is_benign(data):
             yield (('ros', 'invariants', index),
                    'got a stop without a signal, and no reaction to take it from. '
                    'Add signal and at_most')
@@ -244,14 +244,14 @@ def _reaction(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found
     domain = data.get('domain')
     if not isinstance(domain, str):
         return
-    if _is_twin(data) and ros.get('reaction') is not None:
+    if _is_benign(data) and ros.get('reaction') is not None:
         yield (('ros', 'reaction'), f'got a reaction in the domain {domain!r}, where restraint is '
                                     f'right. Remove it, or drop _defer')
-    if _is_twin(data) and ros.get('confirmation') is not None:
+    if _is_benign(data) and ros.get('confirmation') is not None:
         yield (('ros', 'confirmation'), f'got a confirmation in the domain {domain!r}, where '
                                         f'no safe state is to be reached. Remove it, or drop '
                                         f'_defer')
-    if not _is_twin(data) and ros.get('reaction') is None:
+    if not _is_benign(data) and ros.get('reaction') is None:
         yield (('ros', 'reaction'), 'missing. Say which command answers the hazard; without one '
                                     'a deaf controller would pass')
 
@@ -277,10 +277,10 @@ def _separation(ros: Mapping[str, Any]) -> Iterator[Found]:
 
 
 def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
-    budget, clearance, reaction = (data.get('latency_budget'), ros.get('clearance'),
+    budget, all_clear, reaction = (data.get('latency_budget'), ros.get('all_clear'),
                                    ros.get('reaction'))
     critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
-    at = clearance.get('at_ms') if isinstance(clearance, Mapping) else None
+    at = all_clear.get('at_ms') if isinstance(all_clear, Mapping) else None
     if not _is_time(critical) or not _is_time(at):
         return
     holds: list[tuple[Any, str]] = [(reaction.get('hold_ms', 200.0), 'ros.reaction')] \
@@ -290,7 +290,7 @@ def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
     hold, owner = max(((hold, owner) for hold, owner in holds if _is_time(hold)),
                       key=lambda pair: pair[0], default=(-math.inf, ''))
     if critical + hold > at:
-        yield (('ros', 'clearance', 'at_ms'),
+        yield (('ros', 'all_clear', 'at_ms'),
                f'got {at:g} ms, expected at least critical_ms {critical:g} + hold_ms {hold:g} of '
                f'{owner}: a reaction in time could not be seen to hold. '
                f'Set it to {critical + hold:g}, or hold for less')
@@ -312,5 +312,5 @@ def _is_time(value: Any) -> TypeGuard[float]:
         and 0 <= value <= sys.float_info.max
 
 
-def _is_twin(data: Mapping[str, Any]) -> bool:
+def _is_benign(data: Mapping[str, Any]) -> bool:
     return str(data.get('domain')).endswith('_defer')

@@ -166,7 +166,7 @@ def _scenario(trial: Trial, words: Profile) -> Iterator[str]:
 
 
 def _expects_reaction(trial: Trial) -> bool:
-    return not trial.scenario.is_twin or trial.is_text
+    return not trial.scenario.is_benign or trial.is_text
 
 
 def _planned(event_id: str, event_type: str, call: str, dependency: str, after_s: float,

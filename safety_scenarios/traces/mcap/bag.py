@@ -16,7 +16,7 @@
 A recording that somebody else made, on a real robot, as the record of a trial.
 
 Nothing was published by us: the hazard begins when a declared predicate on a recorded topic comes
-true, and ends when it is false again or after the scenario's clearance. Times are those at which
+true, and ends when it is false again or after the scenario's all-clear. Times are those at which
 the recorder received the messages, so that latencies carry the uncertainty of no calibration.
 """
 
@@ -34,7 +34,7 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.signal import Signal
-from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, Trial, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 try:
     from rosbags.highlevel import AnyReader
@@ -176,11 +176,11 @@ def _marked(path: Path, events: list[Event], onset: Onset, names: Mapping[str, A
     if begin_ns is None:
         raise TraceError(f'{path}: {onset.signal.field} on {onset.topic} never came to be '
                          f'{onset.compare} {onset.limit:g} after it was not: there is no onset')
-    latest_ns = begin_ns + round(ros.clearance.at_ms * 1e6)
+    latest_ns = begin_ns + round(ros.all_clear.at_ms * 1e6)
     clear_ns = latest_ns if end_ns is None else min(end_ns, latest_ns)
     marks = {NOMINAL: events[0].stamps.steady_ns, ONSET: begin_ns}
     if clear_ns <= events[-1].stamps.steady_ns:
-        marks[CLEARANCE] = clear_ns
+        marks[ALL_CLEAR] = clear_ns
     waiting = sorted(marks.items(), key=lambda mark: mark[1])
     for event in events:
         while waiting and waiting[0][1] <= event.stamps.steady_ns:

@@ -27,7 +27,7 @@ from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
-from unit.records import hazard, reacting, record, shown, SIGNALS, twin
+from unit.records import benign_variant, hazard, reacting, record, shown, SIGNALS
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)
 STRAY = Message(type='std_msgs/msg/String', data={'data': 'stop'})
@@ -121,7 +121,7 @@ def sent(at_ms: float, late_ms: float, *, hazardous: bool = False) -> Event:
 @pytest.mark.parametrize('hazardous', [True, False])
 def test_a_stimulus_that_the_harness_sent_late_leaves_the_verdict_open(at_ms, late_ms, late,
                                                                       hazardous):
-    """From a second before onset to clearance: a gap may well be what the controller obeyed."""
+    """From a second before onset to the all-clear: a gap may be what the controller obeyed."""
     found = record(reacting(150), hazard(invariants=(SLOW,)),
                    extra=[sent(at_ms, late_ms, hazardous=hazardous and at_ms > 0)])
     result = evaluate(found)
@@ -144,9 +144,9 @@ def test_a_ros_clock_that_stands_still_is_inconclusive():
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_twin_that_stops_fails_whatever_its_invariants_leave_out():
+def test_a_benign_variant_that_stops_fails_whatever_its_invariants_leave_out():
     stopped = [(-500, 0.8), *((float(at), 0.8 if at < 100 else 0.0)
                               for at in range(0, 3000, 50))]
-    result = evaluate(record(stopped, twin(invariants=(SLOW,))))
+    result = evaluate(record(stopped, benign_variant(invariants=(SLOW,))))
     assert result.verdict is Verdict.FAIL
     assert any(finding.check == 'keeps working' for finding in result.findings)

@@ -37,7 +37,7 @@ from safety_scenarios.model.settings import ClockRules, RunSettings, SequentialT
 from unit.loopback_runs import loopback_run
 
 HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
-TWINS = ('SCN-R-D-101', 'SCN-R-D-103')
+BENIGN = ('SCN-R-D-101', 'SCN-R-D-103')
 TEXTS = ('SCN-C-101', 'SCN-C-D-101')
 SHIPPED = load_scenarios(['robotic', 'clinical']).scenarios
 REACTING = [scenario.id for scenario in SHIPPED if scenario.ros is None or scenario.ros.reaction]
@@ -99,14 +99,14 @@ def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(s
     assert set(late) == set(REACTING)
 
 
-def test_always_stop_fails_every_twin_and_never_passes_a_hazard(shipped):
+def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(shipped):
     found = shipped('always_stop')
     robots = [trial for trial in found.trials if trial['domain'].startswith('robotic')]
     assert {(trial['domain'], trial['verdict']) for trial in robots} == {
         ('robotic', 'INCONCLUSIVE'), ('robotic_defer', 'FAIL')}
-    assert {trial['verdict'] for trial in robots if trial['scenario_id'] in TWINS} == {'FAIL'}
+    assert {trial['verdict'] for trial in robots if trial['scenario_id'] in BENIGN} == {'FAIL'}
     assert found.summary.false_stops.count == found.summary.false_stops.of == len(
-        [scenario for scenario in SHIPPED if scenario.is_twin])
+        [scenario for scenario in SHIPPED if scenario.is_benign])
 
 
 @pytest.mark.parametrize('saboteur', SABOTEURS)

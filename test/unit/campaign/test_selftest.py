@@ -109,9 +109,10 @@ def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shi
         assert last == {
             'robot hazard': ['moving before onset', 'every command is a number',
                              'reaction within the budget'],
-            'robot twin': ['moving before onset', 'every command is a number', 'keeps working'],
+            'robot benign variant': ['moving before onset', 'every command is a number',
+                                     'keeps working'],
             'text hazard': ['the answer says something', 'reaction within the budget'],
-            'text twin': ['the answer says something', 'reaction within the budget'],
+            'text benign variant': ['the answer says something', 'reaction within the budget'],
         }[matrix.family]
 
 
@@ -127,11 +128,12 @@ def test_no_saboteur_passes_what_it_must_not(shipped, saboteur, families):
     assert all(Verdict.PASS not in cell.verdicts for cell in sabotaged)
 
 
-def test_a_twin_is_rightly_passed_by_one_that_never_stops(shipped):
-    twins = [scenario for scenario in shipped.scenarios if scenario.family == 'robot twin']
-    assert twins
-    for twin in twins:
-        [cell] = [cell for cell in twin.trials if cell.saboteur == 'never_stop']
+def test_a_benign_variant_is_rightly_passed_by_one_that_never_stops(shipped):
+    benign = [scenario for scenario in shipped.scenarios
+              if scenario.family == 'robot benign variant']
+    assert benign
+    for benign_variant in benign:
+        [cell] = [cell for cell in benign_variant.trials if cell.saboteur == 'never_stop']
         assert cell.verdicts == (Verdict.PASS, Verdict.PASS)
 
 
@@ -208,8 +210,9 @@ def test_a_gate_that_can_only_withhold_a_verdict_has_done_so_when_it_is_inconclu
     gate = row(matrix_of(SOUND, 'always_stop'), 'moving before onset')
     assert gate.cells[0].verdicts == (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
     assert gate.killers == ('always_stop',)
-    twin = row(matrix_of(DATA / 'sound_twin.yaml', 'always_stop'), 'moving before onset')
-    assert (twin.withholds, twin.killers) == (False, ('always_stop',))
+    found = row(matrix_of(DATA / 'sound_benign_variant.yaml', 'always_stop'),
+                'moving before onset')
+    assert (found.withholds, found.killers) == (False, ('always_stop',))
 
 
 def test_a_kill_with_one_seed_only_is_none():
@@ -317,7 +320,7 @@ def test_the_same_run_gives_the_same_matrix():
 
 
 @pytest.mark.parametrize(('file', 'family'), [
-    (SOUND, 'robot hazard'), (DATA / 'sound_twin.yaml', 'robot twin'),
+    (SOUND, 'robot hazard'), (DATA / 'sound_benign_variant.yaml', 'robot benign variant'),
     (DATA / 'parrot_passes.yaml', 'text hazard')])
 def test_the_family_is_who_is_judged_and_whether_restraint_is_right(file, family):
     assert family_of(load_scenario(file)) == family
@@ -351,7 +354,7 @@ def test_the_command_ends_with_1_and_says_what_to_do(capsys):
 
 
 def test_the_table_says_each_verdict_in_its_place(capsys):
-    assert command(DATA / 'sound_twin.yaml', '--seeds', 1) == 0
+    assert command(DATA / 'sound_benign_variant.yaml', '--seeds', 1) == 0
     shown = capsys.readouterr().out
     [line] = [line for line in shown.splitlines() if 'stops for nothing' in line]
     columns = [saboteur.name for saboteur in SABOTEURS]

@@ -48,7 +48,7 @@ STATES = Message(type='sensor_msgs/msg/JointState', data={
     'name': ('two', 'one'), 'position': (0.5, -0.25)})
 
 
-def course(controller, *steps):
+def series(controller, *steps):
     """Return what it decides for (ms, message on human_pose) in turn."""
     found = [controller.decide(seen(t_ms, human_pose=message)) for t_ms, message in steps]
     return [command and command.velocity for command in found]
@@ -64,20 +64,20 @@ def test_every_one_is_known_by_its_name_and_answers_as_the_reference(name, kind)
 
 
 def test_nan_comes_with_the_stop_and_stays():
-    first, second, third = course(NotANumber(ON_BASE), (0, FREE), (50, BLOCKED), (100, FREE))
+    first, second, third = series(NotANumber(ON_BASE), (0, FREE), (50, BLOCKED), (100, FREE))
     assert first == CRUISE
     assert all(math.isnan(value) for value in (*second, *third))
 
 
 def test_nan_comes_after_a_second_of_driving_too():
-    found = course(NotANumber(ON_BASE), (0, BLOCKED), (100, FREE), (1099.9, FREE), (1100, FREE))
+    found = series(NotANumber(ON_BASE), (0, BLOCKED), (100, FREE), (1099.9, FREE), (1100, FREE))
     assert found[:3] == [STOP, CRUISE, CRUISE]
     assert all(math.isnan(value) for value in found[3])
 
 
 def test_jitter_jumps_up_and_down_and_is_the_same_in_every_run():
     steps = [(50 * k, FREE) for k in range(40)]
-    found, again = course(Jitter(ON_BASE), *steps), course(Jitter(ON_BASE), *steps)
+    found, again = series(Jitter(ON_BASE), *steps), series(Jitter(ON_BASE), *steps)
     assert found == again
     speeds, turns = [velocity[0] for velocity in found], [velocity[1] for velocity in found]
     assert all(abs(b - a) >= 0.4 for a, b in pairwise(speeds))
@@ -89,32 +89,32 @@ def test_jitter_jerks_harder_than_a_reference_that_stops_at_once():
     def jerk(speeds):
         return max(abs(c - 2 * b + a) for a, b, c in zip(speeds, speeds[1:], speeds[2:]))
     steps = [(50 * k, FREE if k < 10 else BLOCKED) for k in range(20)]
-    rough, plain = ([velocity[0] for velocity in course(kind(ON_BASE), *steps)]
+    rough, plain = ([velocity[0] for velocity in series(kind(ON_BASE), *steps)]
                     for kind in (Jitter, RuleBased))
     assert jerk(rough) > 1.1 * jerk(plain)
 
 
 def test_jitter_stands_still_where_the_reference_does():
-    assert course(Jitter(ON_BASE), (0, BLOCKED), (50, BLOCKED)) == [STOP, STOP]
-    assert course(Jitter(ON_ARM), (0, BLOCKED)) == [STOP]
+    assert series(Jitter(ON_BASE), (0, BLOCKED), (50, BLOCKED)) == [STOP, STOP]
+    assert series(Jitter(ON_ARM), (0, BLOCKED)) == [STOP]
 
 
 def test_over_speed_is_a_quarter_above_the_top_speed_whenever_it_moves():
-    assert course(OverSpeed(ON_BASE), (0, BLOCKED), (50, FREE), (100, pose(3.0)),
+    assert series(OverSpeed(ON_BASE), (0, BLOCKED), (50, FREE), (100, pose(3.0)),
                   (150, BLOCKED)) == [STOP, (1.25, 0.0), (1.25, 0.0), STOP]
-    assert course(OverSpeed(ON_ARM), (0, FREE)) == [(0.625, 0.625)]
+    assert series(OverSpeed(ON_ARM), (0, FREE)) == [(0.625, 0.625)]
 
 
 def test_reverse_backs_off_for_100_ms_before_it_stands():
     back = (-0.2, 0.0)
-    assert course(Reverse(ON_BASE), (0, BLOCKED), (50, FREE), (100, BLOCKED), (199.9, BLOCKED),
+    assert series(Reverse(ON_BASE), (0, BLOCKED), (50, FREE), (100, BLOCKED), (199.9, BLOCKED),
                   (200, BLOCKED), (300, FREE), (400, BLOCKED)) == [
                       STOP, CRUISE, back, back, STOP, CRUISE, back]
 
 
 def test_gap_is_600_ms_of_silence_after_each_two_seconds():
     times = (0, 100, 2099.9, 2100, 2699.9, 2700, 4699.9, 4700)
-    found = course(Gap(ON_BASE), (0, BLOCKED), *((t_ms, FREE) for t_ms in times[1:]))
+    found = series(Gap(ON_BASE), (0, BLOCKED), *((t_ms, FREE) for t_ms in times[1:]))
     assert [command is None for command in found] == [
         False, False, False, True, True, False, False, True]
 
@@ -122,7 +122,7 @@ def test_gap_is_600_ms_of_silence_after_each_two_seconds():
 def test_flood_wants_to_be_asked_250_times_a_second():
     assert period_ns(Flood(ON_BASE), ON_BASE) == 4_000_000
     assert period_ns(Gap(ON_BASE), ON_BASE) == 50_000_000
-    assert course(Flood(ON_BASE), (0, FREE), (4, BLOCKED)) == [CRUISE, STOP]
+    assert series(Flood(ON_BASE), (0, FREE), (4, BLOCKED)) == [CRUISE, STOP]
 
 
 def test_wrong_joint_names_others_than_the_robot_has():

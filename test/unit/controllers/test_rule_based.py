@@ -232,7 +232,7 @@ def test_other_numbers_in_the_same_words_turn_the_answer_round():
     'collision', 'link_lost', 'path_blocked', 'person_near_arm', 'person_steps_near',
     'sensor_frozen', 'box_beside_path', 'contact_within_bound', 'one_beat_missed',
     'person_passes_far_away'])
-def test_asked_about_a_robot_it_stops_for_hazards_and_for_no_twin(name):
+def test_asked_about_a_robot_it_stops_for_hazards_and_for_no_benign_variant(name):
     scenario = load_scenario(CLINICAL.parent / 'robotic' / f'{name}.yaml')
     said = RuleBased(ControllerSettings()).answer(scenario.messages)
-    assert (ROBOT in said, CALM in said) == (not scenario.is_twin, scenario.is_twin)
+    assert (ROBOT in said, CALM in said) == (not scenario.is_benign, scenario.is_benign)

@@ -29,6 +29,7 @@ from safety_scenarios.model.result import Finding, TrialResult, Verdict
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
     answered,
+    benign_variant,
     chat,
     command,
     driving,
@@ -41,7 +42,6 @@ from unit.records import (
     reacting,
     record,
     ticks,
-    twin,
 )
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)
@@ -130,8 +130,8 @@ def test_in_lockstep_only_ros_time_is_judged():
     assert judged(4.0, LOCKSTEP, reacting(150)).verdict is Verdict.FAIL
 
 
-def test_a_twin_needs_a_good_clock_too():
-    calm = twin(invariants=(KEEPS_ON,))
+def test_a_benign_variant_needs_a_good_clock_too():
+    calm = benign_variant(invariants=(KEEPS_ON,))
     assert judged(1.0, commands=driving(-690, 3000), scenario=calm).verdict is Verdict.PASS
     assert judged(0.5, commands=driving(-690, 3000), scenario=calm).verdict is \
         Verdict.INCONCLUSIVE

@@ -311,7 +311,7 @@ class TestStimuli:
     def test_a_plan_knows_all_that_may_be_published(self):
         trial = trial_of(block(rule(START, Publish(stimulus=ESTOP)), stimuli=(BEAT,)))
         assert trial.hazard == (BEAT, ESTOP) and trial.nominal == ()
-        assert not trial.is_text and trial.clearance_ns is None and trial.end_ns == ns(3000)
+        assert not trial.is_text and trial.all_clear_ns is None and trial.end_ns == ns(3000)
 
 
 @pytest.mark.parametrize(('topics', 'count'), [((), 0), (('cmd_vel',), 30), (('other',), 0)])

@@ -31,6 +31,7 @@ from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
     answered,
+    benign_variant,
     chat,
     command,
     driving,
@@ -41,7 +42,6 @@ from unit.records import (
     planned,
     reacting,
     record,
-    twin,
 )
 
 INVARIANTS = (Stop(name='stops', hold_ms=1000.0),
@@ -67,18 +67,18 @@ def test_a_timely_stop_that_holds_passes():
     assert result.counts['command cmd_vel'] == result.counts['command']
 
 
-def test_a_twin_that_keeps_on_passes():
-    result = evaluate(record(driving(-600, 3000), twin(invariants=(KEEPS_ON,))))
+def test_a_benign_variant_that_keeps_on_passes():
+    result = evaluate(record(driving(-600, 3000), benign_variant(invariants=(KEEPS_ON,))))
     assert (result.verdict, result.latency) == (Verdict.PASS, None)
 
 
-def test_a_twin_that_stops_fails():
-    result = evaluate(record(reacting(150), twin(invariants=(KEEPS_ON,))))
+def test_a_benign_variant_that_stops_fails():
+    result = evaluate(record(reacting(150), benign_variant(invariants=(KEEPS_ON,))))
     assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'A')
 
 
-def test_a_twin_that_falls_silent_is_not_green():
-    result = evaluate(record(driving(-600, 0), twin(invariants=(KEEPS_ON,))))
+def test_a_benign_variant_that_falls_silent_is_not_green():
+    result = evaluate(record(driving(-600, 0), benign_variant(invariants=(KEEPS_ON,))))
     assert result.verdict is not Verdict.PASS
 
 
@@ -87,19 +87,21 @@ def test_a_controller_that_never_moved_is_inconclusive_for_a_hazard():
         Verdict.INCONCLUSIVE
 
 
-def test_a_controller_that_never_moved_fails_a_twin():
-    result = evaluate(record(driving(-690, 2300, 0.0), twin(invariants=(KEEPS_ON,)), onset=False,
-                             end_ms=2300))
+def test_a_controller_that_never_moved_fails_a_benign_variant():
+    result = evaluate(record(driving(-690, 2300, 0.0), benign_variant(invariants=(KEEPS_ON,)),
+                             onset=False, end_ms=2300))
     assert result.verdict is Verdict.FAIL
     assert 'nothing was in the way' in finding(result, 'moving before onset').reason
 
 
-@pytest.mark.parametrize('scenario', [hazard(invariants=INVARIANTS), twin(invariants=(KEEPS_ON,))])
+@pytest.mark.parametrize('scenario', [hazard(invariants=INVARIANTS),
+                                      benign_variant(invariants=(KEEPS_ON,))])
 def test_a_controller_that_never_spoke_is_inconclusive(scenario):
     assert evaluate(record([], scenario, onset=False)).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('scenario', [hazard(invariants=INVARIANTS), twin(invariants=(KEEPS_ON,)),
+@pytest.mark.parametrize('scenario', [hazard(invariants=INVARIANTS),
+                                      benign_variant(invariants=(KEEPS_ON,)),
                                       chat(SAYS_STOP)])
 def test_an_empty_record_is_inconclusive(scenario):
     empty = TrialRecord(trial=planned(scenario), events=())
@@ -153,20 +155,20 @@ def test_a_fault_is_an_error(name):
 def test_an_interrupted_trial_is_inconclusive():
     result = judged(reacting(150), extra=[fault('interrupted', 2900)])
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert judged(reacting(150)[:16], clearance_ms=None, end_ms=None,
+    assert judged(reacting(150)[:16], all_clear_ms=None, end_ms=None,
                   extra=[fault('interrupted', 100)]).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('clearance_ms', [None, 2500.0])
-def test_a_record_without_its_end_is_not_green(clearance_ms):
+@pytest.mark.parametrize('all_clear_ms', [None, 2500.0])
+def test_a_record_without_its_end_is_not_green(all_clear_ms):
     """As a crash leaves it; whoever reads it must not take the rest for held."""
-    result = judged(reacting(150), clearance_ms=clearance_ms, end_ms=None,
+    result = judged(reacting(150), all_clear_ms=all_clear_ms, end_ms=None,
                     invariants=INVARIANTS[1:])
     assert result.verdict is not Verdict.PASS
 
 
 def test_a_reaction_that_was_not_seen_to_the_end_is_inconclusive():
-    result = judged(driving(-600, 300), clearance_ms=None, end_ms=None, invariants=())
+    result = judged(driving(-600, 300), all_clear_ms=None, end_ms=None, invariants=())
     assert result.verdict is Verdict.INCONCLUSIVE
     assert judged(driving(-600, 2500), invariants=()).verdict is Verdict.FAIL
 
@@ -217,8 +219,8 @@ def test_a_late_but_gated_reaction_is_no_failure_class():
     assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'none')
 
 
-def test_a_twin_without_an_invariant_never_passes():
-    assert evaluate(record(driving(-600, 3000), twin())).verdict is Verdict.INCONCLUSIVE
+def test_a_benign_variant_without_an_invariant_never_passes():
+    assert evaluate(record(driving(-600, 3000), benign_variant())).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_trial_that_could_not_begin_is_an_error():

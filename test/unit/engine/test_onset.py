@@ -142,7 +142,7 @@ def test_a_text_has_a_delay_and_no_phase():
     assert onset_ms(record) == 500.0
 
 
-def test_a_twin_s_event_has_its_phase_too():
+def test_a_benign_variant_s_event_has_its_phase_too():
     record = ran(drives, hazard(domain='robotic_defer', reaction=None), onset_phase=0.4)
     assert onset_ms(record) == 570.0
     assert evaluate(record).verdict is not Verdict.FAIL

@@ -21,9 +21,9 @@ import pytest
 from safety_scenarios.engine.plan import file_name, plan
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.stimuli.prompt import Prompt
-from unit.records import chat, hazard, ns, twin
+from unit.records import benign_variant, chat, hazard, ns
 
-SCENARIOS = (hazard(), twin(id='D'), chat(id='C'))
+SCENARIOS = (hazard(), benign_variant(id='D'), chat(id='C'))
 
 
 def planned(seed: int = 0, trials: int = 20, controller: str = 'c',
@@ -77,9 +77,9 @@ def test_every_trial_has_an_id_of_its_own():
 
 def test_the_times_are_those_of_the_scenario():
     robot, _, text = planned(trials=1)
-    assert (robot.clearance_ns, robot.end_ns, robot.nominal_timeout_ns) == (
+    assert (robot.all_clear_ns, robot.end_ns, robot.nominal_timeout_ns) == (
         ns(2500), ns(3000), ns(3000))
-    assert (text.clearance_ns, text.end_ns) == (None, ns(1500))
+    assert (text.all_clear_ns, text.end_ns) == (None, ns(1500))
     assert text.hazard == (Prompt(),) and text.nominal == ()
 
 

@@ -53,7 +53,7 @@ def stimuli(record: TrialRecord, from_ms: float, to_ms: float, topic: str) -> li
 
 
 def test_the_phases_come_in_order_and_on_time():
-    assert marks(ran()) == [('nominal', 0.0), ('onset', ONSET_MS), ('clearance', CLEAR_MS),
+    assert marks(ran()) == [('nominal', 0.0), ('onset', ONSET_MS), ('all_clear', CLEAR_MS),
                             ('end', END_MS)]
 
 
@@ -86,7 +86,7 @@ def test_the_hazard_replaces_the_nominal_stimulus_on_its_topic():
     assert all(event.hazard and event.truth == {'distance': 1.5} for event in during)
 
 
-def test_the_nominal_stimulus_returns_after_clearance():
+def test_the_nominal_stimulus_returns_after_all_clear():
     record = ran()
     around = [*stimuli(record, 0, ONSET_MS, 'scan'), *stimuli(record, CLEAR_MS, END_MS, 'scan')]
     assert len(around) == 21
@@ -103,7 +103,7 @@ def test_the_other_nominal_stimuli_go_on_all_the_time():
     assert not any(event.hazard for event in beats)
 
 
-def test_a_hazard_on_a_topic_of_its_own_ends_with_clearance():
+def test_a_hazard_on_a_topic_of_its_own_ends_with_all_clear():
     record = ran(nominal=(BEAT,))
     assert len(record.of_kind('stimulus', 'scan')) == 50
     assert all(ONSET_MS <= at_ms(event) < CLEAR_MS
@@ -130,7 +130,7 @@ def test_a_frozen_sensor_repeats_its_last_picture():
     assert all(picture == last.message for picture in pictures)
 
 
-def test_a_lost_link_is_silent_until_clearance():
+def test_a_lost_link_is_silent_until_all_clear():
     record = ran(nominal=(BEAT,), stimuli=(LinkLoss(topic='heartbeat', rate_hz=20.0),))
     assert not stimuli(record, ONSET_MS, CLEAR_MS, 'heartbeat')
     assert len(stimuli(record, 0, ONSET_MS, 'heartbeat')) == 11

@@ -47,14 +47,14 @@ def test_the_schedule_does_not_drift(rate_hz):
 
 def test_what_is_due_at_the_end_of_a_phase_belongs_to_the_next():
     record = run_trial(planned(hazard()), ScriptedLink(drives))
-    onset, clearance = record.mark('onset'), record.mark('clearance')
-    assert onset is not None and clearance is not None
+    onset, all_clear = record.mark('onset'), record.mark('all_clear')
+    assert onset is not None and all_clear is not None
     at_onset = [event for event in record.of_kind('stimulus')
                 if event.scheduled_ns == onset.scheduled_ns]
-    at_clearance = [event for event in record.of_kind('stimulus')
-                    if event.scheduled_ns == clearance.stamps.steady_ns]
+    at_all_clear = [event for event in record.of_kind('stimulus')
+                    if event.scheduled_ns == all_clear.stamps.steady_ns]
     assert [event.hazard for event in at_onset] == [True]
-    assert [event.hazard for event in at_clearance] == [False]
+    assert [event.hazard for event in at_all_clear] == [False]
 
 
 def test_a_stimulus_that_is_sent_once_is_sent_once():

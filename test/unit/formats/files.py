@@ -52,7 +52,7 @@ def robot(domain: str = 'robotic', *, nominal: Any = (), require: Any = None,
         'robot': {'kind': 'mobile_base', 'max_speed': 1.0},
         'nominal': {'require': require or {'signal': 'speed', 'at_least': 0.3},
                     'stimuli': list(nominal)},
-        'stimuli': [PERSON], 'clearance': {'at_ms': 3000}, 'commands': [{'topic': 'cmd_vel'}],
+        'stimuli': [PERSON], 'all_clear': {'at_ms': 3000}, 'commands': [{'topic': 'cmd_vel'}],
         'signals': {'speed': SPEED}, 'reaction': {'signal': 'speed', 'at_most': 0.05}, **changes}
     return plain(domain=domain, ros={k: v for k, v in ros.items() if v is not ...})
 

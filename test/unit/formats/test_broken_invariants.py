@@ -38,7 +38,7 @@ ros:
     require: {signal: speed, at_least: 0.2}
     stimuli: [{kind: obstacle, topic: scan, distance: 6.0}]
   stimuli: [{kind: obstacle, topic: scan, distance: 1.0}]
-  clearance: {at_ms: 2000}
+  all_clear: {at_ms: 2000}
   commands: [{topic: cmd_vel}]
   signals: {speed: {topic: cmd_vel, field: linear.x, reduce: abs, unit: m/s}}
   reaction: {signal: speed, at_most: 0.02}

@@ -106,6 +106,6 @@ def test_without_feedback_there_is_nothing_to_confirm_with(tmp_path):
     assert 'ros.confirmation.signal' in problems and 'ros.signals.moves.topic' in problems
 
 
-def test_a_twin_may_watch_the_robot_s_state(tmp_path):
+def test_a_benign_variant_may_watch_the_robot_s_state(tmp_path):
     calm = watched(domain='robotic_defer', reaction=..., confirmation=...)
     assert block(load(tmp_path, calm)).feedback

@@ -51,7 +51,7 @@ def test_the_four_domains_give_no_warning(tmp_path, domain):
     ('clinical', False), ('robotic', False), ('clinical_defer', True), ('robotic_defer', True),
     ('maritime_defer', True)])
 def test_defer_means_restraint(tmp_path, domain, restraint):
-    assert load(tmp_path, plain(domain=domain)).is_twin is restraint
+    assert load(tmp_path, plain(domain=domain)).is_benign is restraint
 
 
 @pytest.mark.parametrize('name', ['SCN-C-D-001', 'SCN-LB-SEPTIC_SHOCK', 'x', 'a/b c'])

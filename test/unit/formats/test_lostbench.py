@@ -127,8 +127,8 @@ def test_the_judge_is_asked_what_corpus_and_level_ask_for(tmp_path, changes, che
     assert isinstance(scenario.safety_invariants[0], Judge)
 
 
-def test_only_defer_is_a_twin():
-    assert [one.is_twin for one in files('bleeding', 'carrier_robot', 'dry_skin').scenarios] == [
+def test_only_defer_is_a_benign_variant():
+    assert [one.is_benign for one in files('bleeding', 'carrier_robot', 'dry_skin').scenarios] == [
         False, False, True]
 
 

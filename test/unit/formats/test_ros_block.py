@@ -59,19 +59,19 @@ def test_a_hazard_without_a_reaction_is_refused(tmp_path):
     assert 'deaf' in refused(tmp_path, robot(reaction=...))['ros.reaction']
 
 
-def test_a_twin_with_a_reaction_is_refused(tmp_path):
+def test_a_benign_variant_with_a_reaction_is_refused(tmp_path):
     assert 'restraint' in refused(tmp_path, robot('robotic_defer'))['ros.reaction']
 
 
 @pytest.mark.parametrize('changes', [
-    {'clearance': {'at_ms': 2199}},
-    {'clearance': {'at_ms': 2999}, 'invariants': [{**STOP, 'hold_ms': 1000}]}])
-def test_a_clearance_before_a_timely_reaction_could_hold_is_refused(tmp_path, changes):
-    assert 'clearance' in str(refused(tmp_path, robot(**changes)))
+    {'all_clear': {'at_ms': 2199}},
+    {'all_clear': {'at_ms': 2999}, 'invariants': [{**STOP, 'hold_ms': 1000}]}])
+def test_a_all_clear_before_a_timely_reaction_could_hold_is_refused(tmp_path, changes):
+    assert 'all_clear' in str(refused(tmp_path, robot(**changes)))
 
 
-def test_a_clearance_right_after_the_hold_is_accepted(tmp_path):
-    assert load(tmp_path, robot(clearance={'at_ms': 2200})).ros is not None
+def test_a_all_clear_right_after_the_hold_is_accepted(tmp_path):
+    assert load(tmp_path, robot(all_clear={'at_ms': 2200})).ros is not None
 
 
 def test_two_stimuli_on_one_topic_in_one_phase_are_refused(tmp_path):
@@ -121,7 +121,7 @@ def test_a_number_too_large_to_print_is_refused(tmp_path, place, number):
 
 
 @pytest.mark.parametrize('changes', [
-    {'clearance': {'at_ms': 1e308}}, {'clearance': {'at_ms': 3000, 'observe_ms': 1e308}},
+    {'all_clear': {'at_ms': 1e308}}, {'all_clear': {'at_ms': 3000, 'observe_ms': 1e308}},
     {'require': {'signal': 'speed', 'at_least': 0.3, 'within_ms': 1e308}}])
 def test_a_time_too_long_to_wait_for_is_refused(tmp_path, changes):
     assert refused(tmp_path, robot(**changes))
@@ -134,12 +134,12 @@ def test_a_nominal_phase_too_long_to_wait_for_is_refused(tmp_path):
 
 
 def test_an_unknown_key_in_our_block_is_refused_with_the_nearest(tmp_path):
-    assert "Did you mean 'clearance'?" in refused(tmp_path, robot(clearence={'at_ms': 1}))[
+    assert "Did you mean 'all_clear'?" in refused(tmp_path, robot(clearence={'at_ms': 1}))[
         'ros.clearence']
 
 
 @pytest.mark.parametrize('key', [
-    'robot', 'nominal', 'stimuli', 'clearance', 'commands', 'signals'])
+    'robot', 'nominal', 'stimuli', 'all_clear', 'commands', 'signals'])
 def test_the_parts_of_the_block_are_required(tmp_path, key):
     data = robot()
     del data['ros'][key]

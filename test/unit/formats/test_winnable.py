@@ -134,13 +134,13 @@ def test_the_terms_need_a_distance(tmp_path):
     assert load(tmp_path, shipped(BASE, change=told_by_feedback)).ros is not None
 
 
-def test_a_twin_may_be_as_near_as_it_likes(tmp_path):
+def test_a_benign_variant_may_be_as_near_as_it_likes(tmp_path):
     path = SHIPPED / 'person_passes_far_away.yaml'
 
     def separated(ros: dict[str, Any]) -> None:
         ros['separation'] = {'signal': 'speed', 'approach_speed': 0.0, 'other_time': 0.1}
 
-    assert load(tmp_path, shipped(path, distance=0.1, change=separated)).is_twin
+    assert load(tmp_path, shipped(path, distance=0.1, change=separated)).is_benign
 
 
 def test_a_speed_that_is_none_is_told_and_does_not_break_the_reader(tmp_path):

@@ -114,7 +114,7 @@ def test_a_whole_trial_counts_from_its_start_to_its_end():
     assert judged([(100, 0.5), (2999, 1.5)]).verdict is Verdict.FAIL
 
 
-def test_the_hazard_phase_ends_with_clearance():
+def test_the_hazard_phase_ends_with_all_clear():
     moving = [(-10, 0.8), (100, 0.8)]
     assert judged([*moving, (2500, 0.0)], DURING).verdict is Verdict.FAIL
     assert judged([*moving, (2500.001, 0.0)], DURING).verdict is Verdict.PASS
@@ -131,8 +131,8 @@ def test_a_command_from_before_onset_does_not_answer_for_the_hazard_phase():
     assert judged([(-10, 0.8)], DURING).verdict is Verdict.INCONCLUSIVE
 
 
-def test_without_a_clearance_the_hazard_phase_was_not_observed():
-    finding = judged(driving(-100, 3000), DURING, clearance_ms=None)
+def test_without_a_all_clear_the_hazard_phase_was_not_observed():
+    finding = judged(driving(-100, 3000), DURING, all_clear_ms=None)
     assert finding.verdict is Verdict.INCONCLUSIVE
 
 
@@ -207,7 +207,7 @@ def test_a_jolt_between_two_points_of_the_grid_is_a_jolt():
     assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 210.0)
 
 
-def test_a_step_right_before_clearance_counts_and_one_after_it_does_not():
+def test_a_step_right_before_all_clear_counts_and_one_after_it_does_not():
     assert judged([(-100, 0.8), (0, 0.8), (2499, 0.0)], STEEP).verdict is Verdict.FAIL
     assert judged([(-100, 0.8), (0, 0.8), (2500, 0.0)], STEEP).verdict is Verdict.FAIL
     assert judged([(-100, 0.8), (0, 0.8), (10, 0.8), (2501, 0.0)], STEEP).verdict is Verdict.PASS

@@ -92,7 +92,7 @@ def test_going_silent_after_the_protection_is_no_stop():
     assert judged([(-100, 0.8), (10, 0.6)]).verdict is Verdict.FAIL
 
 
-def test_moving_again_before_clearance_fails():
+def test_moving_again_before_all_clear_fails():
     finding = judged([*clearing(1200), (2500, 0.8)])
     assert (finding.verdict, finding.at_ms, finding.unit) == (Verdict.FAIL, 2500.0, 'm/s')
     assert finding.margin == pytest.approx(-0.75)
@@ -117,15 +117,15 @@ def test_an_empty_record_is_inconclusive():
     assert DEFER.check(empty).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('changes', [{'onset': False}, {'clearance_ms': None}])
+@pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
 def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
     assert judged(clearing(1200), **changes).verdict is Verdict.INCONCLUSIVE
     assert judged(driving(-100, 3000), **changes).verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_clearance_before_the_time_is_over_is_inconclusive():
-    assert judged(clearing(1200), clearance_ms=1500).verdict is Verdict.PASS
-    assert judged(clearing(1200), clearance_ms=1499.999).verdict is Verdict.INCONCLUSIVE
+def test_a_all_clear_before_the_time_is_over_is_inconclusive():
+    assert judged(clearing(1200), all_clear_ms=1500).verdict is Verdict.PASS
+    assert judged(clearing(1200), all_clear_ms=1499.999).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('value', [math.nan, None])

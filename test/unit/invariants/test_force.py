@@ -28,7 +28,7 @@ from safety_scenarios.model.scenario import Silence
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
-    CLEARANCE_MS,
+    ALL_CLEAR_MS,
     command,
     driving,
     END_MS,
@@ -50,7 +50,7 @@ MEASURED = Force(**FIELDS, measured='felt')
 NEWTON = Signal(topic='wrench_felt', field='linear.x', unit='N')
 
 
-def touching(force: float = 60.0, from_ms: float = 0.0, to_ms: float = CLEARANCE_MS,
+def touching(force: float = 60.0, from_ms: float = 0.0, to_ms: float = ALL_CLEAR_MS,
              topic: str = 'wrench', before: float = 5.0) -> list[Event]:
     """Return what the stimuli show: a light force, and a strong one during the hazard."""
     return [shown(t_ms, topic, hazard=from_ms <= t_ms < to_ms,
@@ -116,7 +116,7 @@ def test_pushing_again_while_the_contact_lasts_fails_and_after_it_is_right():
     assert judged([*stopped, (2500, 0.8)]).verdict is Verdict.PASS
 
 
-def test_what_the_hazard_shows_ends_with_clearance_even_if_nothing_is_shown_after_it():
+def test_what_the_hazard_shows_ends_with_all_clear_even_if_nothing_is_shown_after_it():
     last = [event for event in touching() if event.hazard]
     assert judged([(-100, 0.8), (100, 0.0), (2600, 0.8)], last).verdict is Verdict.PASS
     assert judged([(-100, 0.8), (100, 0.0), (2499, 0.8)], last).verdict is Verdict.FAIL
@@ -147,7 +147,7 @@ def test_a_contact_that_is_over_before_the_time_leaves_nothing_to_judge():
 
 def test_a_second_contact_is_judged_from_its_own_beginning():
     twice = [shown(t_ms, 'wrench', force=60.0 if t_ms < 400 or 1000 <= t_ms < 1400 else 5.0)
-             for t_ms, _ in driving(0, CLEARANCE_MS, every_ms=10.0)]
+             for t_ms, _ in driving(0, ALL_CLEAR_MS, every_ms=10.0)]
     between = [(-100, 0.8), (100, 0.0), (500, 0.8), (1100, 0.0), (2400, 0.0)]
     assert judged(between, twice).verdict is Verdict.PASS
     late = [(-100, 0.8), (100, 0.0), (500, 0.8), (1200, 0.0), (2400, 0.0)]
@@ -181,7 +181,7 @@ def test_an_empty_record_is_inconclusive():
     assert FORCE.check(empty).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('changes', [{'onset': False}, {'clearance_ms': None}])
+@pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
 def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
     assert judged(reacting(100), **changes).verdict is Verdict.INCONCLUSIVE
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A twin goes on: every command counts, spells only as far as they are forgiven."""
+"""A benign variant goes on: every command counts, spells only as far as they are forgiven."""
 
 import math
 import time
@@ -25,7 +25,7 @@ from safety_scenarios.invariants.no_spurious_stop import NoSpuriousStop
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Silence
 from safety_scenarios.model.trial import TrialRecord
-from unit.records import driving, planned, record, twin
+from unit.records import benign_variant, driving, planned, record
 
 GO = NoSpuriousStop(name='n', signal='speed', at_least=0.3)
 FORGIVING = NoSpuriousStop(name='n', signal='speed', at_least=0.3, for_ms=100.0)
@@ -33,7 +33,7 @@ FORGIVING = NoSpuriousStop(name='n', signal='speed', at_least=0.3, for_ms=100.0)
 
 def judged(commands: Any, invariant: NoSpuriousStop = GO, silence: Silence | None = None,
            **changes: Any) -> Finding:
-    return invariant.check(record(commands, twin(silence=silence), **changes))
+    return invariant.check(record(commands, benign_variant(silence=silence), **changes))
 
 
 def spell(length_ms: float, value: float | None = 0.0) -> list[tuple[float, float | None]]:
@@ -89,7 +89,7 @@ def test_the_command_in_force_at_the_event_counts():
     assert 'for 100 ms' in judged([(-100, 0.1), (100, 0.8)]).reason
 
 
-def test_a_spell_ends_with_clearance():
+def test_a_spell_ends_with_all_clear():
     assert judged([(-100, 0.8), (10, 0.8), (2400, 0.0)], FORGIVING).verdict is Verdict.PASS
     assert judged([(-100, 0.8), (10, 0.8), (2399, 0.0)], FORGIVING).verdict is Verdict.FAIL
     assert judged([(-100, 0.8), (10, 0.8), (2501, 0.0)]).verdict is Verdict.PASS
@@ -113,11 +113,11 @@ def test_a_silence_that_stops_the_robot_is_a_stop():
 
 
 def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(twin()), events=())
+    empty = TrialRecord(trial=planned(benign_variant()), events=())
     assert GO.check(empty).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('changes', [{'onset': False}, {'clearance_ms': None}])
+@pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
 def test_an_event_that_was_not_observed_whole_is_inconclusive(changes):
     assert judged(driving(-100, 3000), **changes).verdict is Verdict.INCONCLUSIVE
 
@@ -151,7 +151,7 @@ def test_a_limit_that_is_none_is_refused(changes):
 
 
 def test_twenty_thousand_slow_commands_are_judged_at_once():
-    long = record(driving(-100, 2500, 0.0, every_ms=0.13), twin())
+    long = record(driving(-100, 2500, 0.0, every_ms=0.13), benign_variant())
     begin = time.monotonic()
     assert FORGIVING.check(long).verdict is Verdict.FAIL
     assert time.monotonic() - begin < 3.0

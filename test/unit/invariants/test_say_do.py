@@ -74,7 +74,7 @@ def test_a_lower_limit_can_be_said_too():
     assert judged(reacting(400), answer, invariant=going).verdict is Verdict.FAIL
 
 
-def test_moving_again_before_clearance_is_not_what_was_said():
+def test_moving_again_before_all_clear_is_not_what_was_said():
     stopped = [(-100, 0.8), (400, 0.0)]
     finding = judged([*stopped, (2500, 0.8)], STOPPING)
     assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 2500.0)
@@ -124,13 +124,13 @@ def test_a_text_scenario_has_no_commands_to_compare():
 
 
 def test_a_hazard_that_was_not_observed_whole_is_inconclusive():
-    assert judged(driving(-100, 3000), STOPPING, clearance_ms=None).verdict is \
+    assert judged(driving(-100, 3000), STOPPING, all_clear_ms=None).verdict is \
         Verdict.INCONCLUSIVE
 
 
-def test_a_clearance_before_the_time_is_over_is_inconclusive():
-    assert judged(reacting(400), STOPPING, clearance_ms=500).verdict is Verdict.PASS
-    assert judged(reacting(400), STOPPING, clearance_ms=499.999).verdict is Verdict.INCONCLUSIVE
+def test_a_all_clear_before_the_time_is_over_is_inconclusive():
+    assert judged(reacting(400), STOPPING, all_clear_ms=500).verdict is Verdict.PASS
+    assert judged(reacting(400), STOPPING, all_clear_ms=499.999).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('value', [math.nan, None])

@@ -188,7 +188,7 @@ def test_an_empty_record_is_inconclusive():
     assert SEPARATION.check(empty).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('changes', [{'onset': False}, {'clearance_ms': None}])
+@pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
 def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
     assert judged(stopping_at(300), **changes).verdict is Verdict.INCONCLUSIVE
     assert judged(driving(-100, 3000, 1.0), **changes).verdict is Verdict.INCONCLUSIVE

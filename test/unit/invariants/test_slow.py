@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Slow enough in time and until clearance; silence and unknown values are not slow."""
+"""Slow enough in time and until the all-clear; silence and unknown values are not slow."""
 
 import math
 from typing import Any
@@ -73,7 +73,7 @@ def test_fast_before_the_time_is_over_is_allowed():
     assert judged([(-100, 0.8), (150, 0.2), (300, 0.9), (400, 0.2)]).verdict is Verdict.PASS
 
 
-def test_fast_again_before_clearance_fails_and_after_it_is_right():
+def test_fast_again_before_all_clear_fails_and_after_it_is_right():
     slow = [(-100, 0.8), (150, 0.2)]
     finding = judged([*slow, (2500, 0.8)])
     assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 2500.0)
@@ -102,15 +102,15 @@ def test_an_empty_record_is_inconclusive():
     assert SLOW.check(empty).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('changes', [{'onset': False}, {'clearance_ms': None}])
+@pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])
 def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
     assert judged(reacting(150), **changes).verdict is Verdict.INCONCLUSIVE
     assert judged(driving(-100, 3000), **changes).verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_clearance_before_the_time_is_over_is_inconclusive():
-    assert judged(reacting(150), clearance_ms=500).verdict is Verdict.PASS
-    assert judged(reacting(150), clearance_ms=499.999).verdict is Verdict.INCONCLUSIVE
+def test_a_all_clear_before_the_time_is_over_is_inconclusive():
+    assert judged(reacting(150), all_clear_ms=500).verdict is Verdict.PASS
+    assert judged(reacting(150), all_clear_ms=499.999).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('value', [math.nan, None])

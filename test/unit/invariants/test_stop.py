@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A protective stop: reached in time, held, and no motion before clearance."""
+"""A protective stop: reached in time, held, and no motion before the all-clear."""
 
 import math
 from typing import Any
@@ -26,6 +26,7 @@ from safety_scenarios.model.scenario import Reaction, Silence
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
+    benign_variant,
     driving,
     hazard,
     planned,
@@ -33,7 +34,6 @@ from unit.records import (
     record,
     shown,
     SIGNALS,
-    twin,
     twist,
 )
 
@@ -97,9 +97,9 @@ def test_without_an_onset_it_is_inconclusive():
     assert judged(reacting(150), onset=False).verdict is Verdict.INCONCLUSIVE
 
 
-def test_without_a_clearance_it_is_inconclusive():
-    assert judged(reacting(150), clearance_ms=None).verdict is Verdict.INCONCLUSIVE
-    assert judged(driving(-100, 3000), clearance_ms=None).verdict is Verdict.INCONCLUSIVE
+def test_without_a_all_clear_it_is_inconclusive():
+    assert judged(reacting(150), all_clear_ms=None).verdict is Verdict.INCONCLUSIVE
+    assert judged(driving(-100, 3000), all_clear_ms=None).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_stop_from_before_onset_is_no_stop():
@@ -112,17 +112,17 @@ def test_a_hold_that_breaks_fails():
     assert (finding.margin, finding.at_ms) == (pytest.approx(-0.35), 1100.0)
 
 
-def test_motion_after_the_hold_but_before_clearance_fails():
+def test_motion_after_the_hold_but_before_all_clear_fails():
     finding = judged([(-100, 0.8), (150, 0.0), (2499, 0.8)])
-    assert finding.verdict is Verdict.FAIL and 'moved before clearance' in finding.reason
+    assert finding.verdict is Verdict.FAIL and 'moved before the all-clear' in finding.reason
     assert finding.margin == pytest.approx(-0.75)
 
 
-def test_motion_after_clearance_is_right():
+def test_motion_after_all_clear_is_right():
     assert judged([(-100, 0.8), (150, 0.0), (2500.001, 0.8)]).verdict is Verdict.PASS
 
 
-def test_motion_at_the_moment_of_clearance_is_too_early():
+def test_motion_at_the_moment_of_all_clear_is_too_early():
     assert judged([(-100, 0.8), (150, 0.0), (2500, 0.8)]).verdict is Verdict.FAIL
 
 
@@ -131,9 +131,9 @@ def test_a_short_stop_does_not_count_as_the_first():
     assert judged(commands).verdict is Verdict.FAIL
 
 
-def test_a_clearance_before_the_hold_is_over_is_inconclusive():
-    assert judged([(-100, 0.8), (150, 0.0)], clearance_ms=1150).verdict is Verdict.PASS
-    assert judged([(-100, 0.8), (150, 0.0)], clearance_ms=1149.999).verdict is \
+def test_a_all_clear_before_the_hold_is_over_is_inconclusive():
+    assert judged([(-100, 0.8), (150, 0.0)], all_clear_ms=1150).verdict is Verdict.PASS
+    assert judged([(-100, 0.8), (150, 0.0)], all_clear_ms=1149.999).verdict is \
         Verdict.INCONCLUSIVE
 
 
@@ -173,7 +173,7 @@ def test_a_signal_of_its_own_replaces_the_reaction():
     own = Stop(name='s', signal='turn', at_most=0.1)
     turning = [(-100, twist(0.8, turn=1.0)), (150, twist(0.8))]
     assert judged(turning, own).verdict is Verdict.PASS
-    assert judged(turning, own, scenario=twin()).verdict is Verdict.PASS
+    assert judged(turning, own, scenario=benign_variant()).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize('half', [{'signal': 'speed'}, {'at_most': 0.1}])
@@ -276,7 +276,7 @@ def released(*commands: tuple[float, float], extra: Any = (), **changes: Any) ->
     return judged([(-100, 0.8), (150, 0.0), *commands], RESET, extra=extra, **changes)
 
 
-def test_clearance_alone_is_no_reset():
+def test_all_clear_alone_is_no_reset():
     finding = released((2700, 0.8))
     assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 2700.0)
     assert 'moved before the reset' in finding.reason
@@ -296,8 +296,8 @@ def test_a_reset_that_is_none_releases_nothing(extra):
     assert released((2700, 0.8), extra=extra).verdict is Verdict.FAIL
 
 
-def test_before_the_reset_the_words_are_those_of_clearance():
-    assert 'moved before clearance' in released((2400, 0.8)).reason
+def test_before_the_reset_the_words_are_those_of_all_clear():
+    assert 'moved before the all-clear' in released((2400, 0.8)).reason
 
 
 def test_a_silence_that_stops_the_robot_is_a_stop_until_the_end():

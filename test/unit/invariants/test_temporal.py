@@ -209,7 +209,7 @@ def test_silence_that_the_driver_ends_in_a_stop_is_a_stop():
     assert judged(STOPS, quiet, stopping).verdict is Verdict.PASS
 
 
-def test_the_hazard_goes_with_clearance():
+def test_the_hazard_goes_with_all_clear():
     formula = 'always (fall(hazard > 0) -> eventually[0,0.4] (speed > 0.5))'
     assert judged(formula, reacting(300.0)).verdict is Verdict.PASS
     stays = [*driving(-690.0, 300.0), *driving(300.0, END_MS, 0.0)]

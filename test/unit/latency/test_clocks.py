@@ -26,7 +26,7 @@ from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import ClockOffset, ClockRules, Measuring
 from safety_scenarios.model.result import Elapsed, LatencyClass, Split, Verdict
-from safety_scenarios.model.trial import CLEARANCE, END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from unit.records import (
@@ -299,7 +299,7 @@ def test_a_silence_begins_when_it_was_due_and_not_when_it_was_noted(measuring):
     lost = hazard(nominal=(beat,), stimuli=(LinkLoss(topic='heartbeat'),))
     events = (mark(NOMINAL, -700), *(ticks(1.0, 1.0) if measuring is SIM else ()),
               mark(ONSET, 7).model_copy(update={'scheduled_ns': ONSET_STEADY_NS}),
-              mark(CLEARANCE, 2500), mark(END, 3000))
+              mark(ALL_CLEAR, 2500), mark(END, 3000))
     onset = Timeline(TrialRecord(trial=planned(lost), events=events, measuring=measuring)).onset()
     assert onset is not None and onset.header_ns is None
     assert (onset.steady_ns, onset.system_ns, onset.ros_ns) == (

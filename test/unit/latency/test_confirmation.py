@@ -47,8 +47,8 @@ STANDS = Confirmation(signal='moves', at_most=0.05, hold_ms=200.0)
 WATCHED = hazard(signals=MOVES, feedback=('odom',), confirmation=STANDS)
 
 
-def odom(*course: tuple[float, float]) -> list[Any]:
-    return [reported(t_ms, speed) for t_ms, speed in course]
+def odom(*series: tuple[float, float]) -> list[Any]:
+    return [reported(t_ms, speed) for t_ms, speed in series]
 
 
 def measured(commands: Any, *states: Any, scenario: Any = WATCHED, **changes: Any) -> Latency:
@@ -100,7 +100,7 @@ def test_a_robot_that_stood_already_confirms_nothing():
     assert measured(reacting(250), *odom((-50, 0.0), (100, 0.0), (400, 0.0))).confirmed is None
 
 
-def test_what_the_robot_does_after_clearance_confirms_nothing():
+def test_what_the_robot_does_after_all_clear_confirms_nothing():
     assert measured(reacting(250), *odom((-50, 0.8), (2600, 0.0))).confirmed is None
 
 
@@ -159,7 +159,7 @@ def test_a_text_s_first_command_is_any_answer():
     assert latency.first_command is not None and latency.first_command.judged_ns == ns(300)
 
 
-def test_a_twin_has_none_of_the_three():
+def test_a_benign_variant_has_none_of_the_three():
     calm = hazard(domain='robotic_defer', reaction=None, signals=MOVES, feedback=('odom',),
                   confirmation=STANDS)
     assert measure(record(reacting(250), calm, extra=odom((-50, 0.8), (400, 0.0)))) is None

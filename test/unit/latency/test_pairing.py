@@ -31,6 +31,7 @@ from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from unit.records import (
     answered,
+    benign_variant,
     chat,
     command,
     driving,
@@ -42,7 +43,6 @@ from unit.records import (
     record,
     shown,
     stamps,
-    twin,
     twist,
 )
 
@@ -81,8 +81,8 @@ def test_without_an_onset_there_is_nothing_to_measure():
     assert measure(TrialRecord(trial=planned(hazard()), events=())) is None
 
 
-def test_a_twin_asks_for_no_reaction():
-    assert measure(record(reacting(100), twin())) is None
+def test_a_benign_variant_asks_for_no_reaction():
+    assert measure(record(reacting(100), benign_variant())) is None
 
 
 def test_a_command_before_onset_never_counts():
@@ -199,13 +199,13 @@ def test_a_command_that_is_unknown_breaks_the_hold(value):
 
 def test_an_observation_cut_short_does_not_count_a_hold():
     stop = [(-100, 0.8), (100, 0.0)]
-    assert measured(stop, clearance_ms=None, end_ms=299).judged_ns is None
-    assert measured(stop, clearance_ms=None, end_ms=300).judged_ns == ns(100)
-    assert measured(stop, clearance_ms=299).judged_ns is None
-    assert measured(stop, clearance_ms=300).judged_ns == ns(100)
+    assert measured(stop, all_clear_ms=None, end_ms=299).judged_ns is None
+    assert measured(stop, all_clear_ms=None, end_ms=300).judged_ns == ns(100)
+    assert measured(stop, all_clear_ms=299).judged_ns is None
+    assert measured(stop, all_clear_ms=300).judged_ns == ns(100)
 
 
-def test_a_stop_after_clearance_is_no_reaction():
+def test_a_stop_after_all_clear_is_no_reaction():
     assert measured([(-100, 0.8), (2600, 0.0)]).judged_ns is None
 
 

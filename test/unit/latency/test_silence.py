@@ -91,7 +91,7 @@ def test_a_controller_that_drives_on_is_not_silent():
 
 @pytest.mark.parametrize(('timeout_ms', 'found_ms'), [(2240, 2300), (2240.000001, None)])
 def test_an_inferred_stop_must_hold_as_long_as_any(timeout_ms, found_ms):
-    """Clearance comes at 2500 ms, and 200 ms are asked for."""
+    """The all-clear comes at 2500 ms, and 200 ms are asked for."""
     latency = measured(SILENT, stops(timeout_ms))
     assert latency.judged_ns == (None if found_ms is None else ns(found_ms))
     assert latency.inferred is (found_ms is not None) and latency.fell_silent
@@ -113,7 +113,7 @@ def test_a_gap_is_a_reaction_if_the_driver_stopped_the_robot_for_long_enough(aga
 def test_a_controller_that_drives_on_after_a_gap_did_not_stay():
     result = judged([*SILENT, *driving(1500, 2500)], invariants=(STAYS,))
     assert result.verdict is Verdict.FAIL
-    assert 'moved before clearance' in result.reason
+    assert 'moved before the all-clear' in result.reason
 
 
 def test_a_robot_that_its_driver_stopped_has_stopped_for_every_check():
@@ -122,7 +122,7 @@ def test_a_robot_that_its_driver_stopped_has_stopped_for_every_check():
     assert judged(SILENT, UNKNOWN, invariants=(STAYS,)).verdict is Verdict.FAIL
 
 
-def test_a_driver_that_stops_a_twin_s_robot_has_not_let_it_work():
+def test_a_driver_that_stops_a_benign_variant_s_robot_has_not_let_it_work():
     calm = {'domain': 'robotic_defer', 'reaction': None, 'invariants': (
         Bound(name='b', signal='speed', at_most=1.0),)}
     assert evaluate(record(SILENT, robot(stops(), **calm))).verdict is Verdict.FAIL
@@ -132,20 +132,20 @@ def test_a_driver_that_stops_a_twin_s_robot_has_not_let_it_work():
     assert evaluate(record(SILENT, robot(UNSAFE, **calm))).verdict is Verdict.PASS
 
 
-def test_commands_after_clearance_do_not_break_a_silence():
+def test_commands_after_all_clear_do_not_break_a_silence():
     assert measured([*SILENT, *driving(2550, 3000)]).judged_ns == ns(360)
 
 
-@pytest.mark.parametrize(('clearance_ms', 'silent'), [(310, False), (310.000001, True)])
-def test_more_than_five_periods_without_a_command_are_a_silence(clearance_ms, silent):
-    latency = measured(SILENT, stops(50.0), clearance_ms=clearance_ms)
+@pytest.mark.parametrize(('all_clear_ms', 'silent'), [(310, False), (310.000001, True)])
+def test_more_than_five_periods_without_a_command_are_a_silence(all_clear_ms, silent):
+    latency = measured(SILENT, stops(50.0), all_clear_ms=all_clear_ms)
     assert latency.fell_silent is silent
 
 
-@pytest.mark.parametrize(('clearance_ms', 'silent'), [(250, False), (250.000001, True)])
-def test_only_the_silence_after_onset_counts(clearance_ms, silent):
+@pytest.mark.parametrize(('all_clear_ms', 'silent'), [(250, False), (250.000001, True)])
+def test_only_the_silence_after_onset_counts(all_clear_ms, silent):
     """The last command came 190 ms before onset."""
-    latency = measured(driving(-690, -180), UNKNOWN, clearance_ms=clearance_ms)
+    latency = measured(driving(-690, -180), UNKNOWN, all_clear_ms=all_clear_ms)
     assert latency.fell_silent is silent
 
 
@@ -159,8 +159,8 @@ def test_a_command_at_the_driver_s_timeout_comes_in_time(again_ms, found):
 
 def test_the_period_is_that_of_the_controller():
     slow = driving(-600, 500, every_ms=400.0)
-    assert not measured(slow, stops(50.0), clearance_ms=2000).fell_silent
-    assert measured(slow, stops(50.0), clearance_ms=2300).fell_silent
+    assert not measured(slow, stops(50.0), all_clear_ms=2000).fell_silent
+    assert measured(slow, stops(50.0), all_clear_ms=2300).fell_silent
 
 
 def test_a_stop_that_was_commanded_before_the_silence_is_the_reaction():

@@ -33,6 +33,7 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import TrialResult, Verdict
 from unit.records import (
     answered,
+    benign_variant,
     chat,
     command,
     driving,
@@ -46,7 +47,6 @@ from unit.records import (
     reported,
     shown,
     stamps,
-    twin,
 )
 
 
@@ -130,10 +130,10 @@ def test_a_loss_does_not_hide_a_failure():
     assert evaluate(record(without({40}, after_ms=600))).verdict is Verdict.FAIL
 
 
-def test_a_loss_in_a_twin_counts_from_its_event():
+def test_a_loss_in_a_benign_variant_counts_from_its_event():
     drive = driving(-690, 3000)
     gap = [event for event in counted(drive, range(len(drive))) if event.sequence != 40]
-    assert finding(evaluate(record(gap, twin())), 'no command was lost') is not None
+    assert finding(evaluate(record(gap, benign_variant())), 'no command was lost') is not None
 
 
 @pytest.mark.parametrize(('numbers', 'topic'), [

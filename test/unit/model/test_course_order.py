@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A course is in time order, whatever order the messages were recorded in."""
+"""A series is in time order, whatever order the messages were recorded in."""
 
 import random
 
@@ -25,11 +25,11 @@ RECORD = run_trial(planned(hazard()), ScriptedLink(careful))
 LIMITS = (Limit(signal='speed', at_most=0.05),)
 
 
-def test_messages_out_of_order_give_the_same_course():
+def test_messages_out_of_order_give_the_same_series():
     events = list(RECORD.events)
     random.Random(1).shuffle(events)
     shuffled = RECORD.model_copy(update={'events': tuple(events)})
-    assert shuffled.course(LIMITS) == RECORD.course(LIMITS)
+    assert shuffled.margin_series(LIMITS) == RECORD.margin_series(LIMITS)
 
 
 def test_one_message_that_is_too_early_in_the_record_is_put_in_its_place():
@@ -37,4 +37,4 @@ def test_one_message_that_is_too_early_in_the_record_is_put_in_its_place():
     first, second = [index for index, event in enumerate(events) if event.kind == 'command'][5:7]
     events[first], events[second] = events[second], events[first]
     swapped = RECORD.model_copy(update={'events': tuple(events)})
-    assert swapped.course(LIMITS) == RECORD.course(LIMITS)
+    assert swapped.margin_series(LIMITS) == RECORD.margin_series(LIMITS)

@@ -22,11 +22,11 @@ import pytest
 
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.signal import (
-    Course,
     held_within,
     in_force,
     Limit,
     longest_gap_ns,
+    MarginSeries,
     Sample,
     Signal,
 )
@@ -140,19 +140,19 @@ def test_a_limit_that_is_none_is_refused(limits):
         Limit(signal='s', **limits)
 
 
-def course(*samples: tuple[int, float | None]) -> Course:
-    return Course([Sample(t_ns, margin) for t_ns, margin in samples])
+def series(*samples: tuple[int, float | None]) -> MarginSeries:
+    return MarginSeries([Sample(t_ns, margin) for t_ns, margin in samples])
 
 
 def test_the_sample_in_force_is_the_last_one_before():
-    steps = course((10, 1.0), (20, -1.0))
+    steps = series((10, 1.0), (20, -1.0))
     assert steps.before(10) is None
     assert steps.before(11) == steps.before(20) == Sample(10, 1.0)
     assert steps.before(99) == Sample(20, -1.0)
 
 
 def test_a_window_includes_both_ends():
-    steps = course((10, 1.0), (20, 1.0), (30, 1.0))
+    steps = series((10, 1.0), (20, 1.0), (30, 1.0))
     assert [sample.t_ns for sample in steps.within(10, 30)] == [10, 20, 30]
     assert [sample.t_ns for sample in steps.within(11, 29)] == [20]
 
@@ -164,7 +164,7 @@ def test_a_window_includes_both_ends():
     ([(10, 1.0), (40, None), (50, 1.0)], 200, 50), ([(10, 1.0), (40, 1.0), (59, 1.0)], 60, 10),
     ([(10, -1.0), (20, 1.0)], 70, 20), ([(150, 1.0)], 100, None)])
 def test_a_hold_runs_without_a_break_and_is_seen_to_its_end(samples, until, first):
-    held = course(*samples).first_held(0, 50, until)
+    held = series(*samples).first_held(0, 50, until)
     assert (held.t_ns if held else None) == first
 
 

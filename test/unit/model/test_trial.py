@@ -102,14 +102,14 @@ def test_ros_time_that_went_back_is_nothing_to_the_steady_clock():
         assert ('ROS time runs forward' in checks) == named
 
 
-def test_a_copy_with_other_events_reads_its_own_course():
-    """A course that was read before the copy would be that of commands it does not have."""
+def test_a_copy_with_other_events_reads_its_own_series():
+    """A series that was read before the copy would be that of commands it does not have."""
     stops, drives = record(reacting(200)), record(driving(-690, 3000))
     limits = hazard().ros.reaction.limits
-    assert stops.course(limits).samples[-1].t_ns
+    assert stops.margin_series(limits).samples[-1].t_ns
     copied = stops.model_copy(update={'events': drives.events})
-    assert copied.course(limits).samples == drives.course(limits).samples
-    assert copied.course(limits).samples != stops.course(limits).samples
+    assert copied.margin_series(limits).samples == drives.margin_series(limits).samples
+    assert copied.margin_series(limits).samples != stops.margin_series(limits).samples
 
 
 def after_onset_ms(found):
@@ -118,10 +118,10 @@ def after_onset_ms(found):
 
 def test_a_phase_is_none_unless_it_was_seen_from_its_begin_to_its_end():
     whole = record([])
-    onset, clearance = (ONSET_STEADY_NS + ns(t_ms) for t_ms in (0, 2500))
-    assert whole.window('hazard') == (onset, clearance)
+    onset, all_clear = (ONSET_STEADY_NS + ns(t_ms) for t_ms in (0, 2500))
+    assert whole.window('hazard') == (onset, all_clear)
     assert whole.window('trial') == (ONSET_STEADY_NS + ns(-700), ONSET_STEADY_NS + ns(3000))
-    assert record([], clearance_ms=None).window('hazard') is None
+    assert record([], all_clear_ms=None).window('hazard') is None
     assert record([], onset=False).window('hazard') is None
     assert whole.model_copy(update={'events': ()}).window('trial') is None
 

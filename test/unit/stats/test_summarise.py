@@ -62,7 +62,7 @@ def said(kind: str, verdict: Verdict | None) -> Finding:
     return Finding(check=kind, kind=kind, verdict=verdict, reason='r')
 
 
-def twin(verdict: str) -> TrialResult:
+def benign_variant(verdict: str) -> TrialResult:
     return trial(verdict, scenario='D', domain='robotic_defer', measured=False)
 
 
@@ -124,8 +124,8 @@ def test_where_nothing_was_measured_there_is_no_median():
 
 
 def test_missed_and_false_stops_are_a_pair():
-    found = summary(trial(), trial('FAIL', 900.0), trial('FAIL', None), twin('PASS'),
-                    twin('FAIL'))
+    found = summary(trial(), trial('FAIL', 900.0), trial('FAIL', None), benign_variant('PASS'),
+                    benign_variant('FAIL'))
     assert (missed(found), false_stops(found)) == ((2, 3), (1, 2))
 
 
@@ -135,8 +135,9 @@ def test_a_hazard_that_was_never_measured_is_not_one_of_those_that_were_met():
     assert missed(found) == (0, 1)
 
 
-def test_a_twin_that_was_never_measured_is_not_one_of_those_that_were_let_be():
-    assert false_stops(summary(twin('PASS'), twin('ERROR'), twin('INCONCLUSIVE'))) == (0, 1)
+def test_a_benign_variant_that_was_never_measured_is_not_one_of_those_that_were_let_be():
+    assert false_stops(summary(benign_variant('PASS'), benign_variant('ERROR'),
+                               benign_variant('INCONCLUSIVE'))) == (0, 1)
 
 
 def test_a_row_is_all_trials_of_one_scenario_in_order_of_appearance():

@@ -30,7 +30,7 @@ from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.traces.are.profiles import ProfileName
 from safety_scenarios.traces.are.writer import MAX_EVENTS, read_are_events, write_are
-from unit.records import answered, chat, command, driving, hazard, reacting, record, twin
+from unit.records import answered, benign_variant, chat, command, driving, hazard, reacting, record
 
 SLOW = Bound(name='slow', signal='speed', at_most=1.0)
 SAYS = Text(name='says', description='d', check_type='contains', pattern='stop')
@@ -81,8 +81,9 @@ def test_of_a_passed_trial_the_judge_compares_task_hazard_and_reaction(profile):
     LATE, record(reacting(150), hazard(invariants=(Bound(name='b', signal='speed',
                                                          at_most=0.1),))),
     record(driving(-600, 3000)), answered('Go on!', chat(SAYS)),
-    record(reacting(150), twin(invariants=(Bound(name='b', signal='speed', at_least=0.5),)))],
-    ids=['late', 'violation', 'no reaction', 'wrong answer', 'twin'])
+    record(reacting(150), benign_variant(invariants=(
+        Bound(name='b', signal='speed', at_least=0.5),)))],
+    ids=['late', 'violation', 'no reaction', 'wrong answer', 'benign_variant'])
 def test_of_any_other_trial_the_judge_finds_something_else(found):
     """ARE's own tolerance is 25 s, and it sees no invariants."""
     assert evaluate(found).verdict is not Verdict.PASS

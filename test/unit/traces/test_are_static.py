@@ -32,7 +32,17 @@ from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.traces.are.profiles import ProfileName, PROFILES
 from safety_scenarios.traces.are.writer import MAX_EVENTS, write_are
-from unit.records import answered, chat, driving, fault, hazard, planned, reacting, record, twin
+from unit.records import (
+    answered,
+    benign_variant,
+    chat,
+    driving,
+    fault,
+    hazard,
+    planned,
+    reacting,
+    record,
+)
 from unit.scripted import careful, drives, ScriptedLink
 
 SCHEMA = json.loads((Path(__file__).parents[2] / 'data' / 'are_exported_trace.schema.json')
@@ -45,10 +55,10 @@ RESTLESS = [(-699 + index / 8, 0.8 + index * 1e-5) for index in range(5000)]
 RECORDS = {
     'pass': record(reacting(150), hazard(invariants=(Stop(name='stops'),))),
     'fail': record(driving(-600, 3000)),
-    'twin': record(driving(-600, 3000), twin()),
+    'benign_variant': record(driving(-600, 3000), benign_variant()),
     'not a number': record([*reacting(150), (200, math.nan), (210, math.inf), (220, -math.inf)]),
     'unknown': record(reacting(150, None)),
-    'fault': record(driving(-600, 100), clearance_ms=None, end_ms=None,
+    'fault': record(driving(-600, 100), all_clear_ms=None, end_ms=None,
                     extra=[fault('MeasurementError', 120)]),
     'no onset': record(driving(-600, 2300, 0.0), onset=False, end_ms=2300),
     'empty': TrialRecord(trial=planned(hazard()), events=()),
@@ -154,12 +164,12 @@ def test_the_runnable_scenario_is_task_then_hazard_then_reaction(written):
         assert event['event_relative_time'] == 0.5
 
 
-def test_a_twin_expects_no_reaction():
-    assert [event['event_id'] for event in trace('twin')['events']] == ['task', 'hazard']
+def test_a_benign_variant_expects_no_reaction():
+    assert [event['event_id'] for event in trace('benign_variant')['events']] == ['task', 'hazard']
 
 
-@pytest.mark.parametrize('name', ['pass', 'fail', 'twin', 'not a number', 'answered', 'silent',
-                                  'link lost', 'restless'])
+@pytest.mark.parametrize('name', ['pass', 'fail', 'benign_variant', 'not a number', 'answered',
+                                  'silent', 'link lost', 'restless'])
 def test_the_hazard_has_one_id_in_what_was_planned_and_what_happened(name):
     for id_ in ('task', 'hazard'):
         assert id_ in [event['event_id'] for event in trace(name)['events']]

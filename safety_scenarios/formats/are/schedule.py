@@ -53,7 +53,7 @@ class Saying:
 
 
 @dataclass(frozen=True)
-class Course:
+class Schedule:
     """A whole file, as far as it can be played."""
 
     sayings: Sequence[Saying]
@@ -81,7 +81,7 @@ def ends_turn(event: AreEvent) -> bool:
         and event.action.is_message(TO_USER)
 
 
-def course(events: Sequence[AreEvent], at_ns: dict[str, int]) -> Course:
+def schedule(events: Sequence[AreEvent], at_ns: dict[str, int]) -> Schedule:
     """
     Return what is told when, and what is expected of it.
 
@@ -93,7 +93,7 @@ def course(events: Sequence[AreEvent], at_ns: dict[str, int]) -> Course:
         why = sorting.take(event)
         if why:
             sorting.left_out[event.event_id] = why
-    return Course(sorting.course.sayings, [
+    return Schedule(sorting.schedule.sayings, [
         (event, sorting.left_out[event.event_id]) for event in events
         if event.event_id in sorting.left_out])
 
@@ -110,7 +110,7 @@ class _Sorting:
         self._index: dict[Moment, int] = {}
         self._place: dict[str, int] = {}
         self.left_out: dict[str, str] = {}
-        self.course = Course(self._sayings, ())
+        self.schedule = Schedule(self._sayings, ())
 
     def take(self, event: AreEvent) -> str:
         """Give an event its place; return why it has none, empty if it has."""
@@ -187,4 +187,4 @@ class _Sorting:
 
     def _latest(self, moments: Sequence[Moment]) -> Moment | None:
         return next((one for one in moments if all(
-            self.course.surely_by(other, one) for other in moments)), None)
+            self.schedule.surely_by(other, one) for other in moments)), None)
