@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine: make eval, make test.
+# Two commands do everything on a fresh machine: make eval, make test. For daily work: make check.
 # With ROS sourced (ROS_DISTRO set) they use that ROS; without it, the wheels of $(DISTRO) from PyPI.
 
 PYTHON ?= python3
@@ -8,16 +8,27 @@ SECONDS ?= 600
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(if $(ROS_DISTRO),system-$(ROS_DISTRO),$(DISTRO))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
+PYTEST := $(BIN)/python -m pytest
+# Side by side runs only what is not disturbed by it; a file is what a worker gets.
+BESIDE := $(PYTEST) -n 2 --dist loadfile
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
 
-.PHONY: eval test lint bench fuzz clean
+# Commands are started hundreds of times: without these files each compiles the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: eval test check lint bench fuzz clean
 
 eval: $(STAMP)
 	$(BIN)/safety-scenarios run robotic clinical
 
 test: $(STAMP)-test lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BESIDE) -m 'not alone'
+	$(PYTEST) -m alone
+
+check: $(STAMP)-test lint
+	$(BESIDE) -m 'not alone and not environment'
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .
@@ -40,7 +51,10 @@ else
 endif
 	touch $@
 
-$(STAMP)-test: $(STAMP)
+# The paths are relative, for pip takes a blank in them for an end; the second variable is that of pip 25.3 and later.
+$(STAMP)-test: export PIP_CONSTRAINT = $(PINS)
+$(STAMP)-test: export PIP_BUILD_CONSTRAINT = $(PINS)
+$(STAMP)-test: $(STAMP) $(PINS)
 	$(PIP) install --editable '.[test]'
 	touch $@
 

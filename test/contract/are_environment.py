@@ -19,8 +19,13 @@ from pathlib import Path
 import subprocess
 import venv
 
+from once import built_once
+
 REQUIREMENTS = Path(__file__).with_name('are_requirements.txt')
 FOLDER = Path(__file__).resolve().parents[2] / 'build' / 'are-venv'
+ARE = 'meta-agents-research-environments==1.2.0'
+INHERITED = ('PIP_CONSTRAINT', 'PIP_BUILD_CONSTRAINT')
+"""What holds our own environment to versions that are not those of ARE."""
 
 
 def are_python() -> Path:
@@ -30,13 +35,15 @@ def are_python() -> Path:
     :raises subprocess.SubprocessError: pip fails, as without a network
     :raises OSError: no place, or no permission
     """
-    python, stamp = FOLDER / 'bin' / 'python', FOLDER / 'requirements.txt'
-    if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
-        venv.create(FOLDER, with_pip=True, clear=True)
-        pip = [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
-        environment = {**os.environ, 'PIP_REQUIRE_VIRTUALENV': '1'}
-        for more in (['--requirement', REQUIREMENTS],
-                     ['--no-deps', 'meta-agents-research-environments==1.2.0']):
-            subprocess.run([*pip, *more], check=True, env=environment, timeout=600)
-        stamp.write_text(REQUIREMENTS.read_text())
-    return python
+    built_once(FOLDER, f'{ARE}\n{REQUIREMENTS.read_text(encoding="utf-8")}', _build)
+    return FOLDER / 'bin' / 'python'
+
+
+def _build(folder: Path) -> None:
+    venv.create(folder, with_pip=True)
+    pip = [folder / 'bin' / 'python', '-m', 'pip', 'install', '--quiet',
+           '--disable-pip-version-check', '--no-deps']
+    environment = {key: value for key, value in os.environ.items() if key not in INHERITED}
+    for what in (['--requirement', REQUIREMENTS], [ARE]):
+        subprocess.run([*pip, *what], check=True, timeout=600,
+                       env={**environment, 'PIP_REQUIRE_VIRTUALENV': '1'})

@@ -30,6 +30,7 @@ import pytest
 
 from safety_scenarios.model.result import Verdict
 
+pytestmark = pytest.mark.environment
 SCRIPT = Path(__file__).with_name('are_import.py')
 ROOT = Path(__file__).resolve().parents[2]
 CONTROLLERS = ('rule_based', 'late', 'always_stop', 'never_stop', 'spurious_stop')

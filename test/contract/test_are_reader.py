@@ -33,6 +33,7 @@ import pytest
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios
 
+pytestmark = pytest.mark.environment
 SCRIPT = Path(__file__).with_name('are_reader.py')
 BASE = Path(__file__).resolve().parents[1] / 'data' / 'are' / 'person_near_robot.json'
 Change = Callable[[dict[str, Any]], Any]

@@ -26,6 +26,7 @@ import zipfile
 
 import pytest
 
+pytestmark = pytest.mark.environment
 ROOT = Path(__file__).resolve().parents[2]
 FLOOR = 1500
 """colcon test must run at least this many tests."""
@@ -56,9 +57,11 @@ def call(*command, **options):
 
 
 def without_ament() -> dict[str, str]:
-    """Return the environment without anything that points at another install."""
+    """Return the environment without any other install, with the tested setuptools."""
     hidden = ('AMENT_PREFIX_PATH', 'PYTHONPATH', 'COLCON_PREFIX_PATH')
-    return {key: value for key, value in os.environ.items() if key not in hidden}
+    pins = (ROOT / 'test' / 'constraints.txt').as_uri()
+    return {key: value for key, value in os.environ.items() if key not in hidden} | {
+        'PIP_CONSTRAINT': pins, 'PIP_BUILD_CONSTRAINT': pins}
 
 
 def outside(python, folder, **variables):

@@ -31,13 +31,13 @@ QUICK = str(DATA / 'quick_person.yaml')
 CLOCK = Path(__file__).with_name('sim_clock.py')
 
 
-def judge(tmp_path, fault, domain, *more, clock=()):
+def judge(tmp_path, fault, domain, *more, clock=(), again=True):
     with ExitStack() as stack:
         if clock:
             stack.enter_context(process(sys.executable, str(CLOCK), *clock, domain=domain))
         stack.enter_context(faulty(fault, domain))
         return campaign(tmp_path / 'run', QUICK, '--controller', 'external', *more,
-                        *(['--use-sim-time'] if clock else []), domain=domain)
+                        *(['--use-sim-time'] if clock else []), domain=domain, again=again)
 
 
 def notes(run):
@@ -83,7 +83,8 @@ def test_in_a_declared_range_the_worse_of_both_clocks_is_judged(tmp_path, domain
 @pytest.mark.parametrize(('change', 'reason'), [
     ('2.5', '/clock stands still for'), ('-2.5', '/clock went back by')])
 def test_a_broken_clock_ends_the_trial_and_says_how(tmp_path, domain, change, reason):
-    run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '12', clock=['1', change])
+    run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '12', clock=['1', change],
+                again=False)
     assert run.code == 3, run.output
     reasons = [trial['reason'] for trial in run.trials if trial['verdict'] == 'INCONCLUSIVE']
     assert any(reason in text for text in reasons), run.output
@@ -203,7 +204,7 @@ def test_a_budget_below_the_floor_is_refused(tmp_path, domain):
     scenario.write_text(Path(QUICK).read_text().replace(
         '{target_ms: 100, acceptable_ms: 200, critical_ms: 300}',
         '{target_ms: 0.01, acceptable_ms: 0.01, critical_ms: 0.01}'))
-    run = campaign(tmp_path / 'run', str(scenario), calibration='short')
+    run = campaign(tmp_path / 'run', str(scenario), calibration='short', again=False)
     assert run.code == 3
     assert run.trials[0]['verdict'] == 'ERROR'
     assert 'which the harness itself needs here' in run.trials[0]['reason']

@@ -1,0 +1,60 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Tests that measure need the machine to themselves: which they are, and that they get it.
+
+Each of them carries the marker ``alone``, so that ``-m alone`` and ``-m 'not alone'`` part all
+tests in two. While one runs, it holds a lock of this machine: so no two of them overlap, neither
+in two workers nor in two clones.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import fcntl
+import os
+
+import pytest
+
+FIXTURES = {'rule_based_run', 'domain'}
+"""Whoever uses one of these talks DDS."""
+LOCK = '/dev/shm'
+"""A folder that every user of the machine can open, so that the lock leaves no file behind."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what has to run alone, when it is found: before any selection by marker."""
+    if item.path.parent.name == 'ros' or item.get_closest_marker('dds') is not None \
+            or FIXTURES & set(getattr(item, 'fixturenames', ())):
+        item.add_marker(pytest.mark.alone)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Hold the lock from before the fixtures of such a test are made until they have ended."""
+    if item.get_closest_marker('alone') is None:
+        yield
+    else:
+        with _the_machine():
+            yield
+
+
+@contextmanager
+def _the_machine() -> Iterator[None]:
+    folder = os.open(LOCK, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)

@@ -1,0 +1,134 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What must be alone is: two calls of pytest hold every test once, and no two measure at once."""
+
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CALLS = ('not alone', 'alone')
+RENDEZVOUS = """
+from pathlib import Path
+import time
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def domain():
+    began = time.monotonic_ns()
+    yield
+    with (HERE / 'spans.txt').open('a') as file:
+        file.write(f'{began} {time.monotonic_ns()}\\n')
+
+
+def test_both_run_at_once(request):
+    (HERE / request.config.getoption('--basetemp').rpartition('/')[2]).touch()
+    due = time.monotonic() + 60
+    while not {'one', 'two'} <= {path.name for path in HERE.iterdir()}:
+        assert time.monotonic() < due
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize('number', range(4))
+def test_measures(domain, number):
+    time.sleep(0.1)
+"""
+
+
+def pytest_with(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
+    """Start pytest with the one plug-in that is wanted here: others take seconds to load."""
+    return subprocess.Popen(
+        [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', '-p', 'xdist',
+         *map(str, arguments)], env={**os.environ, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'},
+        cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def collected(*arguments: object, cwd: Path) -> list[str]:
+    """Return the ids of the tests that a call would run."""
+    found = pytest_with('--collect-only', '-q', *arguments, cwd=cwd)
+    output, _ = found.communicate(timeout=120)
+    assert found.returncode == 0, output
+    return [line for line in output.splitlines() if '::' in line]
+
+
+@pytest.fixture
+def suite(tmp_path) -> Path:
+    """Write a small suite under the rules of this one."""
+    (tmp_path / 'pytest.ini').write_text(
+        f'[pytest]\npythonpath = {ROOT / "test"}\naddopts = --strict-markers\n'
+        'markers =\n    dds: d\n    alone: a\n')
+    (tmp_path / 'conftest.py').write_text(
+        'import alone\nfrom alone import pytest_itemcollected, pytest_runtest_protocol\n'
+        f'alone.LOCK = {str(tmp_path)!r}\n')
+    return tmp_path
+
+
+def test_make_test_runs_the_two_calls_on_everything():
+    recipe = re.search(r'^test: .*\n((?:\t.*\n)+)', (ROOT / 'Makefile').read_text(), re.MULTILINE)
+    calls = [re.fullmatch(r"\t\$\((BESIDE|PYTEST)\) -m ('.*'|\w+)", line)
+             for line in recipe[1].splitlines()]
+    assert [(call[1], call[2].strip("'")) for call in calls] == [
+        ('BESIDE', CALLS[0]), ('PYTEST', CALLS[1])]
+
+
+def test_each_test_is_in_exactly_one_of_the_two_calls():
+    folders = ('test/ros', 'test/contract')
+    beside, alone = (collected(*folders, '-m', call, cwd=ROOT) for call in CALLS)
+    assert sorted(beside + alone) == sorted(collected(*folders, cwd=ROOT))
+    assert all(name.startswith('test/ros/') for name in alone) and len(alone) > 100
+    assert not any(name.startswith('test/ros/') for name in beside) and len(beside) > 100
+
+
+def test_what_talks_dds_is_alone_however_it_says_so(suite):
+    (suite / 'ros').mkdir()
+    (suite / 'ros' / 'test_there.py').write_text('def test_by_folder(): pass\n')
+    (suite / 'test_here.py').write_text(
+        'import pytest\n'
+        '@pytest.fixture\ndef domain(): pass\n'
+        '@pytest.fixture\ndef indirect(domain): pass\n'
+        '@pytest.fixture\ndef rule_based_run(): pass\n'
+        '@pytest.mark.dds\ndef test_by_marker(): pass\n'
+        'def test_by_fixture(domain): pass\n'
+        'def test_by_fixture_of_a_fixture(indirect): pass\n'
+        'def test_by_campaign(rule_based_run): pass\n'
+        'class TestOf:\n    pytestmark = pytest.mark.dds\n    def test_by_class(self): pass\n'
+        'def test_beside(): pass\n'
+        '@pytest.mark.parametrize("a", [1, 2])\ndef test_beside_too(a): pass\n')
+    beside, alone = (collected('-m', call, cwd=suite) for call in CALLS)
+    assert {name.rpartition('::')[2] for name in beside} == {
+        'test_beside', 'test_beside_too[1]', 'test_beside_too[2]'}
+    assert len(alone) == 6
+    assert sorted(beside + alone) == sorted(collected(cwd=suite))
+
+
+def test_no_two_that_must_be_alone_overlap_in_two_runs_or_two_workers(suite):
+    (suite / 'test_measuring.py').write_text(RENDEZVOUS)
+    runs = [pytest_with('-q', '-n', '2', '--dist', 'load', '-k', 'measures', cwd=suite),
+            *(pytest_with('-q', f'--basetemp={suite / name}', cwd=suite)
+              for name in ('one', 'two'))]
+    for run in runs:
+        output, _ = run.communicate(timeout=120)
+        assert run.returncode == 0, output
+    spans = sorted(tuple(map(int, line.split()))
+                   for line in (suite / 'spans.txt').read_text().splitlines())
+    assert len(spans) == 12
+    assert all(end <= begin for (_, end), (begin, _) in zip(spans, spans[1:]))
