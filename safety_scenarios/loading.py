@@ -46,6 +46,8 @@ class ScenarioSet:
     warnings: tuple[Problem, ...]
     documents: tuple[Document, ...]
     """The file of each scenario, in the same order."""
+    notes: tuple[Problem, ...] = ()
+    """What the user should know, such as keys that have a new name."""
 
     def problem(self, scenario: Scenario, field: tuple[str | int, ...], message: str,
                 code: str) -> Problem:
@@ -77,6 +79,7 @@ def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
     problems: list[Problem] = []
     warnings: list[Problem] = []
     documents: list[Document] = []
+    notes: list[Problem] = []
     wanted: dict[str, tuple[str, str | None]] = {}
     for target in targets:
         for path, only in _paths(target):
@@ -87,13 +90,14 @@ def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
         if only is None or (reading.scenario and reading.scenario.id == only):
             problems += reading.problems
             warnings += reading.warnings
+            notes += reading.notes
             if reading.scenario and reading.document:
                 scenarios.append(reading.scenario)
                 documents.append(reading.document)
     problems += _duplicates(scenarios)
     if problems:
         raise ScenarioError(problems)
-    return ScenarioSet(tuple(scenarios), tuple(warnings), tuple(documents))
+    return ScenarioSet(tuple(scenarios), tuple(warnings), tuple(documents), tuple(notes))
 
 
 def installed_folders() -> list[Path]:

@@ -54,7 +54,13 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stats.summarise import summarise
-from safety_scenarios.traces.journal import Journal, read_journal, SUFFIX, UNFINISHED
+from safety_scenarios.traces.journal import (
+    Journal,
+    old_names_in,
+    read_journal,
+    SUFFIX,
+    UNFINISHED,
+)
 
 Source = Literal['journal', 'recording']
 _KILLED = 'the process was killed during the trial'
@@ -156,6 +162,16 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     record = read_bag(bag, trial, Onset.parse(onset), full_name=full_name(settings),
                       definition=definition)
     return evaluate(record, settings.gate)
+
+
+def old_names(folder: Path) -> str:
+    """Return what to tell about keys of an earlier version in a campaign; empty without any."""
+    for path in sorted(folder.rglob(f'*{SUFFIX}')):
+        if found := old_names_in(path):
+            names = ', '.join(f'{old} (now {new})' for old, new in found.items())
+            return (f'{folder}: was written by an earlier version, with the keys {names}. They '
+                    f'mean the same, and nothing needs to be done')
+    return ''
 
 
 def repair(folder: Path) -> tuple[CampaignSummary, Sequence[str]]:

@@ -104,6 +104,8 @@ def run(settings: RunSettings, screen: Console, connect: Connect) -> CampaignSum
     loaded = load_scenarios(settings.scenarios)
     for warning in loaded.warnings:
         screen.print(f'[yellow]warning[/] {warning}', highlight=False, soft_wrap=True)
+    for note in loaded.notes:
+        screen.print(f'[cyan]note[/] {note}', highlight=False, soft_wrap=True)
     refuse_unrunnable(loaded.scenarios, settings)
     if settings.controller != EXTERNAL:
         registry.resolve('controllers', settings.controller)

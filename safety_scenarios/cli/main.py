@@ -177,6 +177,8 @@ def validate(paths: tuple[str, ...], strict: bool, calibration: Path | None) -> 
         loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
         for remark in found.remarks)]
     warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
+    for note in loaded.notes:
+        click.echo(f'note: {note}', err=True)
     if strict and warnings:
         raise ScenarioError(warnings)
     for warning in warnings:

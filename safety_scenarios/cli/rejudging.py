@@ -26,6 +26,7 @@ from rich.table import Table
 from safety_scenarios.campaign.folder import SUMMARY, TRIALS
 from safety_scenarios.campaign.rejudge import (
     judge_bag,
+    old_names,
     rejudge,
     Rejudged,
     repair,
@@ -82,6 +83,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     if onset is not None:
         raise SettingsError('--onset: got it without --bag. In a campaign the onset is known')
     scenarios = load_scenarios(files).scenarios if files else ()
+    _note_old_names(folder)
     found = list(rejudge(folder, changes, scenarios, source))
     _write(output, folder, found)
     summary = summary_of(folder, [trial.after for trial in found])
@@ -111,6 +113,7 @@ def repair_folder(folder: Path) -> None:
     \b
     safety-scenarios repair runs/today
     """
+    _note_old_names(folder)
     summary, done = repair(folder)
     for text in done or ['nothing to repair']:
         click.echo(text)
@@ -136,6 +139,11 @@ def verify_folder(folder: Path) -> None:
     if found:
         sys.exit(1)
     click.echo('every file is as the campaign wrote it')
+
+
+def _note_old_names(folder: Path) -> None:
+    if note := old_names(folder):
+        click.echo(f'note: {note}', err=True)
 
 
 def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, folder: Path | None,

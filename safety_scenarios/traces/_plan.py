@@ -21,6 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from safety_scenarios.errors import InputError, UnfitPlanError
+from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
@@ -44,12 +45,12 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
     """
     Return the trial that ``plan_to_data`` was given.
 
-    :param change: alters its scenario first
+    :param change: alters its scenario first, whose keys have their names of today
     :raises InputError: it needs a plug-in that is not installed
     :raises UnfitPlanError: it is no trial of this version
     """
     try:
-        plan, plugin = dict(data), lru_cache(resolve)
+        plan, plugin = dict(old_names.current(data, old_names.PLAN)), lru_cache(resolve)
         if change is not None:
             change(plan['scenario'])
         plan['scenario'] = _scenario(plan['scenario'], plugin)

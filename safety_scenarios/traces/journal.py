@@ -22,6 +22,7 @@ judge said. A journal without its last line belongs to a trial that never ended.
 are written by those names, as Python's ``json`` reads them.
 """
 
+from collections.abc import Mapping
 import json
 import os
 from pathlib import Path
@@ -29,6 +30,7 @@ import threading
 from typing import Any
 
 from safety_scenarios.errors import TraceError
+from safety_scenarios.model import old_names
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.measuring import Measuring
@@ -176,6 +178,16 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     return TrialRecord(trial=trial, events=tuple(events))
 
 
+def old_names_in(path: Path) -> Mapping[str, str]:
+    """Return the keys of earlier versions in a journal's plan, and their names of today."""
+    try:
+        with path.open('rb') as file:
+            plan = from_text(file.readline().decode())['trial']
+    except (OSError, TraceError, UnicodeDecodeError, KeyError, TypeError):
+        return {}  # whoever reads the whole of it says what is wrong
+    return {keys[-1]: old_names.PLAN[keys] for keys in old_names.used(plan, old_names.PLAN)}
+
+
 def unfinished(path: Path) -> Path:
     """Return the name of a journal as long as its trial runs."""
     return path.with_name(path.name + UNFINISHED)
@@ -203,6 +215,8 @@ def _record(trial: Trial, events: list[Event], last: dict[str, Any]) -> TrialRec
 
 def _event(value: Any, before: dict[str, Message]) -> Event:
     kind, name, stamps, rest, *message = value
+    if kind == 'mark':
+        name = old_names.MARKS.get(name, name)
     if message and message[0] != _SAME:
         before[name] = Message(type=message[0][0], data=_frozen(message[0][1]))
     return Event(kind=kind, name=name, stamps=Stamps(**dict(zip(_STAMPS, stamps, strict=True))),

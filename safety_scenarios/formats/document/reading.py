@@ -34,3 +34,5 @@ class Reading:
     document: Document | None = None
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+    """What the user should know and need not do anything about; never an error."""

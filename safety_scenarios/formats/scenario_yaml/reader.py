@@ -29,9 +29,11 @@ from pydantic import BaseModel, ValidationError
 from safety_scenarios.errors import did_you_mean, InputError, Problem
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
 from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, dotted, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.references import dangling
+from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
@@ -67,6 +69,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     reading = Reading(document=document, problems=list(document.problems))
     if not isinstance(document.data, Mapping):
         return reading
+    rename_old_keys(document, old_names.SCENARIO, reading)
     data = _Preparation(document, resolve, reading).prepare(document.data)
     try:
         scenario = Scenario.model_validate(data)

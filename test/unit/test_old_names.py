@@ -1,0 +1,173 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Files of the version that said clearance and twin: they load, with a note, and mean the same."""
+
+from pathlib import Path
+import shutil
+
+import pytest
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.rejudge import rejudge, repair
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.loading import load_scenario, load_scenarios
+from safety_scenarios.model.trial import ALL_CLEAR
+from safety_scenarios.traces.journal import read_journal
+from safety_scenarios.traces.mcap.recording import read_mcap
+
+OLD = Path(__file__).parents[1] / 'data' / 'old_names'
+FILE, CAMPAIGN = OLD / 'quick_person.yaml', OLD / 'campaign'
+TRIAL = 'OLD.resume_early.s0.t0'
+JOURNAL = CAMPAIGN / 'traces' / 'OLD' / f'{TRIAL}.events.jsonl'
+RECORDING = CAMPAIGN / 'recordings' / TRIAL
+TRACE = JOURNAL.with_name(f'{TRIAL}.json')
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Return a function that writes the old file with one text replaced."""
+    def write(before, after):
+        text = FILE.read_text()
+        assert before in text
+        path = tmp_path / 'changed.yaml'
+        path.write_text(text.replace(before, after))
+        return path
+    return write
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    """Return a copy of the campaign that the old version has run."""
+    return Path(shutil.copytree(CAMPAIGN, tmp_path / 'campaign'))
+
+
+def place(path, word):
+    """Return line and column of the only place of a word."""
+    [(number, line)] = [(number, line) for number, line in
+                        enumerate(path.read_text().splitlines(), 1) if word in line]
+    return number, line.index(word) + 1
+
+
+def test_old_keys_load_as_the_new_ones():
+    found = load_scenarios([str(FILE)])
+    [scenario] = found.scenarios
+    assert scenario.ros.all_clear.at_ms == 500
+    assert dict(scenario.metadata) == {'variant_of': 'QUICK'}
+    assert found.warnings == ()
+
+
+def test_each_old_key_gives_a_note_with_its_place():
+    notes = load_scenarios([str(FILE)]).notes
+    assert {(note.code, note.field, (note.line, note.column)) for note in notes} == {
+        ('N001', 'ros.clearance', place(FILE, 'clearance:')),
+        ('N001', 'metadata.twin_of', place(FILE, 'twin_of'))}
+    assert 'the key clearance is now called all_clear and means the same' in str(notes)
+
+
+def test_new_keys_give_no_note(written):
+    new = written('twin_of', 'variant_of')
+    new.write_text(new.read_text().replace('clearance:', 'all_clear:'))
+    assert load_scenarios([str(new)]).notes == ()
+    unlike = {'origin': None}
+    assert load_scenario(new).model_copy(update=unlike) == \
+        load_scenario(FILE).model_copy(update=unlike)
+
+
+def test_a_note_is_no_error_even_when_warnings_are(capsys):
+    assert main(['validate', str(FILE)]) == 0
+    told = capsys.readouterr()
+    assert f'note: {FILE}:' in told.err and ': N001 ros.clearance: ' in told.err
+    main(['validate', '--strict', str(FILE)])
+    note, _, error = capsys.readouterr().err.partition('error: ')
+    assert 'N001' in note
+    assert 'N001' not in error
+
+
+def test_a_problem_below_an_old_key_points_into_the_file(written):
+    path = written('clearance: {at_ms: 500,', 'clearance: {at_ms: -500,')
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(path)
+    [problem] = caught.value.problems
+    assert problem.field == 'ros.all_clear.at_ms'
+    assert (problem.line, problem.column) == place(path, '-500')
+
+
+@pytest.mark.parametrize(('before', 'after', 'field'), [
+    ('  clearance:', '  all_clear: {at_ms: 600}\n  clearance:', 'ros.clearance'),
+    ('{twin_of: QUICK}', '{twin_of: QUICK, variant_of: QUICK}', 'metadata.twin_of')])
+def test_both_names_of_a_key_at_once_are_an_error(written, before, after, field):
+    path = written(before, after)
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(path)
+    problem = caught.value.problems[0]
+    assert problem.field == field
+    assert (problem.line, problem.column) == place(path, f'{field.partition(".")[2]}:')
+
+
+@pytest.mark.parametrize('read', [
+    lambda: read_journal(JOURNAL, registry.resolve),
+    lambda: read_mcap(RECORDING, registry.resolve)], ids=['journal', 'recording'])
+def test_an_old_record_is_read_with_the_names_of_today(read):
+    assert b'clearance' in JOURNAL.read_bytes()
+    record = read()
+    assert record.trial.all_clear_ns == 500_000_000
+    assert record.trial.scenario.ros.all_clear.at_ms == 500
+    assert record.trial.scenario.metadata == {'variant_of': 'QUICK'}
+    assert record.mark(ALL_CLEAR) is not None
+    assert all(event.name != 'clearance' for event in record.events)
+
+
+@pytest.mark.parametrize('source', ['journal', 'recording'])
+def test_an_old_campaign_is_judged_again_as_it_was(source):
+    [trial] = rejudge(CAMPAIGN, source=source)
+    assert trial.judged
+    assert trial.after.verdict is trial.before.verdict
+    assert trial.after.latency == trial.before.latency
+    assert [(found.check, found.verdict, found.margin, found.at_ms)
+            for found in trial.after.findings] == [
+        (found.check, found.verdict, found.margin, found.at_ms)
+        for found in trial.before.findings]
+
+
+def test_an_old_campaign_can_be_judged_by_changed_values():
+    [trial] = rejudge(CAMPAIGN, ['ros.all_clear.at_ms=450'])
+    assert trial.judged
+
+
+def test_an_old_campaign_is_as_it_was_written(campaign, capsys):
+    assert main(['verify', str(campaign)]) == 0, capsys.readouterr().err
+
+
+def test_an_old_campaign_compares_with_itself(campaign, capsys):
+    assert main(['compare', str(campaign), str(CAMPAIGN)]) == 0, capsys.readouterr().err
+
+
+def test_what_a_crash_has_left_of_an_old_campaign_is_repaired(campaign):
+    journal = campaign / JOURNAL.relative_to(CAMPAIGN)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.unlink()
+    journal.with_name(f'{journal.name}.part').write_bytes(b''.join(lines[:-5]))
+    (campaign / 'trials.jsonl').write_text('')
+    (campaign / 'campaign.json').unlink()
+    _, done = repair(campaign)
+    assert any(f'{TRIAL}: was killed' in text for text in done)
+    assert read_journal(journal, registry.resolve).trial.all_clear_ns == 500_000_000
+
+
+def test_an_old_are_trace_becomes_a_scenario():
+    scenario = load_scenario(TRACE)
+    assert scenario.name == 'Quick person'
+    assert scenario.expected_action == 'Stop.'
