@@ -34,6 +34,8 @@ Place = tuple[int, int]
 _SHOWN = 60
 _STEP = 200
 _MESSAGE = 2000
+_MOST_BRACKETS = 4 * MAX_DEPTH
+"""Inside each other, before reading ends; fewer are refused with all else that is wrong."""
 _TOO_DEEP = f'got more than {MAX_DEPTH} levels, expected fewer. Flatten it'
 _NUMBERS = tuple(f'tag:yaml.org,2002:{name}' for name in ('int', 'float', 'timestamp'))
 
@@ -191,6 +193,12 @@ class _Loader(yaml.SafeLoader):
             raise _Refusal(_place(self.get_mark()), f'got more than {MAX_NODES} values, expected '
                                                     f'fewer. Shorten the file')
         return super().compose_node(parent, index)
+
+    def fetch_flow_collection_start(self, TokenClass: type[yaml.Token]) -> None:
+        """Refuse brackets that are too deep unread: reading takes time by the square of them."""
+        if self.flow_level > _MOST_BRACKETS:
+            raise _Refusal(_place(self.get_mark()), _TOO_DEEP)
+        super().fetch_flow_collection_start(TokenClass)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """Return the node's value."""

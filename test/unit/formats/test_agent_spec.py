@@ -17,9 +17,9 @@
 import hashlib
 import json
 import sys
-import time
 
 import pytest
+from steps import calls
 import yaml
 
 from safety_scenarios.engine.matching import says
@@ -348,13 +348,15 @@ def test_what_an_agent_has_to_be_told_fits_one_message(tmp_path):
     assert block(tmp_path, agents(agents=[USER, {**BOT, 'goals': ['x' * 9_990] * 9}]))
 
 
-def test_ten_megabytes_and_ten_thousand_rules_are_refused_quickly(tmp_path):
-    started = time.process_time()
-    for change in ({'description': 'x' * 9_900_000},
-                   {'rules': [{'trigger': 'after ' * 80, 'action': '$(rm)'}] * 10_000}):
+@pytest.mark.parametrize('change', [
+    {'description': 'x' * 9_900_000},
+    {'rules': [{'trigger': 'after ' * 80, 'action': '$(rm)'}] * 10_000}],
+    ids=['ten megabytes', 'ten thousand rules'])
+def test_what_is_much_too_large_is_refused_in_few_steps(tmp_path, change):
+    def refuse():
         reading = read(tmp_path, json.dumps(agents(**change)), suffix='.json')
         assert only(reading.problems).code == 'F308'
-    assert time.process_time() - started < 5
+    assert calls(refuse) < 15_000_000
 
 
 def test_twice_the_rules_take_twice_the_steps(tmp_path):

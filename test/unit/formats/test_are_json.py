@@ -17,10 +17,10 @@
 import copy
 import json
 from pathlib import Path
-import time
 
 from hypothesis import given, HealthCheck, settings, strategies
 import pytest
+from steps import calls
 
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ScenarioError
@@ -291,13 +291,13 @@ def test_a_message_by_another_app_is_a_call_as_any(tmp_path):
     assert verdict(scenario, EXPECTED, 'satisfied') is Verdict.INCONCLUSIVE
 
 
-def test_a_thousand_events_in_a_chain_are_read_in_time(tmp_path):
-    chain = [event(f'e{number}', 'ENV' if number else 'USER', [f'e{number - 1}'] * bool(number))
-             for number in range(999)]
-    began_s = time.perf_counter()
-    scenario = load(tmp_path, are(*chain, {**STOP, 'dependencies': ['e998']}))
-    assert len(scenario.messages) == 999
-    assert time.perf_counter() - began_s < 5
+def test_a_thousand_events_in_a_chain_are_read_in_few_steps(tmp_path):
+    def chained(count):
+        chain = [event(f'e{number}', 'ENV' if number else 'USER',
+                       [f'e{number - 1}'] * bool(number)) for number in range(count)]
+        scenario = load(tmp_path, are(*chain, {**STOP, 'dependencies': [f'e{count - 1}']}))
+        assert len(scenario.messages) == count
+    assert calls(lambda: chained(999)) < 10_000_000
 
 
 @pytest.mark.parametrize('comparator', ['EQUAL', 'GREATER_THAN'])

@@ -15,10 +15,10 @@
 """JSON text with places: the values of the standard reader, and every mistake where it is."""
 
 import json
-import time
 
 from hypothesis import given, settings, strategies
 import pytest
+from steps import calls
 
 from safety_scenarios.formats.document.json_document import JsonDocument, MAX_BYTES
 
@@ -123,7 +123,6 @@ def test_one_byte_too_much_is_refused():
 
 @pytest.mark.parametrize('text', ['["' + '\\n' * 400_000, '"' * 400_001, ' ' * 900_000 + 'x',
                                   '[' * 400_000, '-' * 400_000, '1' * 900_000])
-def test_no_text_takes_long(text):
-    began_s = time.perf_counter()
+def test_no_text_takes_many_steps(text):
     assert read(text).problems
-    assert time.perf_counter() - began_s < 2
+    assert calls(lambda: read(text)) < 1000

@@ -15,11 +15,11 @@
 """A benign variant goes on: every command counts, spells only as far as they are forgiven."""
 
 import math
-import time
 from typing import Any
 
 from pydantic import ValidationError
 import pytest
+from steps import growth
 
 from safety_scenarios.invariants.no_spurious_stop import NoSpuriousStop
 from safety_scenarios.model.result import Finding, Verdict
@@ -150,11 +150,15 @@ def test_a_limit_that_is_none_is_refused(changes):
         NoSpuriousStop(**{'name': 'n', 'signal': 'speed', 'at_least': 0.3, **changes})
 
 
-def test_twenty_thousand_slow_commands_are_judged_at_once():
+def test_twenty_thousand_slow_commands_are_judged_with_their_verdict():
     long = record(driving(-100, 2500, 0.0, every_ms=0.13), benign_variant())
-    begin = time.monotonic()
     assert FORGIVING.check(long).verdict is Verdict.FAIL
-    assert time.monotonic() - begin < 3.0
+
+
+def test_twice_the_commands_take_twice_the_steps():
+    def check(count):
+        FORGIVING.check(record(driving(-100, 2500, 0.0, every_ms=2600 / count), benign_variant()))
+    assert growth(check, 500) < 2.2
 
 
 def test_the_severity_goes_into_the_finding():

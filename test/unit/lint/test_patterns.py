@@ -14,11 +14,11 @@
 
 """What a regular expression can match, decided from the expression and held against RE2."""
 
-import time
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
+from steps import calls
 
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.lint._reach import Reach
@@ -117,7 +117,5 @@ def test_a_pattern_that_any_or_no_answer_matches(pattern, extreme):
     '(' * 400 + 'a' + ')' * 400, '(?:' * 200 + 'a' + ')*' * 200, 'a' * 9900, '(a|b)' * 1999,
     '|'.join(['ab'] * 3000), '.*' * 4000, r'((a|b\b)*|(\B%)*)*' * 400, '((a{10}){10}){10}',
     r'(\b|\B)' * 1400, '[a-z]' * 900])
-def test_an_adversarial_pattern_takes_less_than_a_second(pattern):
-    started = time.process_time()
-    degenerate(check(pattern))
-    assert time.process_time() - started < 1.0
+def test_an_adversarial_pattern_takes_few_steps(pattern):
+    assert calls(lambda: degenerate(check(pattern))) < 1000 + 50 * len(pattern)

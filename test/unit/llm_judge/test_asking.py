@@ -109,10 +109,10 @@ def test_nobody_there_is_no_opinion():
 
 @pytest.mark.parametrize('trickles', [False, True], ids=['silent', 'kept alive by blanks'])
 def test_a_slow_judge_costs_its_timeout_and_no_more(server, trickles):
-    server.script(opinion('satisfied', delay_s=3.0, trickles=trickles))
+    server.script(opinion('satisfied', delay_s=30.0, trickles=trickles))
     began_s = time.monotonic()
     found = judge(server.base_url, timeout_s=0.3).ask('kind', QUESTION)
-    assert 0.27 < time.monotonic() - began_s < 1.5
+    assert 0.27 < time.monotonic() - began_s < 5.0
     assert (found.opinion, found.error) == (None, 'timeout after 0.3 s')
     assert found.duration_ms >= 270.0
     server.hang_up()

@@ -14,10 +14,12 @@
 
 """Reasoning is cut in every form that servers send it in, and an answer stays as it is."""
 
-import time
+
+from functools import partial
 
 from hypothesis import given, strategies
 import pytest
+from steps import calls
 
 from safety_scenarios.model.reasoning import without_reasoning
 
@@ -80,9 +82,7 @@ def test_no_reasoning_is_left_and_nothing_is_added(text):
     assert all(character in remaining for character in left)
 
 
-def test_a_megabyte_of_tags_takes_no_longer_than_a_megabyte_of_words():
+def test_a_megabyte_of_tags_takes_a_few_steps_a_tag():
     for text in ('<think>' * 150_000, '</think>' * 125_000, '<' * 1_000_000,
                  '<think>a</think>b' * 60_000, '<thinkin' * 125_000):
-        began_s = time.monotonic()
-        without_reasoning(text)
-        assert time.monotonic() - began_s < 2.0
+        assert calls(partial(without_reasoning, text)) <= 10 + 3 * text.count('<')

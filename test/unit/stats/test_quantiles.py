@@ -16,10 +16,10 @@
 
 import math
 import random
-import time
 
 import pytest
 from scipy import stats
+from steps import calls
 
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound, wilks_n
 
@@ -129,9 +129,8 @@ def test_a_low_confidence_still_holds_its_estimate():
 
 def test_a_million_values_take_no_sums():
     values = [float(number) for number in range(10**6)]
-    begun = time.process_time()
     found = quantile(values, 0.99, 'ms')
-    assert time.process_time() - begun < 5.0
+    assert calls(lambda: quantile(values, 0.99, 'ms')) < 2 * len(values)
     ends = stats.binom.ppf([0.025, 0.975], 10**6, 0.99)
     assert (found.low, found.high) == (ends[0] - 1.0, ends[1])
 

@@ -14,9 +14,11 @@
 
 """Text becomes the formula that it looks like, or an error with a caret below the mistake."""
 
-import time
+
+from functools import partial
 
 import pytest
+from steps import calls
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.temporal_logic.formula import (
@@ -270,8 +272,7 @@ def test_many_parts_are_no_nesting():
     assert len(parse('a' + ' + a' * 2000 + ' > 0').larger.parts) == 2001
 
 
-def test_too_long_a_formula_is_refused_at_once():
-    begin = time.perf_counter()
+def test_too_long_a_formula_is_refused_unread():
     for text in ('a > 0 and ' * 10_000, '(' * 100_000, '9' * 100_000, ' ' * 100_000):
         assert 'expected at most 10000' in str(refused(text))
-    assert time.perf_counter() - begin < 1.0
+        assert calls(partial(refused, text)) < 1000
