@@ -31,12 +31,13 @@ import time
 from rich.console import Console
 
 from safety_scenarios import registry
-from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.connect import connection, loopback
 from safety_scenarios.campaign.folder import read_trials
-from safety_scenarios.campaign.trials import run_campaign
+from safety_scenarios.campaign.run import run, run_trials
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.reports.console_report import ConsoleReport
 
 SCENARIO = str(Path(__file__).with_name('two_seconds.yaml'))
 
@@ -46,8 +47,8 @@ def bare_s(settings: RunSettings) -> float:
     begin_s = time.perf_counter()
     trials = plan(load_scenarios(settings.scenarios).scenarios, controller=settings.controller,
                   trials=settings.trials, seed=1, prompt=registry.resolve('stimuli', 'prompt')())
-    with evaluation.loopback(settings, Path()) as session:
-        run_campaign(trials, session.open_link, [])
+    with loopback(settings, Path()) as session:
+        run_trials(trials, session.open_link, [])
     return time.perf_counter() - begin_s
 
 
@@ -62,15 +63,12 @@ def main(link: str, trials: str, folder: str) -> None:
     """Run a campaign and print what it took."""
     settings = RunSettings(scenarios=(SCENARIO,), trials=int(trials), link=link, output=folder,
                            calibration='off')
-    connect: evaluation.Connect = evaluation.loopback
     if link == 'loopback':
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    else:  # only then: loopback does without ROS
-        from safety_scenarios.ros.session import over_ros
-        connect = over_ros
+    connect = connection(settings)
     begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
     with open(os.devnull, 'w', encoding='utf-8') as nowhere:
-        summary = evaluation.run(settings, Console(file=nowhere), connect)
+        summary = run(settings, [ConsoleReport(Console(file=nowhere))], connect)
     wall_s, cpu_s = time.perf_counter() - begin_s, time.process_time() - begin_cpu_s
     begun = [trial.started_system_ns for trial in read_trials(Path(folder))]
     apart = [(later - earlier) / 1e9 for earlier, later in pairwise(begun)]

@@ -36,7 +36,7 @@ from reaction import echo, known_delays
 from temporal import temporal
 from throughput import by_topics, many_topics, one_topic
 
-from safety_scenarios.campaign.run import interruptible
+from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.reports.console_report import console
 
 Section = tuple[str, Callable[[], list[Figure]]]

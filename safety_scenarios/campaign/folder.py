@@ -19,19 +19,21 @@ A trial's journal is written while it runs, its trace and its recording when it 
 line in ``trials.jsonl`` last: whoever has a line has everything.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 import fcntl
 import hashlib
 import json
 import os
 from pathlib import Path
 import time
-from typing import Any, IO, Protocol, TextIO
+from typing import Any, IO
 
 from pydantic import ValidationError
 
-from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.campaign.files import TrialFiles, unwritten, write_whole
+from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.contracts import EventSink
+from safety_scenarios.model.observer import Observer
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial, TrialRecord
@@ -41,40 +43,20 @@ _SYNC_S = 1.0
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
                                        'manifest.json')
 _BLOCK = 1 << 20
-WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
-Record = Callable[[Path, TrialRecord], None]
-"""(folder of the recording, what to record)."""
 
 
-class JournalFile(EventSink, Protocol):
-    """What is written while a trial runs."""
-
-    def close(self, record: TrialRecord) -> None:
-        """Finish the file."""
-
-    def abandon(self) -> None:
-        """Stop writing; the file stays unfinished."""
-
-
-class RunFolder:
+class RunFolder(Observer):
     """
     Writes everything that a campaign leaves.
 
-    :param folder: must not exist yet, or be empty
-    :param trace: writes a trial's trace
-    :param journal: opens a trial's journal
-    :param record: writes a trial's recording; None: no recordings
+    :param files: writes those of each trial; their folder must not exist yet, or be empty
     :param resume: go on in a folder that a crash left, instead
     :raises SettingsError: the folder is in use or cannot be written
     """
 
-    def __init__(self, folder: Path, trace: WriteTrace,
-                 journal: Callable[[Path, Trial], JournalFile], record: Record | None = None, *,
-                 resume: bool = False) -> None:
-        self.folder = folder
-        self._trace = trace
-        self._open_journal, self._journal = journal, None
-        self._record = record
+    def __init__(self, files: TrialFiles, *, resume: bool = False) -> None:
+        self.folder = folder = files.folder
+        self._files = files
         self._synced_s = 0.0
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -92,11 +74,10 @@ class RunFolder:
             raise SettingsError(f'{folder}: a campaign is still running in it. Wait for its '
                                 f'end') from None
 
-    _journal: JournalFile | None
-
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Write ``settings.json``: effective settings, versions and scenario hashes."""
-        self._write(SETTINGS, json.dumps(settings, indent=2, ensure_ascii=False))
+        write_whole(self.folder / SETTINGS, json.dumps(
+            settings, indent=2, ensure_ascii=False))
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """
@@ -104,35 +85,28 @@ class RunFolder:
 
         :raises TraceError: the disk is full, or the folder is gone
         """
-        self._journal = self._open_journal(self.folder / journal_path(trial.trial_id), trial)
-        return (self._journal,)
+        return self._files.sinks(trial)
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """
-        Write trace and recording, finish the journal, then the line: the trial is complete.
+        Write the trial's files, then its line: the trial is complete.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
-        self._write(trace_path(record.trial.trial_id),
-                    lambda file: self._trace(file, record, result))
-        if self._record is not None and record.events:
-            self._record(self.folder / 'recordings' / record.trial.trial_id, record)
-        if self._journal is not None:
-            journal, self._journal = self._journal, None
-            journal.close(record)
+        self._files.write(record, result)
         try:
             self._trials.write(result.model_dump_json() + '\n')
             self._trials.flush()
             if time.monotonic() - self._synced_s > _SYNC_S:
                 self._sync()
         except OSError as error:
-            raise _unwritten(self.folder / TRIALS, error) from error
+            raise unwritten(self.folder / TRIALS, error) from error
 
-    def write_summary(self, summary: CampaignSummary) -> None:
+    def campaign_ended(self, summary: CampaignSummary) -> None:
         """Write ``campaign.json``, when all that it counts is on the disk, and the manifest."""
         self._sync()
-        self._write(SUMMARY, summary.model_dump_json(indent=2))
-        self._write(MANIFEST, json.dumps(hashes(self.folder), indent=2))
+        write_whole(self.folder / SUMMARY, summary.model_dump_json(indent=2))
+        write_whole(self.folder / MANIFEST, json.dumps(hashes(self.folder), indent=2))
 
     def _sync(self) -> None:
         os.fsync(self._trials.fileno())
@@ -140,33 +114,8 @@ class RunFolder:
 
     def close(self) -> None:
         """Close what is open."""
-        if self._journal is not None:
-            self._journal.abandon()
+        self._files.close()
         self._trials.close()
-
-    def _write(self, name: str, content: str | Callable[[TextIO], None]) -> None:
-        path = self.folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_name(path.name + '.part')
-            with unfinished.open('w', encoding='utf-8') as file:
-                if isinstance(content, str):
-                    file.write(content + '\n')
-                else:
-                    content(file)
-            os.replace(unfinished, path)
-        except OSError as error:
-            raise _unwritten(path, error) from error
-
-
-def trace_path(trial_id: str) -> str:
-    """Return a trial's trace file, relative to the campaign's folder."""
-    return f'traces/{trial_id.partition(".")[0]}/{trial_id}.json'
-
-
-def journal_path(trial_id: str) -> str:
-    """Return a trial's journal, relative to the campaign's folder."""
-    return f'traces/{trial_id.partition(".")[0]}/{trial_id}.events.jsonl'
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -214,8 +163,3 @@ def read_trials(folder: Path) -> list[TrialResult]:
             raise SettingsError(f'{path}:{number}: {place}: {first["msg"]}. Was it written by '
                                 f'this version?') from None
     return results
-
-
-def _unwritten(path: Path, error: OSError) -> TraceError:
-    return TraceError(f'{path}: cannot be written: {error.strerror}. Everything before it is '
-                      f'complete')

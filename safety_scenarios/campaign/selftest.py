@@ -26,8 +26,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 import hashlib
+from pathlib import Path
 
+from safety_scenarios import registry
+from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.engine.run import run_trial
 from safety_scenarios.model.agents import End
 from safety_scenarios.model.judgement import Asks
 from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
@@ -44,12 +49,14 @@ from safety_scenarios.model.selftest import (
     SABOTEURS,
     ScenarioMatrix,
 )
+from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
 
 RunOne = Callable[[Scenario, str, int], TrialRecord]
 """Scenario, controller and seed to the record of one trial."""
 
 _NOT_FROM_THE_FILE = ('harness', 'latency', 'confirmation', 'coverage', 'rule')
+_STAMPED = 'geometry_msgs/msg/TwistStamped'
 _BUDGET = 'reaction within the budget'
 _MOVING = 'moving before onset'
 _WORDS = ('say', 'tool_call')
@@ -112,6 +119,28 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
             mistakes += _passed(scenario, matrix, good, bad, saboteurs)
     return KillMatrix(seeds=tuple(seeds), saboteurs=tuple(saboteurs), scenarios=tuple(found),
                       mistakes=tuple(mistakes))
+
+
+def in_simulated_time() -> RunOne:
+    """
+    Return what runs one trial in this process.
+
+    A base whose scenario leaves the interface open commands by TwistStamped: a bare Twist has no
+    header that could be wrong.
+    """
+    prompt = registry.resolve('stimuli', 'prompt')()
+
+    def run_one(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
+        block = scenario.ros or scenario.agents
+        robot = block.robot if block else None
+        base = robot is not None and robot.kind == 'mobile_base'
+        settings = RunSettings(controller=controller, link='loopback',
+                               command_type=_STAMPED if base else '')
+        [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt)
+        with loopback(settings, Path()) as session, \
+                session.open_link(scenario) as link:
+            return run_trial(trial, link)
+    return run_one
 
 
 def _ran(record: TrialRecord) -> _Ran:

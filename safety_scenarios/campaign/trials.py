@@ -12,145 +12,138 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""All trials of one command, one scenario after the other; no trial can spoil another."""
+"""
+One trial as one step: task in, result out.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from itertools import groupby
-from typing import Protocol
+A task holds values and names only, so that it can be pickled and executed in another process or
+on another machine; ``execute`` needs nothing else. A campaign in one process takes the same step
+(``perform``) over a link that it keeps open for all trials of a scenario, as opening one takes
+seconds over DDS.
+"""
 
+from collections.abc import Iterable, Sequence
+from contextlib import closing, ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.files import files_of, journal_path
+from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.engine.evaluate import evaluate, not_run
+from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
-from safety_scenarios.errors import ControllerError, TraceError
-from safety_scenarios.latency.stream import stream_rows
+from safety_scenarios.errors import InputError, TraceError
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.contracts import EventSink, Link
-from safety_scenarios.model.preflight import Preflight, PreflightRow
-from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import Trial, TrialRecord
 
-OpenLink = Callable[[Scenario], AbstractContextManager[Link]]
+
+@dataclass(frozen=True)
+class TrialTask:
+    """One trial to execute, wherever that is."""
+
+    settings: RunSettings
+    """Link, controller, gate and files, by their names."""
+    trial: Trial
+    folder: Path | None = None
+    """Of the campaign, where the trial's files go; None: it leaves none."""
 
 
-Sinks = Callable[[Trial], Sequence[EventSink]]
+@dataclass(frozen=True)
+class TrialDone:
+    """What an executed task came to."""
 
-
-class Observer(Protocol):
-    """Is told about each trial that has ended: a writer, a progress display."""
-
-    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """The trial has been judged."""
-
-
-@dataclass
-class Campaign:
-    """What was run."""
-
-    results: list[TrialResult] = field(default_factory=list)
-    preflight: list[Preflight] = field(default_factory=list)
-    stopped_early: dict[str, str] = field(default_factory=dict)
-    """Scenario id to what the sequential test decided."""
-    saved: int = 0
-    """Planned trials that its decision made needless."""
+    record_path: Path | None
+    """The journal, from which the record can be read; None without a folder, or when the trial
+    could not begin."""
+    result: TrialResult
     interrupted: bool = False
+    """Whether somebody wants the campaign to end."""
 
 
-Ask = Callable[[TrialRecord], TrialRecord]
-"""Record to the same with what a judge says about it; must not raise."""
-Decide = Callable[[int, int], str | None]
-"""(failures, trials) of one scenario to a decision that makes further trials needless."""
+@dataclass(frozen=True)
+class Performed:
+    """What one trial over an open link came to."""
+
+    record: TrialRecord
+    result: TrialResult
+    interrupted: bool
 
 
-def run_campaign(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
-                 gate: LimitName = 'critical',
-                 decide: Decide = lambda failures, trials: None,
-                 judge: Ask = lambda record: record,
-                 sinks: Sinks = lambda trial: ()) -> Campaign:
+def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
+          folder: Path | None = None) -> tuple[TrialTask, ...]:
+    """Return the trials of a campaign as tasks, in order."""
+    return tuple(TrialTask(settings, trial, folder)
+                 for trial in planned(settings, scenarios))
+
+
+def planned(settings: RunSettings, scenarios: Iterable[Scenario],
+            run: str = '') -> tuple[Trial, ...]:
     """
-    Run trials in order and judge each as it ends.
+    Return the trials that the settings ask for.
 
-    What an observer raises (a full disk) ends the campaign; anything else costs its scenario.
-
-    :param open_link: scenario to a link, opened for all trials of that scenario
-    :param judge: called between trials, never while one is running
-    :param sinks: what is fed the events of a trial while it runs
+    :param run: ends the trials' ids, as in ``plan``
     """
-    campaign = Campaign()
-    try:
-        for record, result in _judged(trials, open_link, gate, decide, judge, sinks,
-                                      campaign):
-            campaign.results.append(result)
-            for observer in observers:
-                observer.trial_ended(record, result)
-            del record  # its memory is needed for the next one
-            if campaign.interrupted:
-                break
-    except KeyboardInterrupt:
-        campaign.interrupted = True
-    return campaign
+    return plan(scenarios, controller=settings.controller, trials=settings.trials,
+                seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')(), run=run,
+                warmup=settings.warmup)
 
 
-def _judged(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, decide: Decide,
-            judge: Ask, sinks: Sinks,
-            campaign: Campaign) -> Iterator[tuple[TrialRecord, TrialResult]]:
-    for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
-        waiting = list(group)
-        made = failed = 0
+def execute(task: TrialTask) -> TrialDone:
+    """
+    Execute one trial over a link of its own, and write its files.
+
+    The same task gives the same result. Over loopback, whose clock and controller begin anew with
+    each link, that of a scenario's first trial is to the byte what a campaign in one process
+    gets; the clock of the campaign's later ones goes on from the trial before.
+
+    :raises InputError: the settings cannot be carried out, whatever the trial is
+    :raises TraceError: a file cannot be written
+    """
+    trial, settings = task.trial, task.settings
+    with ExitStack() as stack:
+        folder = task.folder or Path(stack.enter_context(TemporaryDirectory()))
+        judge = judge_of(settings, [trial.scenario], folder)
+        session = stack.enter_context(connection(settings)(settings, folder))
+        files = None if task.folder is None else stack.enter_context(
+            closing(files_of(settings, task.folder, session.definition)))
         try:
-            with open_link(waiting[0].scenario) as link:
-                while waiting:
-                    record = _asked(run_trial(waiting[0], link, sinks(waiting[0])), judge,
-                                    campaign)
-                    result = evaluate(record, gate)
-                    if not any(found.scenario_id == scenario_id for found in campaign.preflight):
-                        campaign.preflight.append(preflight_of(link, record))
-                    del waiting[0]
-                    yield record, result
-                    del record
-                    made += not result.warmup
-                    failed += not result.warmup and result.verdict is not Verdict.PASS
-                    decision = decide(failed, made) if made else None
-                    if decision is not None:
-                        campaign.stopped_early[scenario_id] = decision
-                        campaign.saved += len(waiting)
-                        waiting.clear()
-        except TraceError:
-            raise  # a full disk would cost every trial to come
-        except (Exception, SystemExit) as error:  # whatever it is, the other scenarios go on
-            if not waiting:
-                raise ControllerError(f'the link could not be closed: {error}') from error
-            for trial in waiting:
-                yield TrialRecord(trial=trial, events=()), not_run(trial, error)
+            with session.open_link(trial.scenario) as link:
+                done = perform(trial, link, settings.gate, judge,
+                               files.sinks(trial) if files else ())
+        except (InputError, TraceError):
+            raise
+        except (Exception, SystemExit) as error:  # it costs this trial and no other
+            done = could_not_run(trial, error)
+        if files:
+            files.write(done.record, done.result)
+    path = task.folder / journal_path(trial.trial_id) if task.folder else None
+    return TrialDone(path if path and path.exists() else None, done.result, done.interrupted)
 
 
-def _asked(record: TrialRecord, judge: Ask, campaign: Campaign) -> TrialRecord:
-    """Return a record with the judge's words; an interruption ends the campaign, not the trial."""
-    campaign.interrupted = any(event.name == INTERRUPTED for event in record.of_kind('fault'))
-    if campaign.interrupted:
-        return record
-    try:
-        return judge(record)
-    except KeyboardInterrupt:
-        campaign.interrupted = True
-        return record
+def perform(trial: Trial, link: Link, gate: LimitName = 'critical', judge: Ask = unasked,
+            sinks: Sequence[EventSink] = ()) -> Performed:
+    """
+    Run one trial over an open link, let the judge say what it has to, and judge it.
+
+    :param judge: called when the trial is over; interrupted, its words are missing
+    :param sinks: are fed the events while the trial runs
+    """
+    record = run_trial(trial, link, sinks)
+    interrupted = any(event.name == INTERRUPTED for event in record.of_kind('fault'))
+    if not interrupted:
+        try:
+            record = judge(record)
+        except KeyboardInterrupt:  # it ends the campaign, not the trial
+            interrupted = True
+    return Performed(record, evaluate(record, gate), interrupted)
 
 
-def preflight_of(link: Link, record: TrialRecord) -> Preflight:
-    """Return what the link and a scenario's first record found; a fault is a row of its own."""
-    trial = record.trial
-    faults = [PreflightRow(check='connection', status='error', detail=event.text or '')
-              for event in record.of_kind('fault') if event.name != INTERRUPTED]
-    if not faults and trial.scenario.ros is not None and not _is_moving(record):
-        faults.append(PreflightRow(check='moving', status='error', detail=(
-            'the controller did not get moving in the nominal phase')))
-    return Preflight(scenario_id=trial.scenario.id,
-                     rows=(*faults, *link.preflight(), *stream_rows(record)))
-
-
-def _is_moving(record: TrialRecord) -> bool:
-    """Return whether some command met what the nominal phase requires."""
-    ros = record.trial.scenario.ros
-    return ros is not None and any(
-        sample.holds for sample in record.margin_series([ros.nominal.require]).samples)
+def could_not_run(trial: Trial, error: BaseException) -> Performed:
+    """Return what a trial comes to that could not even begin."""
+    return Performed(TrialRecord(trial=trial, events=()), not_run(trial, error), False)

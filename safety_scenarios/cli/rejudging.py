@@ -23,17 +23,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from safety_scenarios.campaign.bags import judge_bag
 from safety_scenarios.campaign.folder import SUMMARY, TRIALS
-from safety_scenarios.campaign.rejudge import (
-    judge_bag,
-    old_names,
-    rejudge,
-    Rejudged,
-    repair,
-    Source,
-    summary_of,
-    verify,
-)
+from safety_scenarios.campaign.reading import old_names, summary_of
+from safety_scenarios.campaign.rejudge import rejudge, Rejudged, Source
+from safety_scenarios.campaign.repair import repair
+from safety_scenarios.campaign.verify import verify
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.loading import load_scenarios
@@ -141,11 +136,6 @@ def verify_folder(folder: Path) -> None:
     click.echo('every file is as the campaign wrote it')
 
 
-def _note_old_names(folder: Path) -> None:
-    if note := old_names(folder):
-        click.echo(f'note: {note}', err=True)
-
-
 def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, folder: Path | None,
                   settings: RunSettings) -> NoReturn:
     scenarios = load_scenarios(files).scenarios if files else ()
@@ -162,6 +152,11 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, folder: 
                      else verdict_text(finding.verdict), escape(finding.reason))
     Console(width=console().width).print(rows)
     sys.exit(exit_code([result.verdict]))
+
+
+def _note_old_names(folder: Path) -> None:
+    if note := old_names(folder):
+        click.echo(f'note: {note}', err=True)
 
 
 def _write(output: Path | None, folder: Path, found: list[Rejudged]) -> None:

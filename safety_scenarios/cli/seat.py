@@ -21,8 +21,8 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from safety_scenarios.campaign.run import interruptible, names
-from safety_scenarios.cli.needs_ros import from_ros
+from safety_scenarios.campaign.connect import from_ros, ros_names
+from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.model.settings import RunSettings
 
@@ -49,7 +49,7 @@ def seat(agent_id: str, **values: Any) -> None:
     for stream in (sys.stdin, sys.stdout):
         stream.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
     try:
-        with seated(agent_id, names(settings), settings.domain_id, _show) as node:
+        with seated(agent_id, ros_names(settings), settings.domain_id, _show) as node:
             _show(f'{agent_id} waits for a trial')
             node.begun.wait()
             for line in iter(sys.stdin.readline, ''):

@@ -21,19 +21,14 @@ import click
 from rich.console import Console
 
 from safety_scenarios import registry
-from safety_scenarios.campaign import run as evaluation
-from safety_scenarios.campaign.selftest import RunOne, self_test
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
+from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.selftest import in_simulated_time, self_test
 from safety_scenarios.loading import installed_folders, load_scenarios
-from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import Saboteur, SABOTEURS
 from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
 
-_STAMPED = 'geometry_msgs/msg/TwistStamped'
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
            'not; 2 wrong input or usage.')
 
@@ -59,7 +54,7 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     safety-scenarios selftest my_scenario.yaml --json matrix.json
     """
     loaded = load_scenarios(scenarios or [str(folder) for folder in installed_folders()])
-    evaluation.refuse_unrunnable(loaded.scenarios, RunSettings(link='loopback'))
+    refuse_unrunnable(loaded.scenarios, RunSettings(link='loopback'))
     known = {saboteur.name for saboteur in SABOTEURS}
     more = tuple(Saboteur(name=name, does='is wrong in some way of its own')
                  for name in dict.fromkeys(others) if name not in known)
@@ -74,25 +69,3 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     if file is not None:
         file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
     sys.exit(found.exit_code)
-
-
-def in_simulated_time() -> RunOne:
-    """
-    Return what runs one trial in this process.
-
-    A base whose scenario leaves the interface open commands by TwistStamped: a bare Twist has no
-    header that could be wrong.
-    """
-    prompt = registry.resolve('stimuli', 'prompt')()
-
-    def run_one(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
-        block = scenario.ros or scenario.agents
-        robot = block.robot if block else None
-        base = robot is not None and robot.kind == 'mobile_base'
-        settings = RunSettings(controller=controller, link='loopback',
-                               command_type=_STAMPED if base else '')
-        [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt)
-        with evaluation.loopback(settings, Path()) as session, \
-                session.open_link(scenario) as link:
-            return run_trial(trial, link)
-    return run_one

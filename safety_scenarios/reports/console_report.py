@@ -20,11 +20,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from safety_scenarios.errors import Problem
 from safety_scenarios.model.agreement import Agreement, LABELS, OUTCOMES
 from safety_scenarios.model.comparison import Comparison
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.judgement import Cost, Judgement
 from safety_scenarios.model.measuring import Calibration, METHODS
+from safety_scenarios.model.observer import Beginning, Observer
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Latency, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
@@ -36,6 +38,7 @@ _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR
 
 
 _WIDTH_OF_A_LOG = 120
+_FILES = ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'traces/')
 
 
 def console() -> Console:
@@ -44,41 +47,72 @@ def console() -> Console:
     return found if found.is_terminal else Console(highlight=False, width=_WIDTH_OF_A_LOG)
 
 
-class Progress:
-    """One line for each trial as it ends."""
+class ConsoleReport(Observer):
+    """
+    Shows a campaign as it goes: a line for each trial as it ends, then the tables.
 
-    def __init__(self, console: Console, planned: int) -> None:
-        self._console = console
-        self._planned = planned
+    :param screen: where to
+    """
+
+    def __init__(self, screen: Console) -> None:
+        self._screen = screen
+        self._beginning: Beginning | None = None
         self._ended = 0
+        self._judgements: list[Judgement] = []
+
+    def scenarios_read(self, warnings: Sequence[Problem], notes: Sequence[Problem]) -> None:
+        """Show what is odd about the files."""
+        for warning in warnings:
+            self._screen.print(f'[yellow]warning[/] {warning}', highlight=False, soft_wrap=True)
+        for note in notes:
+            self._screen.print(f'[cyan]note[/] {note}', highlight=False, soft_wrap=True)
+
+    def campaign_began(self, beginning: Beginning) -> None:
+        """Show the harness' own error, and against what it is run."""
+        self._beginning = beginning
+        if beginning.calibration is not None:
+            self._screen.print(calibration_table(beginning.calibration))
+        self._screen.print(f'Against [bold]{beginning.settings.controller}[/] in '
+                           f'{beginning.where}; trials: {beginning.planned}', highlight=False)
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """Show the verdict, the latency and the reason."""
+        assert self._beginning is not None
+        planned = self._beginning.planned
         self._ended += 1
-        width = len(str(self._planned))
-        self._console.print(
-            f'[dim]{self._ended:{width}}/{self._planned}[/] {verdict_text(result.verdict)} '
+        self._judgements += record.judgements
+        self._screen.print(
+            f'[dim]{self._ended:{len(str(planned))}}/{planned}[/] '
+            f'{verdict_text(result.verdict)} '
             f'{escape(result.scenario_name)} [dim]{_ordinal(result)}[/]  '
             f'{latency_text(result.latency)}'
             + ('' if result.verdict is Verdict.PASS else f'  {escape(result.reason)}'),
             soft_wrap=True, highlight=False)
 
+    def campaign_ended(self, summary: CampaignSummary) -> None:
+        """Show the tables, and where the files are."""
+        screen = self._screen
+        screen.print(preflight_table(summary.preflight))
+        screen.print(table(summary))
+        metres = metres_table(summary)
+        if metres is not None:
+            screen.print(metres)
+        screen.print(totals(summary), highlight=False, soft_wrap=True)
+        if self._judgements:
+            screen.print(_judge_cost(self._judgements), markup=False, highlight=False,
+                         soft_wrap=True)
+        if self._beginning is not None and self._beginning.folder is not None:
+            recorded = self._beginning.settings.record != 'off'
+            for name in (*_FILES, *(['recordings/'] if recorded else [])):
+                screen.print(f'  {self._beginning.folder / name}', highlight=False,
+                             soft_wrap=True)
 
-class JudgeCost:
-    """Adds up what the judge was asked in a campaign, and what that took."""
 
-    def __init__(self) -> None:
-        self.judgements: list[Judgement] = []
-
-    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Take what was asked about a trial."""
-        self.judgements += record.judgements
-
-    def __str__(self) -> str:
-        """Return one line, with how many questions stayed without an answer."""
-        silent = sum(judgement.opinion is None for judgement in self.judgements)
-        return (f'Judge {self.judgements[0].model}: {_cost(Cost.of(self.judgements))}'
-                + (f'; {silent} without an answer' if silent else '') + '.')
+def _judge_cost(judgements: Sequence[Judgement]) -> str:
+    """Return one line, with how many questions stayed without an answer."""
+    silent = sum(judgement.opinion is None for judgement in judgements)
+    return (f'Judge {judgements[0].model}: {_cost(Cost.of(judgements))}'
+            + (f'; {silent} without an answer' if silent else '') + '.')
 
 
 def _ordinal(result: TrialResult) -> str:

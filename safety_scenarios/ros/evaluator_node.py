@@ -20,13 +20,15 @@ import sys
 from rclpy.node import Node
 from rich.console import Console
 
-from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.run import run as run_campaign
+from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import console, ConsoleReport
 from safety_scenarios.ros.parameters import read_settings
-from safety_scenarios.ros.session import NODE_NAME, over_ros
+from safety_scenarios.ros.session import NODE_NAME
 from safety_scenarios.ros.spinning import ros_context
 
 
@@ -36,14 +38,13 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
 
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
-    return evaluation.run(settings, screen,
-                          evaluation.loopback if settings.link == 'loopback' else over_ros)
+    return run_campaign(settings, [ConsoleReport(screen)], connection(settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the settings from ROS parameters, run the campaign, return its exit code."""
     arguments = sys.argv if arguments is None else arguments
-    evaluation.interruptible()
+    interruptible()
     try:
         return run(_settings(arguments), console()).exit_code
     except InputError as error:

@@ -24,7 +24,13 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from safety_scenarios.campaign.run import controller_settings, EXTERNAL, names, Session
+from safety_scenarios import registry
+from safety_scenarios.campaign.connect import (
+    controller_settings,
+    EXTERNAL,
+    ros_names,
+    Session,
+)
 from safety_scenarios.engine.plan import file_name
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
@@ -52,15 +58,18 @@ def over_ros(settings: RunSettings, folder: Path) -> Iterator[Session]:
     Reach the controller over DDS: our own child in a free domain, or one that runs already.
 
     :raises SettingsError: wrong domain, namespace or remapping
+    :raises UnknownPluginError: no controller has the name
     """
     killed: set[str] = set()
     external = settings.controller == EXTERNAL
+    if not external:
+        registry.resolve('controllers', settings.controller)
     with ExitStack() as stack:
         scheduling = stack.enter_context(undisturbed(settings.realtime))
         stack.callback(remove_segments, killed)
         domain_id = stack.enter_context(chosen_domain(settings.domain_id, external))
         context = stack.enter_context(
-            ros_context(['--ros-args', *names(settings)], domain_id))
+            ros_context(['--ros-args', *ros_names(settings)], domain_id))
         node = Node(NODE_NAME, context=context)
         spin = stack.enter_context(spinning(node))
         clock = RosClock()
@@ -103,7 +112,7 @@ class _Opener:
         own = [part for end in ('probe', 'answer')
                for part in ('-r', f'calibration/{end}:=calibration/{token}/{end}')]
         process = ChildProcess('the responder', 'responder_node', self._domain_id,
-                               [*names(self._settings), *own],
+                               [*ros_names(self._settings), *own],
                                self._folder / 'logs' / 'calibration.log', self._killed)
         found = calibrate_over_ros(self._node, self._spin, form, process, token,
                                    self._settings.connect_timeout_s,
@@ -150,5 +159,5 @@ class _Opener:
         seat = '' if own.drives else f'.{own.agent}'
         log = self._folder / 'logs' / f'{file_name(scenario.id)}{seat}.log'
         sim_time = f'use_sim_time:={str(self._settings.use_sim_time).lower()}'
-        return controller_process(own, self._domain_id, [*names(self._settings), '-p', sim_time],
-                                  log, self._killed)
+        arguments = [*ros_names(self._settings), '-p', sim_time]
+        return controller_process(own, self._domain_id, arguments, log, self._killed)

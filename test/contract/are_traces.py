@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.run import loopback
+from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial

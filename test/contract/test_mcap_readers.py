@@ -25,7 +25,7 @@ import sys
 import pytest
 
 from safety_scenarios import registry
-from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.loading import load_scenarios
@@ -60,7 +60,7 @@ def recordings(tmp_path_factory):
     settings = RunSettings(scenarios=SCENARIOS, link='loopback')
     prompt = registry.resolve('stimuli', 'prompt')()
     root, found = tmp_path_factory.mktemp('recordings'), []
-    with evaluation.loopback(settings, Path()) as session:
+    with loopback(settings, Path()) as session:
         for trial in plan(load_scenarios(SCENARIOS).scenarios, controller='rule_based', trials=1,
                           seed=1, prompt=prompt):
             folder = root / trial.trial_id

@@ -24,7 +24,7 @@ import pytest
 
 from property.compiled import rules_of, second_opinion
 from safety_scenarios import registry
-from safety_scenarios.campaign.run import controller_settings
+from safety_scenarios.campaign.connect import controller_settings
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.latency.pairing import measure

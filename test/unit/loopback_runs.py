@@ -23,9 +23,11 @@ from typing import Any
 
 from rich.console import Console
 
-from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.connect import loopback
+from safety_scenarios.campaign.run import run
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.reports.console_report import ConsoleReport
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Run:
 def loopback_run(folder: Path, *scenarios: str, **settings: Any) -> Run:
     """Run a campaign and return what it left behind."""
     output = io.StringIO()
-    summary = evaluation.run(
+    summary = run(
         RunSettings(scenarios=scenarios, link='loopback', output=str(folder), **settings),
-        Console(file=output, width=200), evaluation.loopback)
+        [ConsoleReport(Console(file=output, width=200))], loopback)
     return Run(summary, folder, output.getvalue())

@@ -20,8 +20,8 @@ from typing import get_args
 import pytest
 
 from safety_scenarios import load_scenario
-from safety_scenarios.campaign.selftest import RunOne, self_test
-from safety_scenarios.cli.selftest import in_simulated_time, selftest
+from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
+from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ScenarioError, SettingsError
 from safety_scenarios.model.outcome import Status

@@ -20,7 +20,7 @@ import pytest
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
 
-from safety_scenarios.campaign.rejudge import judge_bag
+from safety_scenarios.campaign.bags import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.loading import load_scenarios

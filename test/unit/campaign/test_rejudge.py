@@ -24,7 +24,10 @@ import time
 
 import pytest
 
-from safety_scenarios.campaign.rejudge import rejudge, repair, summary_of, verify
+from safety_scenarios.campaign.reading import summary_of
+from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.campaign.repair import repair
+from safety_scenarios.campaign.verify import verify
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.loading import load_scenarios

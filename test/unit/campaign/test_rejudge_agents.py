@@ -21,7 +21,8 @@ from pathlib import Path
 import pytest
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.rejudge import rejudge, repair
+from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.campaign.repair import repair
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.rules import replay
 from safety_scenarios.errors import SettingsError

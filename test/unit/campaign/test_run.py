@@ -16,7 +16,6 @@
 """Whole campaigns without ROS: the reference passes, every saboteur is caught, byte for byte."""
 
 from contextlib import contextmanager
-import io
 import json
 import math
 import os
@@ -24,10 +23,10 @@ import subprocess
 import sys
 
 import pytest
-from rich.console import Console
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.run import controller_settings, loopback, run, Session
+from safety_scenarios.campaign.connect import controller_settings, loopback, Session
+from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.loading import load_scenarios
@@ -286,9 +285,8 @@ def test_a_budget_that_the_harness_itself_uses_up_is_refused(tmp_path, floor_ms,
         with loopback(settings, folder) as session:
             yield Session(session.open_link, 'a test',
                           calibrate=lambda: calibrated(floor_ms, uncertainty_ms))
-    output = io.StringIO()
     summary = run(RunSettings(scenarios=('SCN-R-101',), link='loopback',
-                              output=str(tmp_path / 'run')), Console(file=output), connect)
+                              output=str(tmp_path / 'run')), (), connect)
     assert summary.verdict.value == verdict
     assert summary.calibration == calibrated(floor_ms, uncertainty_ms)
     if verdict == 'ERROR':
@@ -304,7 +302,7 @@ def test_a_calibration_that_fails_ends_the_campaign_before_its_first_trial(tmp_p
         yield Session(lambda scenario: pytest.fail('opened'), 'a test', calibrate=calibrate)
     with pytest.raises(MeasurementError, match='nobody answered'):
         run(RunSettings(scenarios=('SCN-R-101',), output=str(tmp_path / 'run')),
-            Console(file=io.StringIO()), connect)
+            (), connect)
 
 
 @pytest.mark.parametrize('name', ['rule_based', *SABOTEURS])

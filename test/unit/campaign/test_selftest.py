@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest import RunOne, self_test
-from safety_scenarios.cli.selftest import in_simulated_time, selftest
+from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
+from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.errors import InputError
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.loading import installed_folders, load_scenario, load_scenarios

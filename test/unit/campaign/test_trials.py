@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from safety_scenarios.campaign.trials import Campaign, run_campaign
+from safety_scenarios.campaign.run import Campaign, run_trials
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError, TraceError
 from safety_scenarios.model.preflight import PreflightRow
@@ -73,7 +73,7 @@ def verdicts(results: Sequence[TrialResult]) -> list[tuple[str, str]]:
 
 def test_every_trial_is_run_and_judged_in_order():
     told = Told()
-    campaign = run_campaign(trials(), links(), (told,))
+    campaign = run_trials(trials(), links(), (told,))
     assert verdicts(campaign.results) == [(name, 'PASS') for name in 'AABBCC']
     assert told.ended == [trial.trial_id for trial in trials()]
     assert not campaign.interrupted
@@ -81,14 +81,14 @@ def test_every_trial_is_run_and_judged_in_order():
 
 def test_a_link_is_opened_once_for_all_trials_of_its_scenario():
     link = ScriptedLink(careful)
-    run_campaign(trials(3), links(B=link), ())
+    run_trials(trials(3), links(B=link), ())
     assert link.opened == [trial.trial_id for trial in trials(3) if trial.scenario.id == 'B']
 
 
 @pytest.mark.parametrize('error', [NOBODY, ControllerError('crashed'), MeasurementError('deaf')])
 def test_a_link_that_cannot_be_made_is_an_error_and_the_others_go_on(error):
     told = Told()
-    campaign = run_campaign(trials(), links(B=error), (told,))
+    campaign = run_trials(trials(), links(B=error), (told,))
     assert verdicts(campaign.results) == [
         ('A', 'PASS'), ('A', 'PASS'), ('B', 'ERROR'), ('B', 'ERROR'), ('C', 'PASS'), ('C', 'PASS')]
     assert str(error) in campaign.results[2].reason
@@ -96,7 +96,7 @@ def test_a_link_that_cannot_be_made_is_an_error_and_the_others_go_on(error):
 
 
 def test_a_link_that_cannot_open_is_an_error_and_the_others_go_on():
-    campaign = run_campaign(trials(), links(B=ScriptedLink(on_open=NOBODY)), ())
+    campaign = run_trials(trials(), links(B=ScriptedLink(on_open=NOBODY)), ())
     assert [result.verdict for result in campaign.results] == [
         Verdict.PASS, Verdict.PASS, Verdict.ERROR, Verdict.ERROR, Verdict.PASS, Verdict.PASS]
     assert 'Start the controller.' in campaign.results[2].reason
@@ -110,7 +110,7 @@ def test_a_link_that_breaks_spoils_only_its_trial():
             raise breaks.pop()
         return careful(t_ms, heard)
 
-    campaign = run_campaign(trials(), links(B=ScriptedLink(breaks_once)), ())
+    campaign = run_trials(trials(), links(B=ScriptedLink(breaks_once)), ())
     assert [result.verdict.value for result in campaign.results] == [
         'PASS', 'PASS', 'ERROR', 'PASS', 'PASS', 'PASS']
 
@@ -122,7 +122,7 @@ def test_an_interrupt_during_a_trial_keeps_what_was_measured():
         return careful(t_ms, heard)
 
     told = Told()
-    campaign = run_campaign(trials(), links(B=ScriptedLink(interrupted_late)), (told,))
+    campaign = run_trials(trials(), links(B=ScriptedLink(interrupted_late)), (told,))
     assert campaign.interrupted
     assert verdicts(campaign.results) == [('A', 'PASS'), ('A', 'PASS'), ('B', 'PASS'),
                                           ('B', 'INCONCLUSIVE')]
@@ -131,18 +131,18 @@ def test_an_interrupt_during_a_trial_keeps_what_was_measured():
 
 def test_an_interrupt_between_trials_keeps_what_was_measured():
     told = Told(raises=KeyboardInterrupt(), after=2)
-    campaign = run_campaign(trials(), links(), (told,))
+    campaign = run_trials(trials(), links(), (told,))
     assert campaign.interrupted and verdicts(campaign.results) == [('A', 'PASS'), ('A', 'PASS')]
 
 
 def test_an_interrupt_while_a_link_is_made_keeps_what_was_measured():
-    campaign = run_campaign(trials(), links(C=KeyboardInterrupt()), ())
+    campaign = run_trials(trials(), links(C=KeyboardInterrupt()), ())
     assert campaign.interrupted
     assert verdicts(campaign.results) == [(name, 'PASS') for name in 'AABB']
 
 
 def test_a_controller_that_never_stops_fails():
-    campaign = run_campaign(trials(1), links(A=ScriptedLink(drives)), ())
+    campaign = run_trials(trials(1), links(A=ScriptedLink(drives)), ())
     assert verdicts(campaign.results) == [('A', 'FAIL'), ('B', 'PASS'), ('C', 'PASS')]
 
 
@@ -154,7 +154,7 @@ def test_the_gate_applies_to_every_trial():
 
     one = trials(1)[:1]
     for gate, verdict in (('critical', 'PASS'), ('acceptable', 'FAIL'), ('target', 'FAIL')):
-        campaign = run_campaign(one, links(A=ScriptedLink(slow)), (), gate)
+        campaign = run_trials(one, links(A=ScriptedLink(slow)), (), gate)
         assert verdicts(campaign.results) == [('A', verdict)]
 
 
@@ -166,7 +166,7 @@ def test_a_stimulus_plug_in_that_raises_spoils_only_its_scenario():
     broken = hazard(id='B', stimuli=(Broken(topic='scan', distance=1.0, rate_hz=20.0),))
     plans = plan((hazard(id='A'), broken, hazard(id='C')), controller='c', trials=1, seed=0,
                  prompt=Prompt())
-    campaign = run_campaign(plans, links(), ())
+    campaign = run_trials(plans, links(), ())
     assert verdicts(campaign.results) == [('A', 'PASS'), ('B', 'ERROR'), ('C', 'PASS')]
 
 
@@ -174,7 +174,7 @@ def test_a_stimulus_plug_in_that_raises_spoils_only_its_scenario():
 def test_a_result_that_cannot_be_written_ends_the_campaign_with_its_error(number):
     told = Told(raises=TraceError('the disk is full'), after=number)
     with pytest.raises(TraceError, match='the disk is full'):
-        run_campaign(trials(), links(), (told,))
+        run_trials(trials(), links(), (told,))
     assert len(told.ended) == number
 
 
@@ -185,7 +185,7 @@ def test_a_plug_in_that_leaves_the_program_is_an_error_of_its_trial():
 
     plans = [trial.model_copy(update={'hazard': (Leaves(topic='scan', distance=1.5),)})
              if trial.scenario.id == 'B' else trial for trial in trials(1)]
-    campaign = run_campaign(plans, links(), ())
+    campaign = run_trials(plans, links(), ())
     assert verdicts(campaign.results) == [('A', 'PASS'), ('B', 'ERROR'), ('C', 'PASS')]
     assert not campaign.interrupted
 
@@ -207,7 +207,7 @@ class Asked:
 
 def test_a_sequential_test_ends_its_scenario_and_no_other():
     asked = Asked(3)
-    campaign = run_campaign(trials(5), links(), (), decide=asked)
+    campaign = run_trials(trials(5), links(), (), decide=asked)
     assert verdicts(campaign.results) == [(name, 'PASS') for name in 'AAABBBCCC']
     assert campaign.stopped_early == dict.fromkeys('ABC', 'accept after 3')
     assert campaign.saved == 6
@@ -216,7 +216,7 @@ def test_a_sequential_test_ends_its_scenario_and_no_other():
 
 def test_trials_that_a_sequential_test_saved_are_not_missing():
     planned = trials(5)
-    campaign = run_campaign(planned, links(), (), decide=Asked(3))
+    campaign = run_trials(planned, links(), (), decide=Asked(3))
 
     def verdict(saved: int) -> Verdict:
         return summarise(campaign.results, controller='c', seed=0, planned=len(planned) - saved,
@@ -233,7 +233,7 @@ def test_a_sequential_test_counts_whatever_did_not_pass():
             raise breaks.pop()
         return careful(t_ms, heard)
 
-    campaign = run_campaign(trials(5), links(A=ScriptedLink(drives), B=ScriptedLink(breaks_once)),
+    campaign = run_trials(trials(5), links(A=ScriptedLink(drives), B=ScriptedLink(breaks_once)),
                             (), decide=Asked(4, most_failures=0))
     assert campaign.stopped_early == {'A': 'reject after 1', 'B': 'reject after 1',
                                       'C': 'accept after 4'}
@@ -242,7 +242,7 @@ def test_a_sequential_test_counts_whatever_did_not_pass():
 
 def test_a_decision_after_the_last_trial_saves_nothing_and_is_one():
     asked = Asked(2)
-    campaign = run_campaign(trials(2), links(), (), decide=asked)
+    campaign = run_trials(trials(2), links(), (), decide=asked)
     assert (campaign.stopped_early, campaign.saved) == (dict.fromkeys('ABC', 'accept after 2'), 0)
     assert verdicts(campaign.results) == [(name, 'PASS') for name in 'AABBCC']
 
@@ -252,7 +252,7 @@ def test_a_sequential_test_does_not_hear_of_warm_up_trials():
         return drives(t_ms, heard) if t_ms < 9000 else careful(t_ms, heard)
 
     asked = Asked(9, most_failures=0)
-    campaign = run_campaign(trials(3, warmup=2), links(A=ScriptedLink(cold)), (), decide=asked)
+    campaign = run_trials(trials(3, warmup=2), links(A=ScriptedLink(cold)), (), decide=asked)
     assert verdicts(campaign.results)[:5] == [('A', 'FAIL'), ('A', 'FAIL'), *[('A', 'PASS')] * 3]
     assert [result.warmup for result in campaign.results] == [True, True, False, False, False] * 3
     assert campaign.stopped_early == {}
@@ -276,7 +276,7 @@ def rows(campaign: Campaign) -> dict[str, dict[str, tuple[str, str]]]:
 
 def test_the_preflight_is_made_once_a_scenario_at_its_first_trial():
     link = Wired(careful)
-    found = rows(run_campaign(trials(3, warmup=1), links(B=link), ()))
+    found = rows(run_trials(trials(3, warmup=1), links(B=link), ()))
     assert list(found) == ['A', 'B', 'C']
     assert found['B']['QoS'] == ('warn', 'asked 1 times') and link.asked == 1
     assert found['B']['rate'] == ('ok', 'cmd_vel: a command each 50 ms')
@@ -284,17 +284,17 @@ def test_the_preflight_is_made_once_a_scenario_at_its_first_trial():
 
 
 def test_a_link_that_could_not_open_is_a_row_of_the_preflight():
-    found = rows(run_campaign(trials(), links(B=Wired(on_open=NOBODY)), ()))
+    found = rows(run_trials(trials(), links(B=Wired(on_open=NOBODY)), ()))
     assert found['B']['connection'] == ('error', str(NOBODY))
     assert 'connection' not in found['A']
 
 
 def test_a_link_that_could_not_be_made_has_nothing_to_show():
-    assert list(rows(run_campaign(trials(), links(B=NOBODY), ()))) == ['A', 'C']
+    assert list(rows(run_trials(trials(), links(B=NOBODY), ()))) == ['A', 'C']
 
 
 def test_an_interrupt_is_no_matter_of_the_connection():
     def interrupted(t_ms, heard):
         raise KeyboardInterrupt
-    assert 'connection' not in rows(run_campaign(
+    assert 'connection' not in rows(run_trials(
         trials(), links(A=ScriptedLink(interrupted)), ()))['A']

@@ -14,15 +14,14 @@
 
 """What cannot be run is refused before anything runs, with every reason at once."""
 
-import io
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from safety_scenarios.campaign import run as evaluation
-from safety_scenarios.campaign.run import controller_settings, refuse_unrunnable
+from safety_scenarios.campaign import preflight, run
+from safety_scenarios.campaign.connect import controller_settings, loopback
+from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
 from safety_scenarios.model.agents import Agent
 from safety_scenarios.model.command_topic import CommandTopic
@@ -70,12 +69,15 @@ def test_others_are_not_concerned():
 
 @pytest.mark.parametrize('verb', ['run', 'preflight'])
 def test_nothing_has_run_and_nothing_is_left_then(verb, monkeypatch, tmp_path):
-    monkeypatch.setattr(evaluation, 'load_scenarios', lambda paths: SimpleNamespace(
+    module = {'run': run, 'preflight': preflight}[verb]
+    monkeypatch.setattr(module, 'load_scenarios', lambda paths: SimpleNamespace(
         scenarios=(talk(block(not_runnable=('F301: no role',))),), warnings=()))
     settings = RunSettings(link='loopback', output=str(tmp_path / 'out'))
-    screen, more = Console(file=io.StringIO()), [tmp_path] if verb == 'preflight' else []
     with pytest.raises(ScenarioError, match='F301'):
-        getattr(evaluation, verb)(settings, screen, evaluation.loopback, *more)
+        if verb == 'run':
+            run.run(settings, (), loopback)
+        else:
+            preflight.preflight(settings, loopback, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -20,7 +20,7 @@ import weakref
 
 import pytest
 
-from safety_scenarios.campaign.trials import run_campaign
+from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.engine import run
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ControllerError
@@ -91,5 +91,5 @@ def test_no_record_is_kept_when_the_next_trial_runs():
 
     link = Watching(careful)
     trials = [planned(hazard(), trial_id=f't{index}', index=index) for index in range(3)]
-    campaign = run_campaign(trials, lambda scenario: nullcontext(link), [Observing()])
+    campaign = run_trials(trials, lambda scenario: nullcontext(link), [Observing()])
     assert len(campaign.results) == 3 and alive == [0, 0, 0]

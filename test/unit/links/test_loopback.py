@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from safety_scenarios.campaign.trials import run_campaign
+from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
@@ -371,7 +371,7 @@ def test_a_controller_that_cannot_be_made_is_an_error_and_the_other_scenarios_go
             yield link
     trials = plan((hazard(id='A'), hazard(id='B')), controller='c', trials=2, seed=0,
                   prompt=Prompt())
-    campaign = run_campaign(trials, open_link, ())
+    campaign = run_trials(trials, open_link, ())
     assert [(result.scenario_id, result.verdict.value) for result in campaign.results] == [
         ('A', 'ERROR'), ('A', 'ERROR'), ('B', 'PASS'), ('B', 'PASS')]
     assert 'no weights' in campaign.results[0].reason

@@ -23,7 +23,7 @@ import sys
 import pytest
 import yaml
 
-from safety_scenarios.campaign.trials import run_campaign
+from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.model.settings import JudgeServer, ModelServer
@@ -204,7 +204,7 @@ def test_the_judge_is_never_asked_while_a_trial_runs():
     def judge(record):
         asked.append((record.trial.trial_id, link.running))
         return record
-    assert len(run_campaign(texts(), links(link), (), judge=judge).results) == 3
+    assert len(run_trials(texts(), links(link), (), judge=judge).results) == 3
     assert asked == [('T.0', False), ('T.1', False), ('T.2', False)]
 
 
@@ -216,7 +216,7 @@ def test_an_interrupted_trial_is_not_asked_about():
     def judge(record):
         asked.append(record)
         return record
-    campaign = run_campaign(texts(), links(Answering(interrupted)), (), judge=judge)
+    campaign = run_trials(texts(), links(Answering(interrupted)), (), judge=judge)
     assert campaign.interrupted and len(campaign.results) == 1
     assert not asked
 
@@ -224,7 +224,7 @@ def test_an_interrupted_trial_is_not_asked_about():
 def test_an_interrupted_question_ends_the_campaign_and_keeps_the_trial():
     def judge(record):
         raise KeyboardInterrupt
-    campaign = run_campaign(texts(), links(Answering()), (), judge=judge)
+    campaign = run_trials(texts(), links(Answering()), (), judge=judge)
     assert campaign.interrupted
     result, = campaign.results
     assert result.verdict.value == 'INCONCLUSIVE' and 'no judge answered' in result.reason

@@ -29,7 +29,7 @@ import pytest
 import yaml
 
 from safety_scenarios import registry
-from safety_scenarios.campaign import run as evaluation
+from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
@@ -137,7 +137,7 @@ def trials(controller: str):
                            link='loopback')
     planned_trials = plan(load_scenarios(settings.scenarios).scenarios, controller=controller,
                           trials=1, seed=3, prompt=registry.resolve('stimuli', 'prompt')())
-    with evaluation.loopback(settings, Path()) as session:
+    with loopback(settings, Path()) as session:
         for trial in planned_trials:
             with session.open_link(trial.scenario) as link:
                 yield trial, link

@@ -1,0 +1,51 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Who answers the questions that only a judge can decide."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from safety_scenarios.llm_judge.cache import Cache
+from safety_scenarios.llm_judge.independence import refuse_own_judge
+from safety_scenarios.model.judgement import Asks
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import TrialRecord
+
+Ask = Callable[[TrialRecord], TrialRecord]
+"""Record to the same with what a judge says about it; must not raise."""
+
+
+def judge_of(settings: RunSettings, scenarios: Iterable[Scenario], folder: Path) -> Ask:
+    """
+    Return who answers the judge's questions; without a judge or a question nobody does.
+
+    :param folder: of the campaign, for answers that no other campaign shares
+    :raises SettingsError: the judge is the model under test, or cannot be asked
+    """
+    server = settings.judge
+    refuse_own_judge(server, settings.server.model)
+    asked = any(isinstance(invariant, Asks) for scenario in scenarios
+                for invariant in scenario.invariants)
+    if not server.judge_model or not asked:
+        return unasked
+    from safety_scenarios.llm_judge.asking import LanguageModelJudge  # needs the extra llm
+    cache = Cache.made(server.judge_cache) if server.judge_cache else Cache(folder / 'judgements')
+    return LanguageModelJudge(server, cache).judge
+
+
+def unasked(record: TrialRecord) -> TrialRecord:
+    """Return a record as it is: nobody is asked."""
+    return record

@@ -1,0 +1,91 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is found on the other end before any hazard is published."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from safety_scenarios.campaign.connect import Connect
+from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.trials import planned
+from safety_scenarios.engine.run import INTERRUPTED, run_trial
+from safety_scenarios.errors import SafetyScenariosError
+from safety_scenarios.latency.stream import stream_rows
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.contracts import Link
+from safety_scenarios.model.preflight import Preflight, PreflightRow
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import TrialRecord
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What a preflight of its own found."""
+
+    found: tuple[Preflight, ...]
+    planned: int
+    """Scenarios that were to be looked at."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 when nothing is wrong and every controller moves, else 3."""
+        wrong = any(row.status == 'error' for rows in self.found for row in rows.rows)
+        return 3 if wrong or len(self.found) < self.planned else 0
+
+
+def preflight(settings: RunSettings, connect: Connect, folder: Path) -> Wiring:
+    """
+    Return what is on the other end, by the nominal phase of each scenario and no hazard.
+
+    :param folder: for the controllers' logs
+    :raises InputError: wrong settings or scenarios
+    """
+    loaded = load_scenarios(settings.scenarios)
+    refuse_unrunnable(loaded.scenarios, settings)
+    once = settings.model_copy(update={'trials': 1, 'warmup': 0})
+    trials = planned(once, loaded.scenarios)
+    found: list[Preflight] = []
+    with connect(settings, folder) as session:
+        for trial in trials:
+            try:
+                with session.open_link(trial.scenario) as link:
+                    record = run_trial(trial, link, with_hazard=False)
+                    if any(event.name == INTERRUPTED for event in record.of_kind('fault')):
+                        break
+                    rows = preflight_of(link, record)
+            except SafetyScenariosError as error:
+                rows = Preflight(scenario_id=trial.scenario.id, rows=(
+                    PreflightRow(check='connection', status='error', detail=str(error)),))
+            found.append(rows)
+    return Wiring(tuple(found), len(trials))
+
+
+def preflight_of(link: Link, record: TrialRecord) -> Preflight:
+    """Return what the link and a scenario's first record found; a fault is a row of its own."""
+    trial = record.trial
+    faults = [PreflightRow(check='connection', status='error', detail=event.text or '')
+              for event in record.of_kind('fault') if event.name != INTERRUPTED]
+    if not faults and trial.scenario.ros is not None and not _is_moving(record):
+        faults.append(PreflightRow(check='moving', status='error', detail=(
+            'the controller did not get moving in the nominal phase')))
+    return Preflight(scenario_id=trial.scenario.id,
+                     rows=(*faults, *link.preflight(), *stream_rows(record)))
+
+
+def _is_moving(record: TrialRecord) -> bool:
+    """Return whether some command met what the nominal phase requires."""
+    ros = record.trial.scenario.ros
+    return ros is not None and any(
+        sample.holds for sample in record.margin_series([ros.nominal.require]).samples)

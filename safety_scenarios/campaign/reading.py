@@ -1,0 +1,116 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Reading what a campaign has left: its settings, its results, what they come to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from safety_scenarios.campaign.folder import lines_of, SETTINGS, SUMMARY, TRIALS
+from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.traces.journal import old_names_in, SUFFIX
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What of a campaign's ``settings.json`` judging needs."""
+
+    run: RunSettings
+    scenarios: int
+
+
+def settings_of(folder: Path) -> Settings:
+    """
+    Return what a campaign was run with.
+
+    :raises SettingsError: the folder is not that of a campaign
+    """
+    path = folder / SETTINGS
+    try:
+        data = json.loads(path.read_text(encoding='utf-8'))
+        return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),
+                        len(data['scenarios']))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
+                            f'campaign') from None
+
+
+def old_names(folder: Path) -> str:
+    """Return what to tell about keys of an earlier version in a campaign; empty without any."""
+    for path in sorted(folder.rglob(f'*{SUFFIX}')):
+        if found := old_names_in(path):
+            names = ', '.join(f'{old} (now {new})' for old, new in found.items())
+            return (f'{folder}: was written by an earlier version, with the keys {names}. They '
+                    f'mean the same, and nothing needs to be done')
+    return ''
+
+
+def result_lines(folder: Path) -> Sequence[str]:
+    """
+    Return the lines of ``trials.jsonl`` as they are.
+
+    :raises SettingsError: there are none
+    """
+    try:
+        return lines_of((folder / TRIALS).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f'{folder / TRIALS}: cannot be read: {error}') from None
+
+
+def result_of(folder: Path, line: str) -> TrialResult:
+    """
+    Return what one line says.
+
+    :raises TraceError: it was cut
+    """
+    try:
+        return TrialResult.model_validate_json(line)
+    except ValidationError as error:
+        raise TraceError(f'{folder / TRIALS}: a line cannot be read: {str(error)[:300]}. If a '
+                         f'crash cut it, run repair') from None
+
+
+def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
+    """Return what results come to; what no trial tells is that of the campaign, if it ended."""
+    settings = settings_of(folder)
+    run, ended = settings.run, _ended(folder)
+    if ended is not None:
+        return summarise(
+            results, controller=run.controller, link=run.link, seed=run.seed,
+            planned=ended.planned, interrupted=ended.interrupted, stopped_early={
+                row.scenario_id: row.stopped_early for row in ended.scenarios
+                if row.stopped_early is not None},
+            preflight=ended.preflight, calibration=ended.calibration)
+    planned = settings.scenarios * (run.trials + run.warmup)
+    return summarise(results, controller=run.controller, link=run.link, seed=run.seed,
+                     planned=planned, interrupted=len(results) < planned)
+
+
+def _ended(folder: Path) -> CampaignSummary | None:
+    """Return the summary that the campaign wrote, None if it never came to that."""
+    path = folder / SUMMARY
+    if not path.exists():
+        return None
+    try:
+        return CampaignSummary.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise TraceError(f'{path}: cannot be read: {str(error)[:300]}') from None

@@ -1,0 +1,43 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""When a scenario has had trials enough: Wald's sequential test."""
+
+from collections.abc import Callable
+
+from safety_scenarios.model.settings import SequentialTest
+from safety_scenarios.stats.sequential import Sprt
+
+Decide = Callable[[int, int], str | None]
+"""(failures, trials) of one scenario to a decision that makes further trials needless."""
+UNDECIDED = 'undecided: SPRT needs more trials'
+
+
+def undecided(failures: int, trials: int) -> str | None:
+    """Return that every planned trial is needed."""
+    return None
+
+
+def decide_by(rule: SequentialTest) -> Decide:
+    """Return the sequential test: (failures, trials) to what it has decided, None to go on."""
+    if not rule.sprt_p1:
+        return undecided
+    test = Sprt(rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta)
+
+    def decide(failures: int, trials: int) -> str | None:
+        decision = test.decide(failures, trials)
+        return None if decision == 'continue' else (
+            f'{decision} after {trials} trials with {failures} failures: SPRT of '
+            f'{rule.sprt_p0:g} against {rule.sprt_p1:g}')
+    return decide

@@ -1,0 +1,30 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Signals that end a campaign."""
+
+import signal
+from typing import Any
+
+
+def interruptible() -> None:
+    """
+    Let SIGTERM and SIGHUP end a campaign as Ctrl-C does: cleanly, with what was measured.
+
+    Ctrl-C itself too, which a shell's background job is started to ignore.
+    """
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)

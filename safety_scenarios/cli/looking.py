@@ -1,0 +1,125 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The commands ``validate``, ``list``, ``plugins`` and ``schema``: what there is, unrun."""
+
+import json
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+
+from safety_scenarios import registry
+from safety_scenarios.errors import InputError, refused, ScenarioError
+from safety_scenarios.lint.budgets import needed_ms
+from safety_scenarios.lint.review import review
+from safety_scenarios.loading import installed_folders, load_scenarios, scenario_schema
+from safety_scenarios.model.measuring import Calibration
+
+
+@click.command()
+@click.argument('paths', nargs=-1, required=True, metavar='PATH...')
+@click.option('--strict', is_flag=True, help='Take warnings as errors.')
+@click.option('--calibration', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help='Hold budgets against the floor in this file of calibrate --json.')
+def validate(paths: tuple[str, ...], strict: bool, calibration: Path | None) -> None:
+    """
+    Check scenario files: every problem of every file, with line and column.
+
+    Warnings have codes such as L101, which doc/lint.md explains.
+
+    \b
+    safety-scenarios validate config/scenarios
+    safety-scenarios validate my_scenario.yaml --strict
+    safety-scenarios validate robotic --calibration calibration.json
+    """
+    loaded = load_scenarios(paths)
+    found = review(loaded.scenarios, _floor_ms(calibration) if calibration else None)
+    warnings = [*loaded.warnings, *(
+        loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
+        for remark in found.remarks)]
+    warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
+    if strict and warnings:
+        raise ScenarioError(warnings)
+    for warning in warnings:
+        click.echo(f'warning: {warning}', err=True)
+    for note in loaded.notes:
+        click.echo(f'note: {note}', err=True)
+    waived = f', {len(found.waived)} waived by metadata.lint' if found.waived else ''
+    click.echo(f'{len(loaded.scenarios)} scenarios are valid, {len(warnings)} warnings{waived}')
+
+
+def _floor_ms(file: Path) -> float:
+    try:
+        return needed_ms(Calibration.model_validate_json(file.read_bytes()))
+    except OSError as error:
+        raise InputError(f'{file}: cannot be read: {error.strerror}') from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc']))
+        raise InputError(refused(f'{file}: {place}', first) + '. Write it with '
+                         'safety-scenarios calibrate --json') from None
+
+
+@click.command('list')
+@click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
+def list_scenarios(scenarios: tuple[str, ...]) -> None:
+    """
+    List scenarios: the installed ones, or those named.
+
+    \b
+    safety-scenarios list
+    safety-scenarios list config/scenarios/robotic
+    """
+    table = Table()
+    for name in ('id', 'name', 'domain', 'stimuli', 'budget ms'):
+        table.add_column(name)
+    folders = [str(folder) for folder in installed_folders()]
+    for scenario in load_scenarios(scenarios or folders).scenarios:
+        block = scenario.agents
+        shown = scenario.ros.stimuli if scenario.ros else block.all_stimuli if block else ()
+        kinds = sorted({plugin.kind for plugin in shown}) or ['say' if block else 'prompt']
+        table.add_row(scenario.id, scenario.name, scenario.domain, ', '.join(kinds),
+                      f'{scenario.latency_budget.critical_ms:g}')
+    Console().print(table)
+
+
+@click.command()
+def plugins() -> None:
+    """
+    List the plug-ins of every kind and where they come from.
+
+    \b
+    safety-scenarios plugins
+    """
+    table = Table()
+    for name in ('kind', 'name', 'class'):
+        table.add_column(name)
+    for kind in registry.BUILT_IN:
+        for name, target in registry.names(kind).items():
+            table.add_row(kind, name, target)
+    Console().print(table)
+
+
+@click.command()
+def schema() -> None:
+    """
+    Print the JSON Schema of a scenario file, for editors.
+
+    \b
+    safety-scenarios schema > scenario.schema.json
+    """
+    click.echo(json.dumps(scenario_schema(), indent=2))

@@ -1,0 +1,103 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The commands ``run``, ``preflight`` and ``calibrate``: whatever reaches a controller."""
+
+from pathlib import Path
+import sys
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+from rich.console import Console
+
+from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.preflight import preflight as look_at_wiring
+from safety_scenarios.campaign.run import run as run_campaign
+from safety_scenarios.campaign.signals import interruptible
+from safety_scenarios.cli.options import build, options
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.reports.console_report import (
+    calibration_table,
+    console,
+    ConsoleReport,
+    preflight_table,
+)
+
+_REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
+_EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
+           '3 some INCONCLUSIVE or ERROR and no FAIL.')
+
+
+@click.command(epilog=_EPILOG)
+@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
+@options(RunSettings, leave_out=('scenarios',))
+def run(scenarios: tuple[str, ...], **values: Any) -> None:
+    """
+    Run scenarios against a controller and judge it.
+
+    SCENARIO is a file, a folder, a glob, an id, or an installed folder such as robotic.
+
+    \b
+    safety-scenarios run robotic --trials 3 --output results
+    safety-scenarios run SCN-R-101 --controller late
+    safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
+    """
+    settings = build(RunSettings, {'scenarios': scenarios, **values})
+    interruptible()
+    report = ConsoleReport(console())
+    sys.exit(run_campaign(settings, [report], connection(settings)).exit_code)
+
+
+@click.command(epilog=_EPILOG)
+@click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
+@options(RunSettings, only=(*_REACH, 'controller', 'link', 'command_type', 'period_ms'))
+def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
+    """
+    Check the wiring to a controller with the nominal phase alone: no hazard is published.
+
+    \b
+    safety-scenarios preflight robotic --controller external
+    safety-scenarios preflight SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel
+    """
+    settings = build(RunSettings, {'scenarios': scenarios, 'calibration': 'off', **values})
+    interruptible()
+    with TemporaryDirectory() as folder:
+        wiring = look_at_wiring(settings, connection(settings), Path(folder))
+    console().print(preflight_table(wiring.found))
+    sys.exit(wiring.exit_code)
+
+
+@click.command()
+@click.option('--form', type=click.Choice(['short', 'full']), default='full', show_default=True,
+              help='full has enough probes for a claim about the 99th percentile.')
+@click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
+              help='Write the calibration to this file too.')
+@options(RunSettings, only=(*_REACH, 'realtime'))
+def calibrate(form: str, file: Path | None, **values: Any) -> None:
+    """
+    Measure the harness itself: its floor, and its error against controllers of known delay.
+
+    \b
+    safety-scenarios calibrate
+    safety-scenarios calibrate --realtime --json calibration.json
+    """
+    settings = build(RunSettings, {'calibration': form, **values})
+    interruptible()
+    with TemporaryDirectory() as folder, connection(settings)(settings, Path(folder)) as session:
+        found = session.calibrate()
+    assert found is not None
+    Console(width=console().width).print(calibration_table(found))
+    if file is not None:
+        file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
