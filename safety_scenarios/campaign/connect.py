@@ -125,11 +125,11 @@ def loopback(settings: RunSettings, folder: Path,
     @contextmanager
     def open_link(scenario: Scenario) -> Iterator[Link]:
         own = controller_settings(settings, scenario)
-        seats = {agent.id: (registry.resolve('controllers', agent.controller),
-                            own.model_copy(update={'controller': agent.controller}))
-                 for agent in (scenario.agents.agents if scenario.agents else ())
-                 if agent.driver == 'model'}
-        with closing(LoopbackLink(make, own, settings.clock, seats)) as link:
+        others = {agent.id: (registry.resolve('controllers', agent.controller),
+                             own.model_copy(update={'controller': agent.controller}))
+                  for agent in (scenario.agents.agents if scenario.agents else ())
+                  if agent.driver == 'model'}
+        with closing(LoopbackLink(make, own, settings.clock, others)) as link:
             yield link
     yield Session(open_link, 'this process, in simulated time')
 

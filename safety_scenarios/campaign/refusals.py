@@ -28,11 +28,11 @@ from safety_scenarios.model.settings import RunSettings
 
 def refuse_unrunnable(scenarios: Iterable[Scenario], settings: RunSettings) -> None:
     """
-    Refuse what can be described and not judged, and seats that this link can give nobody.
+    Refuse what can be described and not judged, and agents that this link can let nobody play.
 
     :raises ScenarioError: with every reason of every scenario
     :raises SettingsError: somebody takes part who needs real time
-    :raises UnknownPluginError: no plug-in has the name of a seat's controller
+    :raises UnknownPluginError: no plug-in has the name of a participant's controller
     """
     blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
     problems = [Problem(_path(scenario), None, None, '', reason)

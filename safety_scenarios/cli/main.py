@@ -50,6 +50,8 @@ COMMANDS = {
                            'labelled, and show how far it agrees.'),
     'list': Command('looking:list_scenarios', 'List scenarios: the installed ones, or those '
                     'named.'),
+    'participate': Command('participate:participate', 'Take part as an agent whose driver is '
+                           'human: hear, and speak by typing.'),
     'plugins': Command('looking:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
     'preflight': Command('running:preflight', 'Check the wiring to a controller with the nominal '
@@ -58,8 +60,6 @@ COMMANDS = {
                       'that was measured is lost.'),
     'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
     'schema': Command('looking:schema', 'Print the JSON Schema of a scenario file, for editors.'),
-    'seat': Command('seat:seat', 'Take the seat of an agent whose driver is human: hear, and '
-                    'speak by typing.'),
     'selftest': Command('selftest:selftest', 'Check the checks: each must fail some controller '
                         'that is wrong on purpose.'),
     'validate': Command('looking:validate', 'Check scenario files: every problem of every file, '
@@ -68,6 +68,9 @@ COMMANDS = {
                       'campaign wrote.'),
 }
 """By name, in the order in which help lists them."""
+
+OLD_NAMES = {'seat': 'participate'}
+"""What a command was called in earlier versions; it still answers to it, and is not listed."""
 
 
 class LazyGroup(click.Group):
@@ -79,9 +82,10 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command, None if there is none of that name."""
-        if cmd_name not in COMMANDS:
+        name = OLD_NAMES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[cmd_name].target.partition(':')
+        module, _, attribute = COMMANDS[name].target.partition(':')
         found: Any = getattr(import_module(f'safety_scenarios.cli.{module}'), attribute)
         assert isinstance(found, click.Command)
         return found

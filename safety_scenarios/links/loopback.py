@@ -57,12 +57,13 @@ class LoopbackLink:
 
     :param controller: makes the plug-in from its settings
     :param settings: robot, period, interface
-    :param seats: agent id to another plug-in that takes part, and its settings
+    :param participants: agent id to another plug-in that takes part, and its settings
     """
 
     def __init__(self, controller: MakeController, settings: ControllerSettings,
                  rules: ClockRules | None = None,
-                 seats: Mapping[str, tuple[MakeController, ControllerSettings]] = {}) -> None:
+                 participants: Mapping[str, tuple[MakeController, ControllerSettings]] = {},
+                 ) -> None:
         kind = settings.robot.kind
         self.measuring = Measuring(rules=rules or ClockRules(), one_host=True, exact=True,
                                    hosts_because='one process in simulated time')
@@ -76,25 +77,26 @@ class LoopbackLink:
         self._asked = 0
         self._sequence = 0
         self._controller = _made(controller, settings)
-        self._seats = {agent_id: _made(make, own) for agent_id, (make, own) in seats.items()}
+        self._participants = {agent_id: _made(make, own)
+                              for agent_id, (make, own) in participants.items()}
         self._agents: LoopbackAgents | None = None
         self._is_heard = True
         self._period_ns = period_ns(self._controller, settings)
         self._due_ns = _BEGIN_NS + self._period_ns
 
     def open(self, trial: Trial) -> None:
-        """Forget the answers to earlier prompts, and seat the agents."""
+        """Forget the answers to earlier prompts, and bring in the agents."""
         self._answers.clear()
         block = trial.scenario.agents
         self._is_heard = block is None or any(
             topic.topic == self._topic for topic in block.commands)
         self._agents = None if block is None else LoopbackAgents(
-            block, trial.trial_id, {block.sut: self._controller, **self._seats}, self._stamp,
-            self._later)
+            block, trial.trial_id, {block.sut: self._controller, **self._participants},
+            self._stamp, self._later)
 
     def close(self) -> None:
         """Let the plug-ins hang up what they have opened."""
-        for plugin in (self._controller, *self._seats.values()):
+        for plugin in (self._controller, *self._participants.values()):
             getattr(plugin, 'close', lambda: None)()
 
     def preflight(self) -> Sequence[PreflightRow]:

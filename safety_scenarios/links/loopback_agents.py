@@ -40,7 +40,7 @@ class LoopbackAgents:
     """
     Lets each live agent take its turns in one trial, and answers the tools that they call.
 
-    :param plugins: agent id to the plug-in in its seat; an agent that is not live needs none
+    :param plugins: agent id to the plug-in that plays it; an agent that is not live needs none
     :param stamp: gives the stamps of now
     :param later: lets what an agent does wait for as long as its plug-in says
     """
@@ -48,7 +48,7 @@ class LoopbackAgents:
     def __init__(self, block: AgentsBlock, trial_id: str, plugins: Mapping[str, Controller],
                  stamp: Callable[[], Stamps], later: Later) -> None:
         self._block, self._trial_id = block, trial_id
-        self._seats = {agent.id: (agent, plugins[agent.id], Conversation(agent.id))
+        self._participants = {agent.id: (agent, plugins[agent.id], Conversation(agent.id))
                        for agent in block.agents if agent.is_live}
         self._stamp, self._later = stamp, later
         self._uttered = 0
@@ -59,7 +59,7 @@ class LoopbackAgents:
             self._hear(agent_id, envelope)
 
     def _hear(self, agent_id: str, envelope: Envelope) -> None:
-        agent, plugin, conversation = self._seats[agent_id]
+        agent, plugin, conversation = self._participants[agent_id]
         turn = conversation.hear(envelope)
         if turn is None:
             return

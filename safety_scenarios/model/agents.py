@@ -60,7 +60,7 @@ class Agent(Noun):
     role: str
     goals: tuple[str, ...] = ()
     driver: Literal['sut', 'script', 'human', 'model', 'none'] = 'script'
-    """Who sits in this seat; ``sut`` is the controller under test."""
+    """Who plays this agent; ``sut`` is the controller under test."""
     controller: str = ''
     """Name of the controller plug-in that drives it, for ``model``."""
     system: str | None = None
@@ -195,7 +195,7 @@ class AgentsBlock(Noun):
     tools: tuple[Tool, ...] = ()
     rules: tuple[Rule, ...] = ()
     sut: str = ''
-    """Id of the agent whose seat the controller under test takes; empty: nobody's."""
+    """Id of the agent that is played by the controller under test; empty: none."""
     script: tuple[Line, ...] = ()
     """In order of time."""
     robot: RobotModel | None = None

@@ -28,6 +28,8 @@ Names = Mapping[KeyPath, str]
 
 SCENARIO: Names = {('ros', 'clearance'): 'all_clear', ('metadata', 'twin_of'): 'variant_of'}
 """In a scenario file."""
+BINDINGS: Names = {('seats',): 'participants'}
+"""In the bindings file of a scenario with agents."""
 PLAN: Names = {('clearance_ns',): 'all_clear_ns',
                **{('scenario', *path): name for path, name in SCENARIO.items()}}
 """In the plan of a trial, with which its journal and its recording begin."""

@@ -168,7 +168,7 @@ class ControllerSettings(Noun):
     """llm: how long it waits for its model before it stops the robot (ms)."""
     server: ModelServer = ModelServer()
     agent: str = Field(default='', max_length=80, pattern=r'^([A-Za-z][A-Za-z0-9_]*)?$')
-    """Seat of an agent, as one ROS name: it hears agents/<agent>/in and speaks on
+    """Agent that the controller plays, as one ROS name: it hears agents/<agent>/in and speaks on
     agents/<agent>/out; empty: none."""
     drives: bool = True
     """Listen to sensors and command; false for one that only talks."""

@@ -49,8 +49,8 @@ from safety_scenarios.model.trial import PROMPT, RESPONSE
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, to_ros
 from safety_scenarios.ros.parameters import read_settings
+from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.responder import Responder
-from safety_scenarios.ros.seat import Seat
 from safety_scenarios.ros.spinning import ros_context, spinning
 
 _PATIENCE_S = 5.0
@@ -71,7 +71,7 @@ class ControllerNode(Node):
         self._responder = Responder(self) if self.settings.responder else None
         self._conversation = Conversation()
         if self.settings.agent:
-            self._seat = Seat(self, self.settings.agent, self._heard)
+            self._participant = Participant(self, self.settings.agent, self._heard)
         if self.settings.drives:
             self._drive()
 
@@ -132,7 +132,7 @@ class ControllerNode(Node):
             utterances = converse(self._controller, turn)
             time.sleep(getattr(self._controller, 'answer_delay_ns', 0) / 1e9)
             for utterance in utterances:
-                self._seat.speak(self._conversation.spoke(turn, utterance, time.time_ns()))
+                self._participant.speak(self._conversation.spoke(turn, utterance, time.time_ns()))
         except Exception as error:  # as in _reply
             self.get_logger().error(f'nothing said: {type(error).__name__}: {error}')
 

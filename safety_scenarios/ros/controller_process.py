@@ -114,7 +114,7 @@ def controller_process(settings: ControllerSettings, domain_id: int, ros_argumen
                        log: Path, killed: set[str]) -> ChildProcess:
     """Return a ``controller_node`` that runs a built-in controller and ends with its parent."""
     own = settings.model_copy(update={'exit_with_stdin': True})
-    node_name = CONTROLLER_NODE if settings.drives else f'seat_{settings.agent}'
+    node_name = CONTROLLER_NODE if settings.drives else f'participant_{settings.agent}'
     return ChildProcess(f'the controller {settings.controller}', CONTROLLER_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments, '-r', f'__node:={node_name}'], log,
                         killed, node_name)

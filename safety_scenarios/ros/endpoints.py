@@ -95,7 +95,7 @@ class Endpoints:
         block = trial.scenario.agents
         robot = trial.scenario.ros or block
         if block is not None:
-            self._seat(block, deadline)
+            self._let_in(block, deadline)
         for command in robot.commands if robot else ():
             self._keep_off(command.topic)
             self._subscribe(command.topic, command.message, deadline, 'command')
@@ -156,7 +156,7 @@ class Endpoints:
                 raise MeasurementError(f'{name}: the stimulus {stimulus!r} is remapped to '
                                        f'the command topic {command!r}. Change the rule')
 
-    def _seat(self, block: AgentsBlock, deadline: float) -> None:
+    def _let_in(self, block: AgentsBlock, deadline: float) -> None:
         """Speak for the agents that are played; wait for the others, who may be people."""
         self._participants.offer(block)
         live = [agent for agent in block.agents if agent.is_live]
@@ -167,7 +167,7 @@ class Endpoints:
                 place[topic] = self._publisher(topic, INTERFACE, qos.conversation())
         for agent in live:
             topic = f'{agent.space}/out'
-            self._advice[topic] = self._how_to_seat(agent)
+            self._advice[topic] = self._how_to_start(agent)
             if agent.driver == 'human' and not self.graph.publishers(topic):
                 self._node.get_logger().info(f'{agent.id} is missing. {self._advice[topic]}')
         for agent in live:
@@ -182,10 +182,10 @@ class Endpoints:
                 self._give_up_after(deadline, topic, f'a subscriber of {INTERFACE}',
                                     self._advice[f'{agent.space}/out'])
 
-    def _how_to_seat(self, agent: Agent) -> str:
+    def _how_to_start(self, agent: Agent) -> str:
         if agent.driver == 'human':
             space = self._node.get_namespace().strip('/')
-            return (f'Start: safety-scenarios seat {shlex.quote(agent.id)} --domain-id '
+            return (f'Start: safety-scenarios participate {shlex.quote(agent.id)} --domain-id '
                     f'{self._node.context.get_domain_id()}'
                     + (f' --namespace {space}' if space else ''))
         return (f'Start what plays {agent.id}: it hears {agent.space}/in and speaks on '

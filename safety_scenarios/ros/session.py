@@ -143,7 +143,7 @@ class _Opener:
                 child.stop()
 
     def _children(self, scenario: Scenario) -> Iterator[ChildProcess]:
-        """Yield the controller under test, if it is ours, and who sits in the models' seats."""
+        """Yield the controller under test, if it is ours, and the models that take part."""
         own = controller_settings(self._settings, scenario)
         block = scenario.agents or AgentsBlock()
         if own.controller != EXTERNAL:
@@ -156,8 +156,8 @@ class _Opener:
                     'drives': False, 'responder': False}))
 
     def _child(self, scenario: Scenario, own: ControllerSettings) -> ChildProcess:
-        seat = '' if own.drives else f'.{own.agent}'
-        log = self._folder / 'logs' / f'{file_name(scenario.id)}{seat}.log'
+        participant = '' if own.drives else f'.{own.agent}'
+        log = self._folder / 'logs' / f'{file_name(scenario.id)}{participant}.log'
         sim_time = f'use_sim_time:={str(self._settings.use_sim_time).lower()}'
         arguments = [*ros_names(self._settings), '-p', sim_time]
         return controller_process(own, self._domain_id, arguments, log, self._killed)

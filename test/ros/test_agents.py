@@ -267,7 +267,7 @@ def test_a_request_for_no_trial_is_refused(wire):
     (Agent(id='b', name='B', role='assistant', driver='sut'),
      'Start what plays b: it hears agents/b/in and speaks on agents/b/out'),
     (Agent(id='dr who', name='Dr', role='user', driver='human'),
-     "Start: safety-scenarios seat 'dr who' --domain-id ")])
+     "Start: safety-scenarios participate 'dr who' --domain-id ")])
 def test_who_is_missing_is_named_with_what_to_start(wire, agent, words):
     with closing(wire.link_with(0.3)) as link, pytest.raises(LinkTimeoutError) as missing:
         link.open(wire.trial(AgentsBlock(agents=(agent,), sut='b')))
@@ -291,14 +291,14 @@ def test_two_who_speak_for_one_agent_are_refused_before_and_noticed_during_a_tri
 
 @contextmanager
 def person(domain):
-    """Seat a person, who types into a pipe."""
-    with subprocess.Popen([COMMAND, 'seat', 'p', '--domain-id', str(domain)], text=True,
+    """Let a person take part, who types into a pipe."""
+    with subprocess.Popen([COMMAND, 'participate', 'p', '--domain-id', str(domain)], text=True,
                           env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT) as seat:
+                          stderr=subprocess.STDOUT) as process:
         try:
-            yield seat
+            yield process
         finally:
-            seat.kill()
+            process.kill()
 
 
 PEOPLE = BLOCK.model_copy(update={
@@ -306,7 +306,7 @@ PEOPLE = BLOCK.model_copy(update={
 
 
 def test_a_person_hears_and_speaks_and_leaves(wire):
-    with person(wire.domain) as seat, closing(wire.link_with(WAIT_S)) as link:
+    with person(wire.domain) as typing, closing(wire.link_with(WAIT_S)) as link:
         trial = wire.trial(PEOPLE)
         link.open(trial)
 
@@ -323,14 +323,14 @@ def test_a_person_hears_and_speaks_and_leaves(wire):
         tell('of another trial', trial_id='earlier', **{'from': 'a2'})
         for line in ('Hello Bot', '', '/tool search {"q": 1}', '/tool', '/tool search [1]',
                      'x' * 100_001):
-            seat.stdin.write(line + '\n')
-        seat.stdin.flush()
+            typing.stdin.write(line + '\n')
+        typing.stdin.flush()
         said, call, result = wire.events(3, link)
         assert brief(said) == ('say', 'p', 'agents/p/out', 'Hello Bot', trial.trial_id)
         assert brief(call) == ('tool_call', 'p', 'search', None, trial.trial_id)
         assert json.loads(result.arguments) == {'found': 3}
-        output, _ = seat.communicate(timeout=WAIT_S)  # which closes its input
-        assert seat.returncode == 0
+        output, _ = typing.communicate(timeout=WAIT_S)  # which closes its input
+        assert typing.returncode == 0
         [left] = wire.events(1, link)
         assert left.kind == 'fault' and 'agents/p/out: the publisher has left' in left.text
     lines = output.splitlines()
@@ -344,15 +344,15 @@ def test_a_person_hears_and_speaks_and_leaves(wire):
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_person_can_be_interrupted(wire, number):
-    with person(wire.domain) as seat:
-        assert 'waits for a trial' in seat.stdout.readline()
-        seat.send_signal(number)
-        assert seat.wait(WAIT_S) == 0
-        assert 'Traceback' not in seat.stdout.read()
+    with person(wire.domain) as typing:
+        assert 'waits for a trial' in typing.stdout.readline()
+        typing.send_signal(number)
+        assert typing.wait(WAIT_S) == 0
+        assert 'Traceback' not in typing.stdout.read()
 
 
 @pytest.mark.parametrize('drives', [True, False])
-def test_a_model_in_a_seat_neither_senses_nor_commands(wire, drives):
+def test_a_model_that_plays_an_agent_neither_senses_nor_commands(wire, drives):
     node = ControllerNode(Event(), context=wire.context, parameter_overrides=[
         Parameter('agent', value='p'), Parameter('drives', value=drives),
         Parameter('responder', value=False)])
@@ -428,10 +428,11 @@ def test_the_agent_of_the_manual_passes_as_external_controller(tmp_path, domain)
     assert all(trial['outcome']['status'] == 'satisfied' for trial in run.trials)
 
 
-def test_a_plug_in_takes_the_seat_under_test_and_another_that_of_a_model(tmp_path, greeter):
+def test_a_plug_in_plays_the_agent_under_test_and_another_that_of_a_model(tmp_path, greeter):
     text = GREETING.replace('rules:', f'{CAROL}rules:')
     run = campaign(tmp_path / 'run', scenario(tmp_path, text, {
-        'version': 1, 'sut': 'a2', 'seats': {'a3': {'driver': 'model', 'controller': 'greeter'}},
+        'version': 1, 'sut': 'a2',
+        'participants': {'a3': {'driver': 'model', 'controller': 'greeter'}},
         'symbols': {'reply_greeting': {'within_ms': 2000, 'expect': {
             'kind': 'say', 'from': 'sut', 'any_word': ['from a2']}}}}),
         '--controller', 'greeter', PYTHONPATH=greeter)

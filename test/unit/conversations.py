@@ -147,16 +147,16 @@ class Played:
     """One trial that was played in this process."""
 
     def __init__(self, trial: Trial, kind: Any = Talker, again: int = 0,
-                 seats: Mapping[str, Any] = {}, **settings: Any) -> None:
+                 participants: Mapping[str, Any] = {}, **settings: Any) -> None:
         made: list[Talker] = []
 
         def make(given: ControllerSettings, plugin: Any = kind) -> Any:
             made.append(plugin(given))
             return made[-1]
         own = ControllerSettings(**settings)
-        with closing(LoopbackLink(make, own, seats={
+        with closing(LoopbackLink(make, own, participants={
                 agent_id: (lambda given, plugin=plugin: make(given, plugin), own)
-                for agent_id, plugin in seats.items()})) as link:
+                for agent_id, plugin in participants.items()})) as link:
             for _ in range(again):
                 run_trial(trial, link)
             self.record: TrialRecord = run_trial(trial, link)

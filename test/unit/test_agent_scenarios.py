@@ -225,7 +225,7 @@ def test_a_base_among_agents_commands_with_a_header_that_could_be_wrong():
 
 
 @pytest.mark.parametrize(('bindings', 'error'), [
-    ('seats: {a1: {driver: human}}', SettingsError),
+    ('participants: {a1: {driver: human}}', SettingsError),
     ('tools: {search: {allow: [nobody]}}', ScenarioError)])
 def test_what_cannot_be_played_in_simulated_time_is_refused(tmp_path, bindings, error):
     seed = (ROOT / 'test' / 'data' / 'agents' / 'greeting.yaml').read_text()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Files of the version that said clearance and twin: they load, with a note, and mean the same."""
+"""Files that say clearance, twin and seat load with a note and mean the same as with new names."""
 
 from pathlib import Path
 import shutil
@@ -171,3 +171,25 @@ def test_an_old_are_trace_becomes_a_scenario():
     scenario = load_scenario(TRACE)
     assert scenario.name == 'Quick person'
     assert scenario.expected_action == 'Stop.'
+
+
+@pytest.mark.parametrize('old', [True, False])
+def test_seats_in_a_bindings_file_are_participants(tmp_path, old):
+    agents = OLD.parent / 'agents' / 'stop_for_human.yaml'
+    shutil.copy(agents, tmp_path)
+    bindings = tmp_path / 'stop_for_human.bindings.yaml'
+    text = agents.with_name(bindings.name).read_text()
+    bindings.write_text(text.replace('participants:', 'seats:') if old else text)
+    found = load_scenarios([str(tmp_path)])
+    assert found.scenarios[0].agents == load_scenario(agents).agents
+    assert [(note.path, note.field, note.line, note.column) for note in found.notes] == (
+        [(str(bindings), 'seats', *place(bindings, 'seats:'))] if old else [])
+
+
+def test_the_command_seat_is_participate_and_is_not_listed(capsys):
+    assert main(['seat', '--help']) == 0
+    assert 'Take part as an agent' in capsys.readouterr().out
+    assert main(['--help']) == 0
+    listed = capsys.readouterr().out
+    assert 'participate' in listed
+    assert 'seat' not in listed

@@ -173,7 +173,7 @@ class SymbolBlock(Noun):
         return self
 
 
-class SeatBlock(Noun):
+class ParticipantBlock(Noun):
     """How an agent is driven that is not the controller under test."""
 
     driver: Literal['script', 'human', 'model', 'none']
@@ -182,7 +182,7 @@ class SeatBlock(Noun):
     """model: name of the controller plug-in."""
 
     @model_validator(mode='after')
-    def _model_has_one(self) -> 'SeatBlock':
+    def _model_has_one(self) -> 'ParticipantBlock':
         if (self.controller is None) == (self.driver == 'model'):
             raise ValueError(f'got driver {self.driver} with'
                              f'{"out" if self.controller is None else ""} controller, expected '
@@ -262,8 +262,8 @@ class Bindings(Noun):
     version: Literal[1]
     """1."""
     sut: str | None = None
-    """Id of the agent whose seat the controller under test takes."""
-    seats: Mapping[str, SeatBlock] = {}
+    """Id of the agent that is played by the controller under test."""
+    participants: Mapping[str, ParticipantBlock] = {}
     symbols: Mapping[str, SymbolBlock] = {}
     topics: Mapping[str, TopicBlock] = {}
     signals: Mapping[str, Signal] = {}

@@ -31,9 +31,9 @@ from pydantic import ValidationError
 
 from safety_scenarios.formats.agents.bindings import Bindings, MAX_MS
 from safety_scenarios.formats.agents.file import AgentFile, check
+from safety_scenarios.formats.agents.participants import Participants
 from safety_scenarios.formats.agents.remarks import Remarks, SIZE
 from safety_scenarios.formats.agents.rules import Rules
-from safety_scenarios.formats.agents.seats import Seats
 from safety_scenarios.formats.agents.sidecar import read_sidecar
 from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET
 from safety_scenarios.formats.agents.topics import Topics
@@ -102,18 +102,19 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
 def _block(file: AgentFile, bindings: Bindings, remarks: Remarks, side: Remarks,
            resolve: Resolve) -> AgentsBlock:
     topics = Topics(bindings, side, resolve)
-    seats = Seats(file, bindings, remarks, side, resolve)
-    rules = Rules(file, bindings, seats.cast, topics, remarks, side).all()
+    participants = Participants(file, bindings, remarks, side, resolve)
+    rules = Rules(file, bindings, participants.cast, topics, remarks, side).all()
     longest_ms = max((rule.expect.budget.critical_ms for rule in rules if rule.expect),
                      default=DEFAULT_BUDGET.critical_ms)
-    script = seats.script(longest_ms)
+    script = participants.script(longest_ms)
     return AgentsBlock(
         roles=tuple(Role(**role.model_dump()) for role in file.roles),
-        agents=seats.agents, tools=seats.tools, rules=rules, sut=seats.sut, script=script,
+        agents=participants.agents, tools=participants.tools, rules=rules,
+        sut=participants.sut, script=script,
         robot=bindings.robot, commands=topics.listened(False), feedback=topics.listened(True),
         signals=topics.signals, stale_ms=bindings.stale_ms, stimuli=tuple(topics.stimuli),
         duration_ms=bindings.duration_ms or _duration_ms(script, rules, longest_ms),
-        not_runnable=tuple(seats.not_runnable))
+        not_runnable=tuple(participants.not_runnable))
 
 
 def _duration_ms(script: Sequence[Line], rules: Sequence[Rule], longest_ms: float) -> float:

@@ -41,7 +41,7 @@ YARD = AgentsBlock(
 
 
 class Talk:
-    """A controller in the seat of Tug."""
+    """A controller that plays Tug."""
 
     def __init__(self, name='rule_based', trial_id='t1', **settings):
         self.controller = registry.resolve('controllers', name)(ControllerSettings(**settings))

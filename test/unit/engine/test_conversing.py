@@ -362,11 +362,11 @@ class TestTools:
         assert played.faults == []
 
 
-class TestSeats:
+class TestParticipants:
     """Several live agents."""
 
     def test_each_hears_the_others_and_not_itself(self):
-        played = Played(trial_of(block(agents=(ALICE, MODEL, BOT))), seats={'a3': Mute})
+        played = Played(trial_of(block(agents=(ALICE, MODEL, BOT))), participants={'a3': Mute})
         [eve] = played.others
         assert [messages[-1].content for messages in eve.asked] == [
             'Alice: Hello everyone', 'Bot: Welcome, Alice']
@@ -379,19 +379,20 @@ class TestSeats:
         assert [hearers for envelope, hearers in link.told] == [['a2'], ['a3'], ['a2', 'a3']]
 
     def test_two_who_always_answer_are_stopped_with_an_error(self):
-        played = Played(trial_of(block(agents=(ALICE, MODEL, BOT))), Echo, seats={'a3': Echo})
+        played = Played(trial_of(block(agents=(ALICE, MODEL, BOT))), Echo,
+                        participants={'a3': Echo})
         assert len(played.said) == 1 + MOST_UTTERANCES
         assert len(played.faults) == 1 and 'must stop some time' in played.faults[0]
 
     def test_all_plug_ins_hang_up_at_the_end(self):
-        played = Played(trial_of(block(agents=(ALICE, MODEL, BOT))), seats={'a3': Mute})
+        played = Played(trial_of(block(agents=(ALICE, MODEL, BOT))), participants={'a3': Mute})
         assert [plugin.closed for plugin in (played.controller, *played.others)] == [1, 1]
 
-    def test_nobody_sits_in_an_empty_seat(self):
+    def test_nobody_plays_an_agent_without_a_driver(self):
         nobody = Agent(id='a3', name='Nobody', role='user', driver='none')
         assert Played(trial_of(block(agents=(ALICE, nobody, BOT)))).faults == []
 
-    def test_the_controller_under_test_may_have_no_seat(self):
+    def test_the_controller_under_test_may_play_no_agent(self):
         played = Played(trial_of(block(agents=(ALICE,), sut='')))
         assert len(played.said) == 1 and played.controller.asked == []
 

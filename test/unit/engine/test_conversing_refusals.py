@@ -48,19 +48,19 @@ def test_every_reason_of_every_scenario_is_told():
             'one.yaml: F301: no role', 'one.yaml: F302: no agent', 'two: F303: twice']
 
 
-@pytest.mark.parametrize('seat', [HUMAN, LLM])
-def test_nobody_who_needs_real_time_takes_part_in_simulated_time(seat):
+@pytest.mark.parametrize('other', [HUMAN, LLM])
+def test_nobody_who_needs_real_time_takes_part_in_simulated_time(other):
     pytest.importorskip('openai')
-    scenario = talk(block(agents=(ALICE, BOT, seat)))
-    with pytest.raises(SettingsError, match=f'{seat.id}.*--link ros'):
+    scenario = talk(block(agents=(ALICE, BOT, other)))
+    with pytest.raises(SettingsError, match=f'{other.id}.*--link ros'):
         refuse_unrunnable([scenario], LOOPBACK)
     refuse_unrunnable([scenario], ROS)
 
 
-def test_a_seat_for_an_unknown_plug_in_is_refused_on_every_link():
-    seat = LLM.model_copy(update={'controller': 'rule_base'})
+def test_a_participant_of_an_unknown_plug_in_is_refused_on_every_link():
+    other = LLM.model_copy(update={'controller': 'rule_base'})
     with pytest.raises(UnknownPluginError, match="Did you mean 'rule_based'"):
-        refuse_unrunnable([talk(block(agents=(ALICE, BOT, seat)))], ROS)
+        refuse_unrunnable([talk(block(agents=(ALICE, BOT, other)))], ROS)
 
 
 def test_others_are_not_concerned():
@@ -71,7 +71,7 @@ def test_others_are_not_concerned():
 def test_nothing_has_run_and_nothing_is_left_then(verb, monkeypatch, tmp_path):
     module = {'run': run, 'preflight': preflight}[verb]
     monkeypatch.setattr(module, 'load_scenarios', lambda paths: SimpleNamespace(
-        scenarios=(talk(block(not_runnable=('F301: no role',))),), warnings=()))
+        scenarios=(talk(block(not_runnable=('F301: no role',))),), warnings=(), notes=()))
     settings = RunSettings(link='loopback', output=str(tmp_path / 'out'))
     with pytest.raises(ScenarioError, match='F301'):
         if verb == 'run':

@@ -112,7 +112,7 @@ def test_empty_bindings_change_nothing(tmp_path):
 
 @pytest.mark.parametrize('text', ['', 'version: 2', '{}', '[]', 'version: 1\nversion: 1',
                                   'version: 1\nx: !!python/object:os.system {}', '"\\ud800"',
-                                  'version: 1\nseats: &a {b: *a}',
+                                  'version: 1\nparticipants: &a {b: *a}',
                                   'version: 1\nfaults: ' + '[' * 60 + ']' * 60])
 def test_bindings_that_cannot_be_read_are_a_problem_of_theirs(tmp_path, text):
     reading = read(tmp_path, agents(('greet', 'stop')), text)
@@ -154,12 +154,13 @@ def test_problems_of_both_files_are_told_at_once(tmp_path):
 
 @pytest.mark.parametrize(('field', 'bindings'), [
     ('extra', {'extra': 1}), ('stale_ms', {'stale_ms': 0}), ('duration_ms', {'duration_ms': 1e9}),
-    ('sut', {'sut': 'zoe'}), ('seats.zoe', {'seats': {'zoe': {'driver': 'none'}}}),
-    ('seats.a2', {'seats': {'a2': {'driver': 'none'}}}),
-    ('seats.a1.driver', {'seats': {'a1': {'driver': 'sut'}}}),
-    ('seats.a1', {'seats': {'a1': {'driver': 'model'}}}),
-    ('seats.a1', {'seats': {'a1': {'driver': 'human', 'controller': 'silent'}}}),
-    ('seats.a1.controller', {'seats': {'a1': {'driver': 'model', 'controller': 'sillent'}}}),
+    ('sut', {'sut': 'zoe'}), ('participants.zoe', {'participants': {'zoe': {'driver': 'none'}}}),
+    ('participants.a2', {'participants': {'a2': {'driver': 'none'}}}),
+    ('participants.a1.driver', {'participants': {'a1': {'driver': 'sut'}}}),
+    ('participants.a1', {'participants': {'a1': {'driver': 'model'}}}),
+    ('participants.a1', {'participants': {'a1': {'driver': 'human', 'controller': 'silent'}}}),
+    ('participants.a1.controller',
+     {'participants': {'a1': {'driver': 'model', 'controller': 'sillent'}}}),
     ('symbols.Greet', {'symbols': {'Greet': {'when': SAYS}}}),
     ('symbols.s', {'symbols': {'s': {}}}),
     ('symbols.s', {'symbols': {'s': {'expect': {**SAYS, 'from': 'sut'}, 'forbid': SAYS}}}),
@@ -253,19 +254,19 @@ def test_what_commands_a_robot_is_no_stimulus(tmp_path, name, type_name):
     assert wrong(tmp_path, {'topics': {'t': topic}}) == ('topics.t.use', 'F310')
 
 
-def test_the_seat_under_test_can_be_named(tmp_path):
+def test_the_agent_under_test_can_be_named(tmp_path):
     found = block(tmp_path, agents(('greet', 'stop')), {'sut': 'a1'})
     assert found.sut == 'a1' and [one.driver for one in found.agents] == ['sut', 'script']
     assert found.script == ()
 
 
-@pytest.mark.parametrize(('seat', 'driver'), [
+@pytest.mark.parametrize(('entry', 'driver'), [
     ({'driver': 'human'}, 'human'), ({'driver': 'none'}, 'none'),
     ({'driver': 'model', 'controller': 'silent'}, 'model')])
-def test_an_agent_that_the_harness_does_not_play_says_no_goals(tmp_path, seat, driver):
-    found = block(tmp_path, agents(('greet', 'stop')), {'seats': {'a1': seat}})
+def test_an_agent_that_the_harness_does_not_play_says_no_goals(tmp_path, entry, driver):
+    found = block(tmp_path, agents(('greet', 'stop')), {'participants': {'a1': entry}})
     assert found.agents[0].driver == driver and found.script == ()
-    assert found.agents[0].controller == seat.get('controller', '')
+    assert found.agents[0].controller == entry.get('controller', '')
 
 
 def test_an_empty_script_says_nothing_and_one_that_is_left_out_the_goals(tmp_path):
@@ -302,9 +303,9 @@ def test_what_only_the_harness_can_do_is_not_demanded(tmp_path):
         assert rule(tmp_path, 'greet', action, bindings).unbound
 
 
-def test_silence_of_an_empty_seat_is_no_kept_ban(tmp_path):
+def test_silence_of_an_agent_without_a_driver_is_no_kept_ban(tmp_path):
     for driver, unbound in (('none', ('s',)), ('human', ())):
-        bindings = {'seats': {'a3': {'driver': driver}},
+        bindings = {'participants': {'a3': {'driver': driver}},
                     'symbols': {'s': {'when': {**SAYS, 'from': 'a3'}}}}
         assert rule(tmp_path, 'greet', 'forbid: s', bindings,
                     agents=[USER, BOT, CARL]).unbound == unbound

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Who takes part: the agents in their seats, their tools, and what the script lets them say."""
+"""Who takes part and who plays them, their tools, and what the script lets them say."""
 
 from collections.abc import Mapping, Sequence
 import json
@@ -34,8 +34,8 @@ _PAUSE_MS = 500.0
 """Between the deadline of an answer and the next thing that is said."""
 
 
-class Seats:
-    """Who sits where; ``not_runnable`` says what keeps the scenario from being run."""
+class Participants:
+    """Who plays which agent; ``not_runnable`` says what keeps the scenario from being run."""
 
     def __init__(self, file: AgentFile, bindings: Bindings, remarks: Remarks, side: Remarks,
                  resolve: Resolve) -> None:
@@ -47,7 +47,7 @@ class Seats:
         self._roles()
         self.sut = self._sut()
         self.agents = tuple(self._agent(index, resolve) for index in range(len(file.agents)))
-        self._known_seats()
+        self._known_participants()
         self.tools = tuple(self._tool(tool.name, tool.description) for tool in file.tools)
         self._known_tools()
 
@@ -114,27 +114,27 @@ class Seats:
 
     def _agent(self, index: int, resolve: Resolve) -> Agent:
         entry = self._file.agents[index]
-        seat = self._bindings.seats.get(entry.id)
-        if seat is not None and entry.id == self.sut:
-            self._side.refuse(('seats', entry.id), 'got a seat for the controller under test, '
-                              'expected one for each of the others at most. Remove it')
-        if seat is not None and seat.controller is not None:
+        played = self._bindings.participants.get(entry.id)
+        if played is not None and entry.id == self.sut:
+            self._side.refuse(('participants', entry.id), 'got an entry for the controller under '
+                              'test, expected entries for the other agents only. Remove it')
+        if played is not None and played.controller is not None:
             try:
-                resolve('controllers', seat.controller)
+                resolve('controllers', played.controller)
             except InputError as error:
-                self._side.refuse(('seats', entry.id, 'controller'), str(error))
+                self._side.refuse(('participants', entry.id, 'controller'), str(error))
         fields = entry.model_dump()
         if entry.id == self.sut:
             return Agent(**fields, driver='sut')
-        if seat is None:
+        if played is None:
             return Agent(**fields)
-        return Agent(**fields, driver=seat.driver, controller=seat.controller or '')
+        return Agent(**fields, driver=played.driver, controller=played.controller or '')
 
-    def _known_seats(self) -> None:
+    def _known_participants(self) -> None:
         ids = [agent.id for agent in self._file.agents]
-        for name in self._bindings.seats:
+        for name in self._bindings.participants:
             if name not in ids:
-                self._side.refuse(('seats', name), _no_agent(name, ids), at_key=True)
+                self._side.refuse(('participants', name), _no_agent(name, ids), at_key=True)
 
     def _tool(self, name: str, description: str) -> Tool:
         block = self._bindings.tools.get(name)

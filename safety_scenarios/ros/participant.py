@@ -25,7 +25,7 @@ from safety_scenarios.model.envelope import Envelope, read_envelope
 from safety_scenarios.ros import qos
 
 
-class Seat:
+class Participant:
     """
     Hears and speaks for one agent.
 

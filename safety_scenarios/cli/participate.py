@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The command ``seat``: a person among the agents of a scenario."""
+"""The command ``participate``: a person among the agents of a scenario."""
 
 import json
 import sys
@@ -32,24 +32,24 @@ _TOOL = '/tool'
 @click.command()
 @click.argument('agent_id')
 @options(RunSettings, only=('namespace', 'remap', 'domain_id'))
-def seat(agent_id: str, **values: Any) -> None:
+def participate(agent_id: str, **values: Any) -> None:
     """
-    Take the seat of an agent whose driver is human: hear, and speak by typing.
+    Take part as an agent whose driver is human: hear, and speak by typing.
 
     Each line is said to everybody. /tool NAME {JSON} calls a tool. The end of input (Ctrl-D)
     leaves, and so does Ctrl-C; a trial that is still running then ends as an error. Start it
     before the campaign, in the same ROS domain.
 
     \b
-    safety-scenarios seat a1 --domain-id 17
+    safety-scenarios participate a1 --domain-id 17
     """
     settings = build(RunSettings, values)
-    seated = from_ros('seat_node', 'a seat').seated
+    taking_part = from_ros('participant_node', 'taking part').taking_part
     interruptible()
     for stream in (sys.stdin, sys.stdout):
         stream.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
     try:
-        with seated(agent_id, ros_names(settings), settings.domain_id, _show) as node:
+        with taking_part(agent_id, ros_names(settings), settings.domain_id, _show) as node:
             _show(f'{agent_id} waits for a trial')
             node.begun.wait()
             for line in iter(sys.stdin.readline, ''):

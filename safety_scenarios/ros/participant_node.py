@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A person's seat among the agents of a trial: what they hear as lines, what they type as ROS."""
+"""A person among the agents of a trial: what they hear as lines, what they type as ROS."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,13 +29,13 @@ from safety_scenarios.model.agents import ros_token
 from safety_scenarios.model.conversation import as_json
 from safety_scenarios.model.envelope import BRIEF, Envelope
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.seat import Seat
+from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 
 _FLUSH_S = 1.0
 
 
-class SeatNode(Node):
+class ParticipantNode(Node):
     """
     Hears and speaks for one agent, one trial after the other.
 
@@ -45,14 +45,14 @@ class SeatNode(Node):
 
     def __init__(self, agent_id: str, show: Callable[[str], None], **options: Any) -> None:
         token = ros_token(agent_id)
-        super().__init__(f'seat_{token}', **options)
+        super().__init__(f'participant_{token}', **options)
         self.begun = threading.Event()
         self._agent_id = agent_id
         self._show = show
         self._trial_id = ''
         self._said = 0
         self._names: Mapping[str, str] = {}
-        self._seat = Seat(self, token, self._hear)
+        self._participant = Participant(self, token, self._hear)
 
     def speak(self, kind: Literal['say', 'tool_call'], name: str = '', text: str = '',
               args: Mapping[str, Any] | None = None) -> None:
@@ -61,16 +61,16 @@ class SeatNode(Node):
 
         :raises ValueError: it cannot be sent; the text says why
         """
-        if not self._seat.listeners:
+        if not self._participant.listeners:
             raise ValueError('nobody hears you: the evaluator has gone')
-        self._seat.speak(Envelope.model_validate({
+        self._participant.speak(Envelope.model_validate({
             'trial_id': self._trial_id, 'seq': self._said, 'from': self._agent_id, 'kind': kind,
             'name': name, 'text': text, 'args': args or {}, 't_ns': time.time_ns()}))
         self._said += 1
 
     def leave(self) -> None:
         """Let what was said last arrive."""
-        self._seat.flush(_FLUSH_S)
+        self._participant.flush(_FLUSH_S)
 
     def _hear(self, envelope: Envelope) -> None:
         if envelope.kind == 'event' and envelope.name == BRIEF:
@@ -97,10 +97,10 @@ class SeatNode(Node):
 
 
 @contextmanager
-def seated(agent_id: str, arguments: Sequence[str], domain_id: int,
-           show: Callable[[str], None]) -> Iterator[SeatNode]:
+def taking_part(agent_id: str, arguments: Sequence[str], domain_id: int,
+                show: Callable[[str], None]) -> Iterator[ParticipantNode]:
     """
-    Take an agent's seat until the block ends; a dead receiving thread ends it with SIGINT.
+    Take part as an agent until the block ends; a dead receiving thread ends it with SIGINT.
 
     :param arguments: ROS arguments for namespace and remapping
     :param domain_id: -1 for the environment's ROS_DOMAIN_ID
@@ -109,7 +109,7 @@ def seated(agent_id: str, arguments: Sequence[str], domain_id: int,
     """
     with chosen_domain(domain_id, external=True) as domain, \
             ros_context(['--ros-args', *arguments], domain) as context:
-        node = SeatNode(agent_id, show, context=context)
+        node = ParticipantNode(agent_id, show, context=context)
         spin = Spin()
         try:
             with spinning(node, on_error=lambda: os.kill(os.getpid(), signal.SIGINT)) as spin:
