@@ -179,5 +179,6 @@ WORDS = ('messages', 'latency_budget', 'target_ms', 'safety_invariants', 'check_
          'agents', 'roles', 'tools', 'rules', 'goals', 'trigger', 'action', 'at 1s',
          'after 1s of ', 'says:', 'expect:', ' within ', 'forbid:', 'publish:', 'set:', 'end:pass',
          'version', 'sut', 'participants', 'driver', 'symbols', 'when', 'do', 'topics', 'use',
-         'faults', '!!python/object', '&a', '*a', '<<', '---', '.nan', '.inf', '{1000}', '(?i)', '\\b')
+         'faults', '!!python/object', '&a', '*a', '<<', '---', '.nan', '.inf', '{1000}', '(?i)',
+         '\\b')
 """What mutation may put in."""
