@@ -16,6 +16,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 import subprocess
 import sys
@@ -36,6 +37,12 @@ NEEDS_ARE = 'are'
 MAY_PRINT = ('cli/', 'reports/', 'ros/controller_node.py')
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return a module's tree, which many rules look at."""
+    return ast.parse(path.read_text(encoding='utf-8'))
+
+
 def name_of(path: Path) -> str:
     """Return ``model.event`` for ``.../safety_scenarios/model/event.py``."""
     return '.'.join(path.relative_to(ROOT).with_suffix('').parts)
@@ -43,7 +50,7 @@ def name_of(path: Path) -> str:
 
 def imports(path: Path) -> Iterator[str]:
     """Yield every module that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -91,7 +98,7 @@ def test_the_init_of_a_folder_is_a_docstring_and_nothing_else(folder):
 
 @pytest.mark.parametrize('path', MODULES, ids=name_of)
 def test_every_module_says_what_it_is_for(path):
-    assert ast.get_docstring(ast.parse(path.read_text(encoding='utf-8')))
+    assert ast.get_docstring(parsed(path))
 
 
 @pytest.mark.parametrize('path', MODULES, ids=name_of)
@@ -163,6 +170,6 @@ def test_the_ros_edge_cannot_be_imported_without_ros():
 def test_only_the_edges_print(path):
     if path.relative_to(ROOT).as_posix().startswith(MAY_PRINT):
         return
-    called = [node.func.id for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+    called = [node.func.id for node in ast.walk(parsed(path))
               if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     assert 'print' not in called

@@ -23,6 +23,8 @@ from pathlib import Path
 import subprocess
 import sys
 
+QUICK = str(Path(__file__).parents[1] / 'data' / 'quick_person.yaml')
+"""A trial of a second, for what any hazard shows."""
 FAULTY = Path(__file__).with_name('faulty_controller.py')
 OVERLOADED = 'Lower the load of the host'
 COMMAND = Path(sys.executable).with_name('safety-scenarios')

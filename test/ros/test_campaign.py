@@ -18,8 +18,10 @@ import json
 
 import pytest
 
-from ros.campaigns import campaign
+from ros.campaigns import campaign, QUICK
+from safety_scenarios.engine.plan import plan
 from safety_scenarios.loading import load_scenarios
+from safety_scenarios.stimuli.prompt import Prompt
 
 pytestmark = pytest.mark.dds
 HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
@@ -82,21 +84,22 @@ def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(tmp_pa
     assert false_stops['count'] == false_stops['of'] == 2
 
 
-@pytest.mark.parametrize('saboteur', ['silent', 'parrot'])
-def test_no_saboteur_passes_both_text_scenarios(tmp_path, saboteur):
-    run = campaign(tmp_path / 'run', 'clinical', '--controller', saboteur)
+def test_a_saboteur_does_not_pass_both_text_scenarios(tmp_path):
+    # the silent one: in loopback, and a model that is too slow in test_llm.py
+    run = campaign(tmp_path / 'run', 'clinical', '--controller', 'parrot')
     assert run.code == 1, run.output
     assert 'FAIL' in run.verdicts.values()
 
 
-def test_the_same_seed_draws_the_same_phases_and_another_seed_others(tmp_path):
-    def seeds(name, seed):
-        run = campaign(tmp_path / name, 'SCN-C-101', '--trials', '2', '--seed', seed)
-        return [trial['seed'] for trial in run.trials]
-    first = seeds('a', '7')
-    assert first == seeds('b', '7')
-    assert len(set(first)) == 2
-    assert first != seeds('c', '8')
+def test_the_seeds_of_a_run_are_those_that_were_planned_and_another_seed_draws_others(tmp_path):
+    def planned(seed):
+        scenarios = load_scenarios([QUICK]).scenarios
+        return [trial.seed for trial in plan(scenarios, controller='rule_based', trials=2,
+                                             seed=seed, prompt=Prompt())]
+    run = campaign(tmp_path / 'run', QUICK, '--trials', '2', '--seed', '7')
+    assert [trial['seed'] for trial in run.trials] == planned(7)
+    assert len(set(planned(7))) == 2
+    assert planned(7) != planned(8)
 
 
 def test_an_arm_and_a_base_can_be_commanded_by_other_types(tmp_path):

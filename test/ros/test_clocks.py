@@ -23,11 +23,9 @@ import sys
 
 import pytest
 
-from ros.campaigns import campaign, COMMAND, environment, FAULTY, faulty, process
+from ros.campaigns import campaign, COMMAND, environment, FAULTY, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds
-DATA = Path(__file__).parents[1] / 'data'
-QUICK = str(DATA / 'quick_person.yaml')
 CLOCK = Path(__file__).with_name('sim_clock.py')
 
 

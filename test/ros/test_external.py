@@ -16,7 +16,7 @@
 
 import pytest
 
-from ros.campaigns import campaign, faulty, process
+from ros.campaigns import campaign, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds
 SCENARIO = 'SCN-R-101'
@@ -35,7 +35,7 @@ def reasons(run):
 
 @pytest.mark.parametrize('fault', ['none', 'best_effort'])
 def test_a_controller_that_somebody_else_started_passes(tmp_path, domain, fault):
-    run = judge(tmp_path, fault, domain, '--trials', '2')
+    run = judge(tmp_path, fault, domain, '--trials', '2', scenario=QUICK)
     assert run.code == 0, run.output
     assert [trial['verdict'] for trial in run.trials] == ['PASS', 'PASS']
 
@@ -43,7 +43,7 @@ def test_a_controller_that_somebody_else_started_passes(tmp_path, domain, fault)
 def test_a_deaf_controller_misses_the_hazard(tmp_path, domain):
     with faulty('deaf', domain), process(
             'python3', '-c', 'import time; time.sleep(60)', domain=domain):
-        run = campaign(tmp_path / 'run', SCENARIO, '--controller', 'external',
+        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external',
                        '--connect-timeout-s', '5', domain=domain)
     assert run.code == 3
     assert 'not connected' in reasons(run)
@@ -51,7 +51,7 @@ def test_a_deaf_controller_misses_the_hazard(tmp_path, domain):
 
 
 def test_nan_commands_fail_and_say_where(tmp_path, domain):
-    run = judge(tmp_path, 'nan', domain)
+    run = judge(tmp_path, 'nan', domain, scenario=QUICK)
     assert run.code == 1
     assert 'cmd_vel carried linear.x = nan' in reasons(run)
 
@@ -63,7 +63,7 @@ def test_a_spinning_robot_has_not_stopped(tmp_path, domain):
 
 
 def test_a_robot_at_rest_is_inconclusive_and_never_passes(tmp_path, domain):
-    run = judge(tmp_path, 'rest', domain)
+    run = judge(tmp_path, 'rest', domain, scenario=QUICK)
     assert run.code == 3
     assert run.trials[0]['verdict'] == 'INCONCLUSIVE'
     assert 'speed >= 0.3 was not met within 3000 ms' in reasons(run)
@@ -106,7 +106,7 @@ def test_an_unknown_topic_type_is_an_error_of_its_trial_only(tmp_path, domain):
 
 
 def test_nobody_there_says_what_was_discovered_instead(tmp_path, domain):
-    run = campaign(tmp_path / 'run', SCENARIO, '--controller', 'external',
+    run = campaign(tmp_path / 'run', QUICK, '--controller', 'external',
                    '--connect-timeout-s', '2', domain=domain)
     assert run.code == 3
     assert 'not connected: /cmd_vel: waited 2.0 s for a publisher' in reasons(run)
@@ -114,7 +114,7 @@ def test_nobody_there_says_what_was_discovered_instead(tmp_path, domain):
 
 
 def test_a_controller_on_another_topic_is_found_by_remapping(tmp_path, domain):
-    run = campaign(tmp_path / 'alone', SCENARIO, '--controller', 'rule_based', '--remap',
+    run = campaign(tmp_path / 'alone', QUICK, '--controller', 'rule_based', '--remap',
                    'cmd_vel:=/base/cmd_vel', '--namespace', 'hall', domain=domain)
     assert run.code == 0, run.output
 

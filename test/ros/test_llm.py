@@ -14,6 +14,8 @@
 
 """The llm controller over DDS, against a server that thinks for a while."""
 
+from threading import Thread
+
 import pytest
 
 from ros.campaigns import campaign
@@ -39,10 +41,8 @@ class Thinking(FakeServer):
                     if 'SpO2 81' in text else 'No urgent action; keep the plan.', self.delay_s)
 
 
-@pytest.fixture
-def server():
+def serve():
     """Serve on a free port of this machine."""
-    from threading import Thread
     with Thinking() as running:
         thread = Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
@@ -51,23 +51,38 @@ def server():
         thread.join()
 
 
+@pytest.fixture
+def server():
+    """Serve one test."""
+    yield from serve()
+
+
+@pytest.fixture(scope='module')
+def quick(tmp_path_factory):
+    """Run one campaign with a quick model; return its folder, what it left, and the requests."""
+    folder = tmp_path_factory.mktemp('quick')
+    for server in serve():
+        yield folder, run(folder, server, 'SCN-R-101', 'SCN-R-D-101', 'clinical'), server.requests
+
+
 def run(folder, server, *scenarios):
     """Run the llm controller against the server."""
     return campaign(folder / 'run', *scenarios, '--controller', 'llm', '--model', 'small',
                     '--base-url', server.base_url, OPENAI_API_KEY=KEY)
 
 
-def test_a_quick_model_passes_as_driver_and_at_the_bedside(tmp_path, server):
-    result = run(tmp_path, server, 'SCN-R-101', 'SCN-R-D-101', 'clinical')
+def test_a_quick_model_passes_as_driver_and_at_the_bedside(quick):
+    _, result, requests = quick
     assert result.code == 0, result.output
     latency = result.trials[0]['latency']['reaction']['judged_ns'] / 1e6
     assert 50 <= latency <= 350
-    assert all(request.headers['authorization'] == f'Bearer {KEY}' for request in server.requests)
+    assert all(request.headers['authorization'] == f'Bearer {KEY}' for request in requests)
 
 
-def test_the_key_is_written_nowhere(tmp_path, server):
-    result = run(tmp_path, server, 'SCN-C-101')
-    written = [path for path in tmp_path.rglob('*') if path.is_file()]
+def test_the_key_is_written_nowhere(quick):
+    folder, result, requests = quick
+    assert requests
+    written = [path for path in folder.rglob('*') if path.is_file()]
     assert len(written) >= 4
     assert not [path for path in written if KEY in path.read_text(errors='replace')]
     assert KEY not in result.output

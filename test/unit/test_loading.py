@@ -60,12 +60,13 @@ def test_the_shipped_scenarios_load_without_a_warning():
     assert not found.warnings
 
 
-@pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.stem)
-def test_a_shipped_scenario_is_found_by_its_id(path):
-    name = yaml.safe_load(path.read_text(encoding='utf-8')).get('id', path.stem)
-    scenario = load_scenario(name)
-    assert scenario.id == name
-    assert scenario.origin is not None and Path(scenario.origin.path) == path
+def test_each_shipped_scenario_is_found_by_its_id():
+    names = [yaml.safe_load(path.read_text(encoding='utf-8')).get('id', path.stem)
+             for path in SHIPPED]
+    found = load_scenarios(names).scenarios
+    assert [scenario.id for scenario in found] == names
+    assert [Path(scenario.origin.path) for scenario in found] == SHIPPED
+    assert load_scenario(names[-1]).id == names[-1]
 
 
 @pytest.mark.parametrize('folder', ['robotic', 'clinical', 'agents'])
@@ -126,17 +127,21 @@ def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path):
         ids(str(tmp_path / 'gone.yaml'))
 
 
+@pytest.fixture(scope='module')
+def validator() -> jsonschema.Draft202012Validator:
+    """Return what validates by the exported schema."""
+    return jsonschema.Draft202012Validator(scenario_schema())
+
+
 @pytest.mark.parametrize('path', FORMAT_1, ids=lambda path: path.stem)
-def test_a_shipped_scenario_follows_the_exported_schema(path):
-    data = yaml.safe_load(path.read_text(encoding='utf-8'))
-    jsonschema.Draft202012Validator(scenario_schema()).validate(data)
+def test_a_shipped_scenario_follows_the_exported_schema(validator, path):
+    validator.validate(yaml.safe_load(path.read_text(encoding='utf-8')))
 
 
 @pytest.mark.parametrize('changes', [
     {'severity': 2}, {'messages': []}, {'latency_budget': {}}, {'ros': {}},
     {'safety_invariants': [{'name': 'n'}]}, {'constraint': {'time_pressure': 'soon'}}])
-def test_the_exported_schema_refuses_what_the_loader_refuses(changes):
-    validator = jsonschema.Draft202012Validator(scenario_schema())
+def test_the_exported_schema_refuses_what_the_loader_refuses(validator, changes):
     assert validator.is_valid(plain())
     assert not validator.is_valid(plain(**changes))
 
