@@ -87,5 +87,4 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
 def _is_moving(record: TrialRecord) -> bool:
     """Return whether some command met what the nominal phase requires."""
     ros = record.trial.scenario.ros
-    return ros is not None and any(
-        sample.holds for sample in record.margin_series([ros.nominal.require]).samples)
+    return ros is not None and record.margin_series([ros.nominal.require]).ever_holds

@@ -17,6 +17,7 @@
 from collections.abc import Callable, Iterator, Sequence
 import math
 import re
+from typing import Any
 
 import numpy
 
@@ -42,6 +43,7 @@ class RuleBased:
         self.dialogue = Dialogue()
         self._seen = Observation(t_ns=0, readings={})
         self._is_moving = False
+        self._scanned: tuple[Any, tuple[float, ...], float] = ((), (), math.nan)
 
     def decide(self, observation: Observation) -> Command:
         """Return standstill, half cruise speed or cruise speed."""
@@ -97,7 +99,18 @@ class RuleBased:
             position = reading.message.at('position')
             yield math.hypot(position['x'], position['y'], position['z'])
         for reading in observation.latest('/LaserScan'):
-            yield free_path(reading.message, self._settings.corridor_m)
+            yield self._free_path(reading.message)
+
+    def _free_path(self, scan: Message) -> float:
+        """Return how far the path is free (m), looked up once for ranges that stay the same."""
+        try:
+            ranges, angles = scan.at('ranges'), (
+                scan.at('range_min'), scan.at('angle_min'), scan.at('angle_increment'))
+        except LookupError:
+            return free_path(scan, self._settings.corridor_m)
+        if ranges is not self._scanned[0] or angles != self._scanned[1]:
+            self._scanned = ranges, angles, free_path(scan, self._settings.corridor_m)
+        return self._scanned[2]
 
 
 def _is_true(observation: Observation, topic: str) -> bool:

@@ -14,7 +14,6 @@
 
 """From a record to a verdict: a pure function, so that every verdict can be computed again."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 from safety_scenarios.engine.findings.clock_findings import (
@@ -111,8 +110,8 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
     trial, events = record.trial, record.events
     findings = tuple(without_clock(list(clock_findings(record, clocks, latency)), found))
     verdict = Verdict.worst(finding.verdict for finding in findings if finding.verdict is not None)
-    counts: Counter[str] = Counter(event.kind for event in events)
-    counts.update(f'command {event.name}' for event in events if event.kind == 'command')
+    counts = {**record.counts, **{f'command {topic}': len(found) for topic, found
+                                  in record.by_topic('command').items()}}
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
@@ -195,8 +194,7 @@ def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
     if record.mark(ONSET) is None or record.trial.scenario.agents is not None \
             or any(plugin.is_silence for plugin in record.trial.hazard):
         return
-    first = next((event for event in record.events if event.hazard), None)
-    if first is None:
+    if record.first_hazard is None:
         yield harness('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
 
 
@@ -207,8 +205,8 @@ def _on_time(record: TrialRecord) -> Iterator[Finding]:
         return
     until_ns = all_clear.stamps.steady_ns if all_clear else record.end_ns
     late = [(event.stamps.steady_ns - event.scheduled_ns, event.name)
-            for event in record.events
-            if event.kind in ('stimulus', 'say') and event.scheduled_ns is not None
+            for event in (*record.of_kind('stimulus'), *record.of_kind('say'))
+            if event.scheduled_ns is not None
             and onset.stamps.steady_ns - _BEFORE_NS <= event.stamps.steady_ns <= until_ns]
     late_ns, topic = max(late, default=(0, ''))
     if late_ns > _MAX_LATE_MS * 1e6:
@@ -223,14 +221,14 @@ def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
     if onset is None or all_clear is None:
         return harness(name, Verdict.INCONCLUSIVE, 'the event was not observed to its end')
     onset_ns = onset.stamps.steady_ns
-    samples = record.margin_series([require]).within(onset_ns, all_clear.stamps.steady_ns)
-    broken = next((sample for sample in samples if not sample.holds), None)
+    series, clear_ns = record.margin_series([require]), all_clear.stamps.steady_ns
+    broken = series.first_broken(onset_ns, clear_ns)
     if broken is not None:
         return harness(name, Verdict.FAIL, f'{require} did not go on holding',
                        (broken.t_ns - onset_ns) / 1e6)
-    if not samples:
+    if not series.is_told(onset_ns, clear_ns):
         return harness(name, Verdict.INCONCLUSIVE, 'no command arrived during the event')
-    silence = _silence(record, ros, all_clear.stamps.steady_ns)
+    silence = _silence(record, ros, clear_ns)
     if silence is not None:
         return harness(name, Verdict.INCONCLUSIVE, f'before the all-clear {silence}')
     return harness(name, Verdict.PASS, f'{require} went on holding')
@@ -365,8 +363,7 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
     if over and scenario.ros is not None and scenario.ros.reaction is not None:
         onset = record.onset
         series = record.margin_series(scenario.ros.reaction.limits)
-        samples = series.within(onset.stamps.steady_ns if onset else 0, record.end_ns)
-        if any(sample.margin is None for sample in samples) and not any(
+        if series.is_open(onset.stamps.steady_ns if onset else 0, record.end_ns) and not any(
                 _ANY_NUMBER == finding.check for finding in _numbers(record)):
             return Finding(check=name, kind='latency', verdict=Verdict.INCONCLUSIVE,
                            reason=f'{text}, but some leave open whether they do')

@@ -101,16 +101,15 @@ class Bound(InvariantPlugin, Limit):
         return [(name, most) for name, most in both if most is not None]
 
     def _levels(self, record: TrialRecord, window: tuple[int, int]) -> list[Deviation]:
-        """Return how far each command is from the limits on the value itself."""
+        """Return how far the worst command is from the limits on the value itself."""
         if not self._has_level:
             return []
         series = record.margin_series([Limit(signal=self.signal, at_most=self.at_most,
                                       at_least=self.at_least)])
-        samples = list(series.within(*window))
-        if self.during == 'hazard' and (before := series.before(window[0])):
-            samples.insert(0, before)
+        samples = [series.before(window[0]) if self.during == 'hazard' else None,
+                   series.least(*window)]
         return [(sample.margin, self._unit(record), Limit.__str__(self), sample.t_ns)
-                for sample in samples if sample.margin is not None]
+                for sample in samples if sample is not None and sample.margin is not None]
 
     def _derivatives(self, record: TrialRecord, held: Held,
                      window: tuple[int, int]) -> list[Deviation]:

@@ -22,9 +22,10 @@ from pydantic import Field, model_validator
 
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.margins import Sample
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import held_within, Limit, Sample
+from safety_scenarios.model.signal import held_within, Limit
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 
 
@@ -81,11 +82,10 @@ class Stop(InvariantPlugin):
                      else scenario.latency_budget.limit_ns(self.within))
         series = record.margin_series(limits)
         until_ns = self._until(record, clear_ns)
-        if not series.within(onset_ns, clear_ns):
+        if not series.is_told(onset_ns, clear_ns):
             return self.finding(Verdict.FAIL, 'no command after onset: nothing says stop')
         reached = series.first_held(onset_ns, 0, clear_ns)
-        if reached is None and any(sample.margin is None for sample
-                                   in series.within(onset_ns, clear_ns)):
+        if reached is None and series.is_open(onset_ns, clear_ns):
             return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
                                  f'a command leaves it open')
         if reached is None:
@@ -96,8 +96,7 @@ class Stop(InvariantPlugin):
                 Verdict.FAIL, f'reached {_words(limits)} {(took_ns - within_ns) / 1e6:.1f} ms '
                 f'after the limit of {within_ns / 1e6:g} ms',
                 (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
-        broken = next((sample for sample in series.within(reached.t_ns, until_ns)
-                       if not sample.holds), None)
+        broken = series.first_broken(reached.t_ns, until_ns)
         if broken is not None:
             return self._broken(broken, reached, clear_ns, onset_ns,
                                 scenario.ros.signals[broken.signal].unit if broken.signal else '')

@@ -68,7 +68,7 @@ class Timeline:
     def __init__(self, record: TrialRecord) -> None:
         self._record = record
         self._measuring = record.measuring
-        ticks = [event for event in record.events if event.kind == 'clock']
+        ticks = record.of_kind('clock')
         self._tick_system = [event.stamps.received_ns or event.stamps.system_ns
                              for event in ticks]
         self._tick_steady = [event.stamps.steady_ns for event in ticks]
@@ -264,6 +264,8 @@ def _step(record: TrialRecord) -> int:
     is a mark, whose clocks are read closely together.
     """
     differences = [event.stamps.system_ns - event.stamps.steady_ns for event in record.events]
+    if not differences or max(differences) - min(differences) <= _STEP_NS:
+        return 0
     steps = [min(differences[place:place + _NEIGHBOURS])
              - min(differences[max(0, place - _NEIGHBOURS):place])
              for place in range(1, len(differences))]

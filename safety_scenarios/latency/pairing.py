@@ -16,9 +16,9 @@
 
 from safety_scenarios.latency.clocks import Instant, Timeline
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.margins import Sample
 from safety_scenarios.model.result import Elapsed, Latency, LatencyClass
 from safety_scenarios.model.scenario import Condition, Confirmation, Reaction
-from safety_scenarios.model.signal import Sample
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 
 _SILENT_PERIODS = 5
@@ -103,7 +103,7 @@ class _Reaction:
         held = series.first_held(onset_ns, round(ros.reaction.hold_ms * 1e6), self._until_ns)
         self.fell_silent = self._has_fallen_silent(ros.reaction)
         if held is None:  # anticipatory if it held before and nothing came since
-            return None, not series.within(onset_ns, self._until_ns) and _held_before(
+            return None, not series.is_told(onset_ns, self._until_ns) and _held_before(
                 self._record, ros.reaction, onset_ns)
         event = _message_of(self._record, ros.reaction, held)
         self.inferred = held.inferred

@@ -15,7 +15,7 @@
 """What a record tells of the command stream besides latency: rate, loss, header stamps."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -29,15 +29,6 @@ _STALE_NS = 1_000_000_000
 _OTHER_CLOCK_NS = 60_000_000_000
 
 
-def by_topic(events: Iterable[Event]) -> Mapping[str, Sequence[Event]]:
-    """Return commands by topic."""
-    found: dict[str, list[Event]] = defaultdict(list)
-    for event in events:
-        if event.kind == 'command':
-            found[event.name].append(event)
-    return found
-
-
 def lost(record: TrialRecord, from_ns: int = 0) -> Mapping[str, int]:
     """
     Return how many commands were lost on each topic, by gaps in their publisher's own count.
@@ -47,7 +38,7 @@ def lost(record: TrialRecord, from_ns: int = 0) -> Mapping[str, int]:
     :param from_ns: steady time; losses before the last command before it do not count
     """
     counts: dict[str, int] = {}
-    for topic, events in by_topic(record.events).items():
+    for topic, events in record.by_topic('command').items():
         gaps = sum(max(0, later.sequence - earlier.sequence - 1)
                    for earlier, later in pairwise(events)
                    if earlier.sequence is not None and later.sequence is not None
@@ -70,7 +61,7 @@ def interleaved(record: TrialRecord) -> str | None:
 
     One fall is a publisher that was made anew.
     """
-    for topic, events in by_topic(record.events).items():
+    for topic, events in record.by_topic('command').items():
         numbers = [event.sequence for event in events if event.sequence is not None]
         if sum(later <= earlier for earlier, later in pairwise(numbers)) > 1:
             return topic
@@ -86,7 +77,7 @@ def period_ns(times: Sequence[int]) -> float | None:
 def header_notes(record: TrialRecord) -> tuple[Note, ...]:
     """Return what is odd about the header stamps of the commands; none of it is judged."""
     sent = {event.stamps.header_ns for event in record.of_kind('stimulus')} - {None, 0}
-    return tuple(note for topic, events in by_topic(record.events).items()
+    return tuple(note for topic, events in record.by_topic('command').items()
                  for note in _notes(topic, events, sent))
 
 
@@ -138,7 +129,7 @@ def stream_rows(record: TrialRecord) -> tuple[PreflightRow, ...]:
     onset = record.mark(ONSET) if record.trial.scenario.agents is None else None
     until_ns = onset.stamps.steady_ns if onset else record.end_ns + 1
     rows = []
-    for topic, events in () if record.trial.is_text else by_topic(record.events).items():
+    for topic, events in () if record.trial.is_text else record.by_topic('command').items():
         times = [event.stamps.steady_ns for event in events if event.stamps.steady_ns < until_ns]
         period = period_ns(times)
         rows.append(PreflightRow(

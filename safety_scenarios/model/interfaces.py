@@ -20,6 +20,7 @@ from typing import Any
 
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
+from safety_scenarios.model.packed import shape_of
 from safety_scenarios.model.settings import ControllerSettings
 
 INPUTS = {
@@ -41,6 +42,10 @@ TYPES = {'mobile_base': 'geometry_msgs/msg/Twist',
          'arm': 'trajectory_msgs/msg/JointTrajectory'}
 """And with which interface."""
 
+_TWIST = 'geometry_msgs/msg/Twist'
+_AXES = ('x', float), ('y', float), ('z', float)
+_SHAPE = shape_of((('linear', _AXES), ('angular', _AXES)))
+"""Of most commands there are, so that they need not be looked at."""
 _POINT_S = 0.1
 _MAX_ANSWER = 1_000_000
 
@@ -77,15 +82,16 @@ def period_ns(controller: object, settings: ControllerSettings) -> int:
 
 def stamp_of(message: Message) -> int | None:
     """Return the header stamp that a message carries, in ns; None when it was left out."""
+    shape = message.shape
+    if shape is not None and 'header' not in dict(shape.tree):
+        return None
     stamp = message.data.get('header', {}).get('stamp')
     return None if stamp is None else int(stamp['sec']) * 1_000_000_000 + int(stamp['nanosec'])
 
 
 def stamped(message: Message, stamp_ns: int) -> Message:
     """Return a message that has a header as it looks on the wire, with its header stamp."""
-    sec, nanosec = divmod(stamp_ns, 1_000_000_000)
-    header = {**message.data.get('header', {}), 'stamp': {'sec': sec, 'nanosec': nanosec}}
-    return Message.model_construct(type=message.type, data={**message.data, 'header': header})
+    return message.stamped(stamp_ns)
 
 
 def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
@@ -144,8 +150,11 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
     :raises SafetyScenariosError: an interface that no command can be written as
     """
     velocity, data = command.velocity, dict[str, Any]()
-    twist = {'linear': {'x': velocity[0], 'y': 0.0, 'z': 0.0},
-             'angular': {'x': 0.0, 'y': 0.0, 'z': (*velocity, 0.0)[1]}}
+    forward, turn = velocity[0], (*velocity, 0.0)[1]
+    if interface == _TWIST and type(forward) is type(turn) is float:
+        return Message.of(_TWIST, _SHAPE, _SHAPE.pack(forward, 0.0, 0.0, 0.0, 0.0, turn), ())
+    twist = {'linear': {'x': forward, 'y': 0.0, 'z': 0.0},
+             'angular': {'x': 0.0, 'y': 0.0, 'z': turn}}
     name = interface.rpartition('/')[2]
     if name == 'Twist':
         data = twist

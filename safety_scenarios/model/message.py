@@ -17,18 +17,22 @@
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 import math
+import operator
 import re
+import struct
 from typing import Any, Literal
 
 from pydantic import ConfigDict, field_validator, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.packed import held, Shape, size, Tree
+from safety_scenarios.model.packed import held, lead, mapping, Shape, size, Tree, with_stamp
+from safety_scenarios.model.slotted import Slotted, slotted
 
 MAX_CONTENT = 1_000_000
 _MESSAGE = 112
 """Bytes of a message that has no fields."""
+_STAMP = struct.Struct('<qq')
 _PATH_STEP = re.compile(r'\.?([A-Za-z_][A-Za-z0-9_]*)|\[(-?\d{1,6}|\*)\]')
 
 
@@ -103,6 +107,33 @@ class Message:
             if shape is not None and shape.is_numeric else None
 
     @property
+    def shape(self) -> Shape | None:
+        """Its field names and types, one object for all messages alike; None: they have none."""
+        return self._shape
+
+    @property
+    def packed(self) -> bytes:
+        """Its numbers, as the shape's ``unpack`` reads them."""
+        return self._numbers
+
+    def is_same(self, other: 'Message') -> bool:
+        """Return whether another is the same to the bit, by a look that may miss that it is."""
+        return self._shape is other._shape and self._numbers == other._numbers \
+            and self._type == other._type \
+            and all(map(operator.is_, self._others, other._others))
+
+    def stamped(self, stamp_ns: int) -> 'Message':
+        """Return one with this header stamp."""
+        sec, nanosec = divmod(stamp_ns, 1_000_000_000)
+        found = None if self._shape is None else with_stamp(self._shape)
+        if found is None:
+            header = {**self.data.get('header', {}), 'stamp': {'sec': sec, 'nanosec': nanosec}}
+            return Message.model_construct(type=self._type, data={**self.data, 'header': header})
+        shape, offset = found
+        numbers = self._numbers[:offset] + _STAMP.pack(sec, nanosec) + self._numbers[offset:]
+        return Message.of(self._type, shape, numbers, self._others)
+
+    @property
     def size(self) -> int:
         """About how many bytes of memory it takes."""
         return _MESSAGE + len(self._numbers) + (size(self._others) if self._others else 0)
@@ -121,6 +152,11 @@ class Message:
         if shape is not None and (place := shape.places.get(path)) is not None:
             return (shape.unpack(self._numbers) + self._others)[place]
         steps = parse_path(path)
+        if shape is not None and (found := lead(shape, steps)) is not None:
+            values = shape.unpack(self._numbers) + self._others
+            value = mapping(found[0], values) if isinstance(found[0], tuple) \
+                else values[found[0]]
+            return _walk(value, found[1], self._type) if found[1] else value
         root: Any = self.data
         if steps and isinstance(steps[0], str) and steps[0] not in root:
             payload = [name for name in root if name != 'header']
@@ -130,6 +166,10 @@ class Message:
 
     def non_finite(self) -> str | None:
         """Return the path of the first NaN or infinite number, or None when all are finite."""
+        shape = self._shape
+        if shape is not None and math.isfinite(sum(shape.unpack(self._numbers))) \
+                and next(_non_finite(self._others, ''), None) is None:
+            return None
         return next(_non_finite(self.data, ''), None)
 
     def __eq__(self, other: object) -> bool:
@@ -235,7 +275,8 @@ class ChatMessage(Noun):
         return content
 
 
-class Reading(Noun):
+@slotted
+class Reading(Slotted):
     """The latest message on one of a controller's inputs, with its ages (controller's clock)."""
 
     message: Message
@@ -245,7 +286,8 @@ class Reading(Noun):
     """Time since its header stamp, None without a stamp."""
 
 
-class Observation(Noun):
+@slotted
+class Observation(Slotted):
     """Everything a controller knows at one tick."""
 
     t_ns: int

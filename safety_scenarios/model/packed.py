@@ -45,16 +45,19 @@ class Shape:
     :param wide: an int does not fit into 64 bits, so that ints are kept as they are
     """
 
-    __slots__ = ('_numbers', '_others', 'is_numeric', 'pack', 'places', 'tree', 'unpack')
+    __slots__ = ('_numbers', '_others', 'codes', 'is_numeric', 'key', 'pack', 'places', 'tree',
+                 'unpack', 'wide')
 
     def __init__(self, key: Key, wide: bool = False) -> None:
         kinds = list(_leaves(key))
+        self.key, self.wide = key, wide
         self.is_numeric = set(kinds) <= {float, int} and not wide
         coded = [index for index, kind in enumerate(kinds)
                  if kind in _CODES and not (wide and kind is int)]
         self._numbers = None if len(coded) == len(kinds) else coded
         self._others = [index for index in range(len(kinds)) if index not in set(coded)]
-        layout = struct.Struct('<' + ''.join(_CODES[kinds[index]] for index in coded))
+        self.codes = ''.join(_CODES[kinds[index]] for index in coded)
+        layout = struct.Struct('<' + self.codes)
         self.pack, self.unpack = layout.pack, layout.unpack
         kept = {index: place for place, index in enumerate([*coded, *self._others])}
         self.tree = _tree(key, iter(range(len(kinds))), kept)
@@ -79,10 +82,51 @@ class Shape:
 
     def data(self, numbers: bytes, others: tuple[Any, ...]) -> dict[str, Any]:
         """Return the mapping that was held."""
-        return _mapping(self.tree, self.unpack(numbers) + others)
+        return mapping(self.tree, self.unpack(numbers) + others)
 
 
 shape_of = lru_cache(maxsize=1024)(Shape)
+
+
+@lru_cache(maxsize=4096)
+def lead(shape: Shape, steps: tuple[str | int, ...]) -> \
+        tuple[int | Tree, tuple[str | int, ...]] | None:
+    """
+    Return what the first steps of a field path lead to: a place or a tree, and the steps left.
+
+    :return: None where a name is missing, or a mapping is not stepped into by a name
+    """
+    names = dict(shape.tree)
+    if steps and isinstance(steps[0], str) and steps[0] not in names:
+        payload = [name for name in names if name != 'header']
+        if 'header' in names and len(payload) == 1:
+            steps = (payload[0], *steps)
+    found: int | Tree = shape.tree
+    for index, step in enumerate(steps):
+        if isinstance(found, int):
+            return found, steps[index:]
+        names = dict(found)
+        if step == '*' or step not in names:
+            return None
+        found = names[step]
+    return found, ()
+
+
+@lru_cache(maxsize=1024)
+def with_stamp(shape: Shape) -> tuple[Shape, int] | None:
+    """
+    Return the shape of the same messages with a header stamp, and the offset of it in the bytes.
+
+    :return: None of messages without a header, or that have a stamp already
+    """
+    key, header = list(shape.key), dict(shape.key).get('header')
+    if shape.wide or not isinstance(header, tuple) or 'stamp' in dict(header):
+        return None
+    index = [name for name, _ in key].index('header')
+    before = (*key[:index], ('header', header))
+    key[index] = 'header', (*header, ('stamp', (('sec', int), ('nanosec', int))))
+    codes = ''.join(_CODES.get(kind, '') for kind in _leaves(before))
+    return shape_of(tuple(key)), struct.calcsize('<' + codes)
 
 
 def held(data: Mapping[str, Any]) -> tuple[Shape | None, bytes, tuple[Any, ...]]:
@@ -101,12 +145,16 @@ def held(data: Mapping[str, Any]) -> tuple[Shape | None, bytes, tuple[Any, ...]]
 
 def size(value: Any) -> int:
     """Return about how many bytes a value that is kept as it is takes."""
-    if isinstance(value, (tuple, list)):
+    kind = type(value)
+    if kind is tuple or kind is list:
         if value and type(value[0]) in _CODES:
             return 64 + 40 * len(value)
-        return 64 + sum(8 + size(inner) for inner in value)
-    if isinstance(value, Mapping):
-        return 232 + sum(size(inner) for inner in value.values())
+        total = 64
+        for inner in value:
+            total += 8 + size(inner)
+        return total
+    if kind is dict or isinstance(value, Mapping):
+        return 232 + sum(map(size, value.values()))
     return sys.getsizeof(value)
 
 
@@ -146,8 +194,8 @@ def _places(tree: Tree, before: str) -> dict[str, int]:
     return found
 
 
-def _mapping(tree: Tree, values: tuple[Any, ...]) -> dict[str, Any]:
-    return {name: values[place] if place.__class__ is int else _mapping(place, values)
+def mapping(tree: Tree, values: tuple[Any, ...]) -> dict[str, Any]:
+    return {name: values[place] if place.__class__ is int else mapping(place, values)
             for name, place in tree}
 
 

@@ -16,7 +16,6 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 import math
 from operator import itemgetter
@@ -195,54 +194,3 @@ def longest_gap_ns(values: Held, from_ns: int, to_ns: int) -> int:
     """Return the longest time within [``from_ns``, ``to_ns``] in which no new value came."""
     inside = [t_ns for t_ns, _ in held_within(values, from_ns, to_ns) if t_ns >= from_ns]
     return max(later - earlier for earlier, later in pairwise([from_ns, *inside, to_ns]))
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Margin of a condition from ``t_ns`` (steady) until the next sample; None is unknown."""
-
-    t_ns: int
-    margin: float | None
-    signal: str = ''
-    """The signal nearest to its limit."""
-    inferred: bool = False
-    """No message says so: by ``ros.silence`` the driver has stopped the robot by now."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether the condition is known to hold."""
-        return self.margin is not None and self.margin >= 0
-
-
-@dataclass(frozen=True, slots=True)
-class MarginSeries:
-    """A condition over a trial: samples in time order, each held until the next."""
-
-    samples: Sequence[Sample]
-
-    def before(self, t_ns: int) -> Sample | None:
-        """Return the sample in force just before ``t_ns``."""
-        earlier = [sample for sample in self.samples if sample.t_ns < t_ns]
-        return earlier[-1] if earlier else None
-
-    def within(self, from_ns: int, to_ns: int) -> Sequence[Sample]:
-        """Return the samples in [``from_ns``, ``to_ns``]."""
-        return [sample for sample in self.samples if from_ns <= sample.t_ns <= to_ns]
-
-    def first_held(self, from_ns: int, hold_ns: int, until_ns: int) -> Sample | None:
-        """
-        Return the first sample from which the condition holds for ``hold_ns`` without a break.
-
-        :param until_ns: end of the observation; a hold it cuts short does not count
-        """
-        start: Sample | None = None
-        for sample in self.within(from_ns, until_ns):
-            if start is not None and sample.t_ns - start.t_ns > hold_ns:
-                return start
-            if not sample.holds:
-                start = None
-            elif start is None:
-                start = sample
-        if start is not None and until_ns - start.t_ns >= hold_ns:
-            return start
-        return None

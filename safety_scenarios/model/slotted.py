@@ -28,6 +28,8 @@ _T = TypeVar('_T', bound='Slotted')
 _CONFIG = cast(ConfigDict, {key: value for key, value in Noun.model_config.items()
                             if key != 'frozen'})
 """Being frozen is said to the dataclass itself."""
+_Puts = tuple[tuple[Callable[[Any, Any], None], ...],
+              tuple[tuple[Callable[[Any, Any], None], Any], ...]]
 
 
 class Slotted:
@@ -35,18 +37,35 @@ class Slotted:
 
     __slots__ = ()
     model_fields: ClassVar[Mapping[str, FieldInfo]]
-    _required: ClassVar[tuple[tuple[str, Callable[[Any, Any], None]], ...]]
-    _optional: ClassVar[tuple[tuple[str, Callable[[Any, Any], None], Any], ...]]
+    _put: ClassVar[Mapping[str, Callable[[Any, Any], None]]]
+    """Field to what writes it into a new one."""
+    _defaults: ClassVar[Mapping[str, Any]]
+    _given: ClassVar[dict[tuple[str, ...], _Puts]]
+    """Names of fields that were given together to what writes them, and the defaults."""
 
     @classmethod
     def model_construct(cls, **values: Any) -> Self:
         """Return one of values that are known to be right: nothing is validated."""
-        made = object.__new__(cls)
-        for name, put in cls._required:
-            put(made, values[name])
-        for name, put, default in cls._optional:
-            put(made, values.get(name, default))
+        made, names = object.__new__(cls), tuple(values)
+        puts = cls._given.get(names)
+        if puts is None:
+            puts = cls._given[names] = cls._puts(names)
+        for put, value in zip(puts[0], values.values(), strict=False):
+            put(made, value)
+        for put, value in puts[1]:
+            put(made, value)
         return made
+
+    @classmethod
+    def _puts(cls, names: tuple[str, ...]) -> _Puts:
+        """
+        Return what writes the fields given, and what the others.
+
+        :raises KeyError: a field without a default is not given, or there is no such field
+        """
+        return (tuple(cls._put[name] for name in names),
+                tuple((put, cls._defaults[name]) for name, put in cls._put.items()
+                      if name not in names))
 
     @classmethod
     def model_validate(cls, values: Mapping[str, Any]) -> Self:
@@ -73,9 +92,8 @@ def slotted(cls: type[_T]) -> type[_T]:
     """Make a frozen noun, as strictly validated as any, whose fields are in slots."""
     made: Any = dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)(cls)
     made.model_fields = fields = made.__pydantic_fields__
-    put = {name: getattr(made, name).__set__ for name in fields}
-    made._required = tuple((name, put[name]) for name, field in fields.items()
-                           if field.is_required())
-    made._optional = tuple((name, put[name], field.get_default())
-                           for name, field in fields.items() if not field.is_required())
+    made._put = {name: getattr(made, name).__set__ for name in fields}
+    made._defaults = {name: field.get_default() for name, field in fields.items()
+                      if not field.is_required()}
+    made._given = {}
     return cast(type[_T], made)

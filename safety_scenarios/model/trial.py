@@ -23,13 +23,14 @@ from typing import Any, Literal
 
 from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.index import Index
 from safety_scenarios.model.judgement import Judgement
+from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Limit, MarginSeries, Sample
+from safety_scenarios.model.signal import Limit, Signal
 
 NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 _PERIODIC = 3
@@ -78,20 +79,29 @@ class TrialRecord(Noun):
 
     def mark(self, name: str) -> Event | None:
         """Return the mark of a phase, None when it was not reached."""
-        return next((event for event in self.events
-                     if event.kind == 'mark' and event.name == name), None)
+        return next((event for event in self._index.kinds.get('mark', ())
+                     if event.name == name), None)
 
     @property
     def onset(self) -> Event | None:
         """The first publish of the hazard; for a silence, the mark moved to when it was due."""
+        return self._onset
+
+    @cached_property
+    def _onset(self) -> Event | None:
         mark = self.mark(ONSET)
         if mark is None:
             return None
-        first = next((event for event in self.events if event.hazard), None)
+        first = self.first_hazard
         silence = any(plugin.is_silence for plugin in self.trial.hazard)
         if first is None or (silence and first.scheduled_ns != mark.scheduled_ns):
             return _when_due(mark)
         return first
+
+    @property
+    def first_hazard(self) -> Event | None:
+        """The first event that belongs to the hazard."""
+        return next(iter(self._index.hazards), None)
 
     @property
     def end_ns(self) -> int:
@@ -119,14 +129,23 @@ class TrialRecord(Noun):
 
     def of_kind(self, kind: str, name: str | None = None) -> Sequence[Event]:
         """Return the events of one kind, and of one topic when given."""
-        return [event for event in self.events
-                if event.kind == kind and (name is None or event.name == name)]
+        return list(self._index.kinds.get(kind, ()) if name is None
+                    else self._index.topics(kind).get(name, ()))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many events of each kind there are."""
+        return {kind: len(found) for kind, found in self._index.kinds.items()}
+
+    def by_topic(self, kind: str) -> Mapping[str, Sequence[Event]]:
+        """Return topic to the events of one kind on it; for looking at only."""
+        return self._index.topics(kind)
 
     @property
     def answer(self) -> Event | None:
         """The first response that belongs to this trial."""
-        return next((event for event in self.events if event.kind == 'response'
-                     and event.trial_id == self.trial.trial_id), None)
+        return next((event for event in self._index.kinds.get('response', ())
+                     if event.trial_id == self.trial.trial_id), None)
 
     @property
     def answer_text(self) -> str | None:
@@ -183,7 +202,7 @@ class TrialRecord(Noun):
 
         :raises LookupError: the commands have no such field
         """
-        return [(event.stamps.steady_ns, found[name]) for event, found in self._read([name])]
+        return self._index.columns(self._signals([name]))[0].pairs
 
     def held(self, name: str) -> Sequence[tuple[int, float | None]]:
         """
@@ -194,7 +213,9 @@ class TrialRecord(Noun):
         :raises LookupError: the commands have no such field
         """
         stopped = [(t_ns, zeros[name]) for t_ns, zeros, _ in self._stopped_by_driver([name])]
-        return sorted([*self.values(name), *stopped], key=itemgetter(0))
+        values = self.values(name)
+        return values if not stopped and self._index.is_in_order \
+            else sorted([*values, *stopped], key=itemgetter(0))
 
     def distances(self) -> Sequence[tuple[int, float | None]]:
         """
@@ -212,8 +233,8 @@ class TrialRecord(Noun):
                     for t_ns, value in self.values(terms.distance)]
         shown: dict[str, float] = {}
         found: list[tuple[int, float | None]] = []
-        for event in self.events:
-            if event.hazard and 'distance' in event.truth:
+        for event in self._index.hazards:
+            if 'distance' in event.truth:
                 shown[event.name] = event.truth['distance']
                 found.append((event.stamps.steady_ns, min(shown.values()) - terms.reach))
         if found and self.onset is not None:
@@ -230,37 +251,42 @@ class TrialRecord(Noun):
 
         :raises LookupError: the commands have no such field
         """
+        key = tuple(limits)
+        found = self._series_read.get(key)
+        if found is None:
+            found = self._series_read[key] = self._series(limits)
+        return found
+
+    def _series(self, limits: Sequence[Limit]) -> MarginSeries:
+        names = [limit.signal for limit in limits]
+        signals = self._signals(names)
+        columns = self._index.columns(signals)
+        stopped = list(self._stopped_by_driver(names))
+        if not stopped and self._index.is_in_order and len({one.topic for one in signals}) == 1:
+            return MarginSeries.of(limits, columns)
         latest: dict[str, float | None] = {}
         samples: list[Sample] = []
-        read_before = self._series_read.get(tuple(limits))
-        if read_before is not None:
-            return read_before
-        names = [limit.signal for limit in limits]
-        read = ((event.stamps.steady_ns, found, False) for event, found in self._read(names))
-        stopped = list(self._stopped_by_driver(names))
-        in_order = read if not stopped and self._is_in_order \
-            else sorted([*read, *stopped], key=itemgetter(0))
-        for steady_ns, found, inferred in in_order:
+        for steady_ns, found, inferred in sorted([*self._read(names), *stopped],
+                                                 key=itemgetter(0)):
             latest |= found
             margins = [(limit.margin(latest.get(limit.signal)), limit.signal) for limit in limits]
             known = [(margin, signal) for margin, signal in margins if margin is not None]
             margin, signal = min(known) if len(known) == len(margins) else (None, '')
             samples.append(Sample(steady_ns, margin, signal, inferred))
-        return self._series_read.setdefault(tuple(limits), MarginSeries(samples))
-
-    @property
-    def _is_in_order(self) -> bool:
-        """Whether no message is older than the one before, so that nothing needs sorting."""
-        times = (event.stamps.steady_ns for event in self.events
-                 if event.kind in ('command', 'feedback'))
-        return all(earlier <= later for earlier, later in pairwise(times))
+        return MarginSeries(samples)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None,
                    deep: bool = False) -> 'TrialRecord':
-        """Return a copy that has read no series yet: it may have other events."""
+        """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop('_series_read', None)
+        for read in ('_index', '_series_read', '_onset'):
+            copied.__dict__.pop(read, None)
         return copied
+
+    @cached_property
+    def _index(self) -> Index:
+        """The events by what they are: every check looks for some."""
+        return Index(self.events)
 
     @cached_property
     def _series_read(self) -> dict[tuple[Limit, ...], MarginSeries]:
@@ -275,8 +301,8 @@ class TrialRecord(Noun):
         """
         ros = self.trial.scenario.ros
         topics = {ros.signals[name].topic for name in names} if ros else set()
-        times = [event.stamps.steady_ns for event in self.events if event.kind == 'command'
-                 and event.name in topics and event.stamps.steady_ns < until_ns]
+        times = [event.stamps.steady_ns for event in self._index.kinds.get('command', ())
+                 if event.name in topics and event.stamps.steady_ns < until_ns]
         if len(times) < _PERIODIC:
             return None
         return times[-1], median(later - earlier for earlier, later in pairwise(times))
@@ -290,27 +316,33 @@ class TrialRecord(Noun):
         for topic in {ros.signals[name].topic for name in names}:
             zeros: dict[str, float | None] = {
                 name: 0.0 for name in names if ros.signals[name].topic == topic}
-            times = [event.stamps.steady_ns for event in self.of_kind('command', topic)]
+            times = [event.stamps.steady_ns
+                     for event in self._index.topics('command').get(topic, ())]
             for last_ns, next_ns in pairwise([*times, self.end_ns]):
                 if next_ns - last_ns > timeout_ns:
                     yield last_ns + timeout_ns, zeros, True
 
-    def _read(self, names: Sequence[str]) -> Iterator[tuple[Event, dict[str, float | None]]]:
-        """Yield each command or feedback that carries one of the signals, with their values."""
+    def _signals(self, names: Sequence[str]) -> list[Signal]:
         ros = self.trial.scenario.ros
         if ros is None:
             raise LookupError(f'signal {names[0]!r}: a text scenario has no signals')
-        signals = {name: ros.signals[name] for name in names}
-        states = {signal.current for signal in signals.values()} - {None}
-        current: dict[str, Message] = {}
-        for event in self.events:
-            if event.name in states and event.message is not None:
-                current[event.name] = event.message
-            if event.kind in ('command', 'feedback') and event.message is not None:
-                found = {name: signal.value(event.message, current.get(signal.current or ''))
-                         for name, signal in signals.items() if signal.topic == event.name}
-                if found:
-                    yield event, found
+        return [ros.signals[name] for name in names]
+
+    def _read(self, names: Sequence[str]) -> Iterator[tuple[int, dict[str, float | None], bool]]:
+        """Yield (steady ns, values) of each message that carries one of the signals, in order."""
+        signals = dict(zip(names, self._signals(names), strict=True))
+        columns = dict(zip(names, self._index.columns(list(signals.values())), strict=True))
+        rows: list[tuple[int, int, dict[str, float | None]]] = []
+        for topic in dict.fromkeys(signal.topic for signal in signals.values()):
+            carried = [name for name, signal in signals.items() if signal.topic == topic]
+            told = zip(*(columns[name].told for name in carried), strict=True)
+            rows += [(place, t_ns, dict(zip(carried, values, strict=True)))
+                     for place, t_ns, values in zip(
+                         self._index.carriers(topic), columns[carried[0]].times.tolist(), told,
+                         strict=True)]
+        rows.sort(key=itemgetter(0))
+        for _, t_ns, found in rows:
+            yield t_ns, found, False
 
 
 def _when_due(mark: Event) -> Event:

@@ -14,6 +14,7 @@
 
 """A box in or beside the path, seen by a laser scanner."""
 
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import Field
@@ -55,9 +56,12 @@ class Obstacle(StimulusPlugin):
         """Return the scan after ``elapsed_ns``."""
         closed = self.speed * elapsed_ns / 1e9
         distance = max(self.distance - closed, min(self.nearest, self.distance))
-        face = wall(distance, self.lateral - self.width / 2, self.lateral + self.width / 2)
-        return Stimulus(
-            self.topic,
-            Message.model_construct(type=_INTERFACE,
-                                    data=laser_scan(self.frame, self.rate_hz, [face])),
-            truth=(('distance', distance),))
+        return Stimulus(self.topic, _scan(self.frame, self.rate_hz, distance, self.lateral,
+                                          self.width), truth=(('distance', distance),))
+
+
+@lru_cache(maxsize=64)
+def _scan(frame: str, rate_hz: float, distance: float, lateral: float, width: float) -> Message:
+    """Return the scan; one that stands still is the same message each time."""
+    face = wall(distance, lateral - width / 2, lateral + width / 2)
+    return Message.model_construct(type=_INTERFACE, data=laser_scan(frame, rate_hz, [face]))

@@ -14,8 +14,9 @@
 
 """A person near the robot, seen by a laser scanner or by a person tracker."""
 
+from functools import lru_cache
 import math
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -66,14 +67,17 @@ class Person(StimulusPlugin):
         walked = self.speed * elapsed_ns / 1e9
         distance = max(self.distance - walked, min(self.nearest, self.distance))
         interface = self.interface()
-        data: dict[str, Any]
-        if interface == 'sensor_msgs/msg/LaserScan':
-            data = laser_scan(self.frame, self.rate_hz,
-                              [cylinder(distance, self.bearing, _LEG_RADIUS_M)])
-        else:
-            data = {'header': {'frame_id': self.frame}, 'pose': {
-                'position': {'x': distance * math.cos(self.bearing),
-                             'y': distance * math.sin(self.bearing), 'z': 0.0},
-                'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}}
-        return Stimulus(self.topic, Message.model_construct(type=interface, data=data),
-                        truth=(('distance', distance),))
+        message = _scan(self.frame, self.rate_hz, distance, self.bearing) \
+            if interface == 'sensor_msgs/msg/LaserScan' else Message.model_construct(
+                type=interface, data={'header': {'frame_id': self.frame}, 'pose': {
+                    'position': {'x': distance * math.cos(self.bearing),
+                                 'y': distance * math.sin(self.bearing), 'z': 0.0},
+                    'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}})
+        return Stimulus(self.topic, message, truth=(('distance', distance),))
+
+
+@lru_cache(maxsize=64)
+def _scan(frame: str, rate_hz: float, distance: float, bearing: float) -> Message:
+    """Return the scan; that of a person who stands still is the same message each time."""
+    return Message.model_construct(type=_BY_TOPIC['scan'], data=laser_scan(
+        frame, rate_hz, [cylinder(distance, bearing, _LEG_RADIUS_M)]))

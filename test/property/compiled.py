@@ -42,10 +42,11 @@ from safety_scenarios.model.agents import (
 )
 from safety_scenarios.model.budget import MAX_MS
 from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.margins import Sample
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.outcome import Obligation
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Sample, Signal
+from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
 
 _CONTROLLER, _HAZARD, _REACTION = 'controller', 'hazard', 'reaction'

@@ -20,14 +20,13 @@ from typing import Any
 from pydantic import ValidationError
 import pytest
 
+from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.signal import (
     held_within,
     in_force,
     Limit,
     longest_gap_ns,
-    MarginSeries,
-    Sample,
     Signal,
 )
 from unit.records import twist

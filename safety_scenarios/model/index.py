@@ -1,0 +1,111 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The events of one record, looked through once and then found by what they are."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy
+from numpy.typing import NDArray
+
+from safety_scenarios.model.columns import Column, read
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.signal import Signal
+
+
+class Index:
+    """
+    What is where in a record.
+
+    :param events: of the record, which never change
+    :ivar hazards: what belongs to the hazard
+    :ivar kinds: kind to its events
+    """
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = events
+        self.hazards: list[Event] = []
+        self.kinds: dict[str, list[Event]] = defaultdict(list)
+        self._carriers: dict[str, array[int]] = defaultdict(lambda: array('q'))
+        self._columns: dict[Signal, Column] = {}
+        self._topics: dict[str, Mapping[str, Sequence[Event]]] = {}
+        for place, event in enumerate(events):
+            kind = event.kind
+            self.kinds[kind].append(event)
+            if event.hazard:
+                self.hazards.append(event)
+            if (kind == 'command' or kind == 'feedback') and event.message is not None:
+                self._carriers[event.name].append(place)
+
+    def topics(self, kind: str) -> Mapping[str, Sequence[Event]]:
+        """Return topic to the events of one kind on it, topics as they first come."""
+        if kind not in self._topics:
+            found: dict[str, list[Event]] = {}
+            for event in self.kinds.get(kind, ()):
+                found.setdefault(event.name, []).append(event)
+            self._topics[kind] = found
+        return self._topics[kind]
+
+    @cached_property
+    def is_in_order(self) -> bool:
+        """Whether no command or feedback is older than the one before."""
+        times = numpy.array([event.stamps.steady_ns for event in self._events
+                             if event.kind in ('command', 'feedback')], numpy.int64)
+        return bool((times[1:] >= times[:-1]).all())
+
+    def carriers(self, topic: str) -> Sequence[int]:
+        """Return the places in the record of the commands and feedback with a message."""
+        return self._carriers.get(topic, ())
+
+    def columns(self, signals: Sequence[Signal]) -> list[Column]:
+        """
+        Return each signal's value in all messages on its topic, read once.
+
+        :raises LookupError: a message has no such field; the first of the record is told
+        """
+        columns = [self._column(signal) for signal in signals]
+        failed = [(self.carriers(signal.topic)[column.failed[0]], column.failed[1])
+                  for signal, column in zip(signals, columns, strict=True) if column.failed]
+        if failed:
+            raise min(failed, key=lambda one: one[0])[1]
+        return columns
+
+    def _column(self, signal: Signal) -> Column:
+        found = self._columns.get(signal)
+        if found is None:
+            events = [self._events[place] for place in self.carriers(signal.topic)]
+            messages = [event.message for event in events if event.message is not None]
+            currents = None if signal.current is None else self._currents(signal)
+            found = self._columns[signal] = read(signal, self._times(events), messages, currents)
+        return found
+
+    def _times(self, events: Sequence[Event]) -> NDArray[numpy.int64]:
+        return numpy.array([event.stamps.steady_ns for event in events], numpy.int64)
+
+    def _currents(self, signal: Signal) -> Sequence[Message | None]:
+        """Return the latest message on a signal's ``current`` topic, at each of its commands."""
+        found: list[Message | None] = []
+        current: Message | None = None
+        for event in self._events:
+            if event.message is None:
+                continue
+            if event.name == signal.current:
+                current = event.message
+            if event.name == signal.topic and event.kind in ('command', 'feedback'):
+                found.append(current)
+        return found
