@@ -39,6 +39,8 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.traces.journal import read_journal
 
 Source = Literal['journal', 'recording']
+_WORDS = 'reason', 'text', 'source'
+"""Fields of a result that say in words what other fields say exactly."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,14 @@ class Rejudged:
     before: TrialResult
     after: TrialResult
     identical: bool
-    """To the byte."""
+    """To the byte; for a result of an earlier version apart from its wording."""
     judged: bool = True
     """False: the trial could never begin, so that there is no record to judge."""
+
+    @property
+    def is_of_earlier_version(self) -> bool:
+        """Whether an earlier version wrote the result: its wording is not compared."""
+        return _is_of_earlier_version(self.before)
 
 
 def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scenario] = (),
@@ -79,11 +86,29 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
         if record.trial.scenario.id in replaced:
             record = _by(record, replaced[record.trial.scenario.id])
         after = evaluate(record, gate)
-        yield Rejudged(before, after, identical=after.model_dump_json() == line)
+        yield Rejudged(before, after, identical=_is_same(before, after, line))
     unused = {key for _, key, _ in parsed} - used - {'gate'}
     if unused:
         raise SettingsError(f'--set {sorted(unused)[0]}: no scenario of this campaign was changed '
                             f'by it. Correct the id before the colon')
+
+
+def _is_same(before: TrialResult, after: TrialResult, line: str) -> bool:
+    if _is_of_earlier_version(before):
+        return bool(_without_words(before.model_dump()) == _without_words(after.model_dump()))
+    return after.model_dump_json() == line
+
+
+def _is_of_earlier_version(result: TrialResult) -> bool:
+    return any(finding.source is None for finding in result.findings)
+
+
+def _without_words(data: Any) -> Any:
+    """Return a result without what an earlier version said in other words, or not at all."""
+    if isinstance(data, dict):
+        return {name: _without_words(value) for name, value in data.items()
+                if name not in _WORDS}
+    return [_without_words(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 def _record(folder: Path, trial_id: str, source: Source,

@@ -55,7 +55,6 @@ from safety_scenarios.model.trial import TrialRecord
 RunOne = Callable[[Scenario, str, int], TrialRecord]
 """Scenario, controller and seed to the record of one trial."""
 
-_NOT_FROM_THE_FILE = ('harness', 'latency', 'confirmation', 'coverage', 'rule')
 _STAMPED = 'geometry_msgs/msg/TwistStamped'
 _BUDGET = 'reaction within the budget'
 _MOVING = 'moving before onset'
@@ -219,7 +218,7 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
 def _of_file(ran: _Ran, index: int) -> Finding | None:
     """Return what the invariant at a place in the file said; they speak in that order."""
     findings = [finding for finding in ran.result.findings
-                if finding.kind not in _NOT_FROM_THE_FILE]
+                if finding.source == 'invariant']
     return findings[index] if index < len(findings) else None
 
 

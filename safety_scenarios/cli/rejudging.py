@@ -85,12 +85,14 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     screen = Console(width=console().width)
     screen.print(table(summary))
     screen.print(totals(summary), highlight=False, soft_wrap=True)
-    different = [trial for trial in found if trial.before != trial.after]
+    different = [trial for trial in found if not trial.identical]
     if different:
         screen.print(_differences(different))
     same = sum(trial.identical and trial.judged for trial in found)
     skipped = sum(not trial.judged for trial in found)
-    click.echo(f'{same} of {len(found)} results are as they were, to the byte'
+    how = 'but for the wording of the earlier version that wrote them' \
+        if any(trial.is_of_earlier_version for trial in found) else 'to the byte'
+    click.echo(f'{same} of {len(found)} results are as they were, {how}'
                + (f'; {skipped} trials could never begin and were not judged' if skipped else ''))
     if not changes and not scenarios and same + skipped < len(found):
         click.echo('error: nothing was changed, and yet not every result came out again. Was the '

@@ -92,6 +92,22 @@ class Latency(Noun):
         return self.reaction.judged_ns if self.reaction else None
 
 
+Source = Literal['observation', 'clock', 'nominal', 'answer', 'latency', 'rule', 'invariant',
+                 'coverage']
+"""
+The part that a finding comes from.
+
+- ``observation``: the trial was carried out and recorded as it should be
+- ``clock``: the clocks can be trusted
+- ``nominal``: the controller was at work before the hazard, and went on where that is right
+- ``answer``: an answer in words says anything at all
+- ``latency``: the reaction came within the budget, and the robot confirmed it
+- ``rule``: what a rule of a scenario with agents demands or forbids
+- ``invariant``: an invariant of the scenario file
+- ``coverage``: something was checked
+"""
+
+
 class Finding(Noun):
     """What one check said about one trial."""
 
@@ -109,6 +125,8 @@ class Finding(Noun):
     at_ms: float | None = None
     """When, in ms after onset on the steady clock."""
     severity: float = 1.0
+    source: Source | None = None
+    """Which part found it; None in results of versions that did not say."""
 
 
 class Note(Noun):

@@ -142,6 +142,20 @@ def test_an_old_campaign_is_judged_again_as_it_was(source):
         for found in trial.before.findings]
 
 
+def test_evaluate_tells_of_the_old_names_and_finds_every_result_as_it_was(capsys):
+    assert main(['evaluate', str(CAMPAIGN)]) == 0
+    told = capsys.readouterr()
+    assert 'clearance_ns (now all_clear_ns)' in told.err
+    assert '1 of 1 results are as they were, but for the wording' in told.out
+
+
+def test_an_old_result_that_was_changed_is_found(campaign):
+    lines = campaign / 'trials.jsonl'
+    lines.write_text(lines.read_text().replace('"verdict":"PASS"', '"verdict":"FAIL"', 1))
+    [trial] = rejudge(campaign)
+    assert not trial.identical
+
+
 def test_an_old_campaign_can_be_judged_by_changed_values():
     [trial] = rejudge(CAMPAIGN, ['ros.all_clear.at_ms=450'])
     assert trial.judged

@@ -12,4 +12,8 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the harness itself finds in a record, beside the invariants of the scenario file."""
+"""
+From a record to findings: one module for each part that finds something, named in ``source``.
+
+``harness`` makes the findings of the harness itself; ``engine.evaluate`` puts all together.
+"""

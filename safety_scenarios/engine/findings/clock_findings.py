@@ -15,6 +15,7 @@
 """Whether the clocks of a trial can be trusted; what was judged by them cannot if not."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.errors import ClockError
@@ -26,6 +27,8 @@ CLOCK_ERROR = ClockError.__name__
 PAUSE_NS = 100_000_000
 """Shorter pauses of a clock or a stream are the host's."""
 _PAUSE_TICKS = 10
+"""A /clock that ticks slowly is no pause: ten of its own ticks are."""
+_found = partial(harness, 'clock')
 
 
 def clock_findings(record: TrialRecord, clocks: Timeline,
@@ -33,7 +36,7 @@ def clock_findings(record: TrialRecord, clocks: Timeline,
     """Say why no time of this trial, and so nothing that happened in it, can be judged."""
     rules = record.measuring.rules
     for event in record.of_kind('fault', CLOCK_ERROR):
-        yield harness('the clock can be trusted', Verdict.INCONCLUSIVE, event.text or '',
+        yield _found('the clock can be trusted', Verdict.INCONCLUSIVE, event.text or '',
                       record.since_onset_ms(event.stamps.steady_ns))
     if not record.events or rules.judge == 'steady':
         return
@@ -41,11 +44,11 @@ def clock_findings(record: TrialRecord, clocks: Timeline,
     if clocks.step_ns and not record.measuring.sim_time:
         return  # ROS time is system time, and left out of what is judged
     if last.ros_ns <= first.ros_ns and not record.of_kind('fault'):
-        yield harness('ROS time runs', Verdict.INCONCLUSIVE,
+        yield _found('ROS time runs', Verdict.INCONCLUSIVE,
                       'the ROS clock stood still during the trial; is /clock published?')
     elif record.measuring.sim_time and clocks.rtf is None and not rules.lockstep \
             and not record.of_kind('fault'):
-        yield harness('ROS time runs', Verdict.INCONCLUSIVE,
+        yield _found('ROS time runs', Verdict.INCONCLUSIVE,
                       '/clock was not heard twice during the trial, so its speed is not known')
     elif not rules.lockstep:
         yield from _real_time_factor(record, clocks, latency)
@@ -62,16 +65,26 @@ def _real_time_factor(record: TrialRecord, clocks: Timeline,
         factor, pause_ns = clocks.pauses(onset_ns, onset_ns + took_ns)
         spans.append(('the reaction', factor))
         if pause_ns > max(PAUSE_NS, _PAUSE_TICKS * clocks.tick_ns):
-            yield harness('/clock runs evenly', Verdict.INCONCLUSIVE,
+            yield _found('/clock runs evenly', Verdict.INCONCLUSIVE,
                           f'/clock stood still for {pause_ns / 1e6:.0f} ms between hazard and '
                           f'reaction')
     for span, factor in spans:
         if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
-            yield harness('real-time factor in range', Verdict.INCONCLUSIVE,
+            yield _found('real-time factor in range', Verdict.INCONCLUSIVE,
                           f'/clock ran at {factor:.3f} of real time during {span}, expected '
                           f'{rules.rtf_min:g} to {rules.rtf_max:g}. Set --rtf-min and '
                           f'--rtf-max, or judge by --latency-clock steady')
             return
+
+
+def went_back(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
+    """Find a reaction that came before its hazard by ROS time."""
+    reaction = latency.reaction if latency is not None and latency.judged_ns is not None else None
+    if reaction is not None and reaction.ros_ns is not None and reaction.ros_ns < 0 \
+            and record.measuring.rules.judge != 'steady':
+        yield _found('ROS time runs forward', Verdict.INCONCLUSIVE,
+                     f'ROS time went back by {-reaction.ros_ns / 1e6:.1f} ms during the '
+                     f'reaction')
 
 
 def without_clock(broken: list[Finding], findings: list[Finding]) -> list[Finding]:

@@ -14,13 +14,16 @@
 
 """What the harness finds about its own observation, or about what it needs of the other end."""
 
-from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.result import Finding, Source, Verdict
 
 
-def harness(check: str, verdict: Verdict, reason: str, at_ms: float | None = None) -> Finding:
+def harness(source: Source, check: str, verdict: Verdict, reason: str,
+            at_ms: float | None = None) -> Finding:
     """
     Return such a finding.
 
+    :param source: of the module that found it
     :param at_ms: after onset, steady clock
     """
-    return Finding(check=check, kind='harness', verdict=verdict, reason=reason, at_ms=at_ms)
+    return Finding(check=check, kind='harness', verdict=verdict, reason=reason, at_ms=at_ms,
+                   source=source)

@@ -14,7 +14,7 @@
 
 """The checks are checked: every one of them fails some controller that is wrong on purpose."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,10 +22,11 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
 from safety_scenarios.cli.selftest import selftest
+from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.loading import installed_folders, load_scenario, load_scenarios
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario, Silence
 from safety_scenarios.model.selftest import (
     Cell,
@@ -76,7 +77,20 @@ def without_agents() -> list[Scenario]:
 
 
 @pytest.fixture(scope='module')
-def shipped() -> KillMatrix:
+def judged() -> Iterator[list[TrialResult]]:
+    """Return the list that takes every result of the self-tests in this file."""
+    results: list[TrialResult] = []
+
+    def evaluate_and_keep(record: TrialRecord) -> TrialResult:
+        results.append(evaluate(record))
+        return results[-1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('safety_scenarios.campaign.selftest.evaluate', evaluate_and_keep)
+        yield results
+
+
+@pytest.fixture(scope='module')
+def shipped(judged: list[TrialResult]) -> KillMatrix:
     """Return the matrix of what is shipped, but for agents: those have a test of their own."""
     return self_test(without_agents(), RUN, seeds=(0, 1))
 
@@ -95,6 +109,15 @@ def test_every_check_of_every_shipped_scenario_can_fail(shipped):
     for scenario in shipped.scenarios:
         assert scenario.reference.verdicts == (Verdict.PASS, Verdict.PASS)
         assert all(row.killers for row in scenario.rows)
+
+
+def test_every_finding_says_which_part_found_it(shipped, judged):
+    sources = {(finding.source, finding.kind) for result in judged for finding in result.findings}
+    assert {source for source, _ in sources} == {
+        'observation', 'nominal', 'answer', 'latency', 'invariant'}
+    assert {source for source, kind in sources if kind == 'harness'} == {
+        'observation', 'nominal', 'answer'}
+    assert len(judged) >= 12 * 2 * len(SABOTEURS)
 
 
 def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shipped):

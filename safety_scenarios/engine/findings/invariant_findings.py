@@ -1,0 +1,39 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the invariants of the scenario file find; a plug-in that fails loses no trial."""
+
+from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.trial import TrialRecord
+
+
+def checked(record: TrialRecord) -> list[Finding]:
+    """Return one finding for each invariant, in the order of the file."""
+    return [_check(invariant, record).model_copy(update={'source': 'invariant'})
+            for invariant in record.trial.scenario.invariants]
+
+
+def _check(invariant: InvariantPlugin, record: TrialRecord) -> Finding:
+    try:
+        finding = invariant.check(record)
+        if isinstance(finding, Finding):
+            return finding
+        reason = f'the invariant returned {finding!r}, expected a Finding'
+    except LookupError as error:
+        reason = str(error.args[0]) if error.args else 'a field is missing'
+    except (Exception, SystemExit) as error:  # a plug-in's mistake must not lose the trial
+        reason = f'{type(error).__name__}: {error}'
+    return Finding(check=invariant.name, kind=getattr(invariant, 'kind', 'invariant'),
+                   verdict=Verdict.ERROR, reason=reason, severity=invariant.severity)

@@ -1,0 +1,109 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the latency of the reaction says about the budget, and what the robot confirmed."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from safety_scenarios.engine.findings.harness import harness
+from safety_scenarios.engine.findings.observation import ANY_NUMBER, numbers
+from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.result import Finding, Latency, LatencyClass, Verdict
+from safety_scenarios.model.trial import ALL_CLEAR, END, TrialRecord
+
+_SILENCE = {
+    'indeterminate': 'If the driver then stops the robot, declare ros.silence',
+    'unsafe': 'By ros.silence the robot goes on',
+    'stop': 'By ros.silence the driver stops the robot, but the silence was too short or too late'}
+_finding = partial(Finding, kind='latency', source='latency')
+
+
+def unreadable(error: LookupError) -> Finding:
+    """Return why no reaction could be looked for."""
+    return harness('latency', 'reaction can be read', Verdict.ERROR, str(error.args[0]))
+
+
+def within_budget(record: TrialRecord, latency: Latency | None,
+                  gate: LimitName) -> Iterator[Finding]:
+    """
+    Hold the reaction against the budget.
+
+    :param gate: worst latency class that still passes
+    """
+    if latency is None:
+        return
+    budget, name = record.trial.scenario.latency_budget, 'reaction within the budget'
+    limit_ns = budget.limit_ns(gate)
+    if latency.judged_ns is None:
+        yield _no_reaction(record, latency, name)
+        return
+    reaction = latency.reaction
+    assert reaction is not None
+    margin_ns, bound_ns = limit_ns - reaction.judged_ns, reaction.uncertainty_ns
+    verdict = Verdict.PASS if margin_ns >= bound_ns else Verdict.FAIL if margin_ns < -bound_ns \
+        else Verdict.INCONCLUSIVE
+    took = f'{reaction.judged_ns / 1e6:.1f} ms' + (f' ± {bound_ns / 1e6:.2f} ms' if bound_ns
+                                                    else '')
+    why = {Verdict.PASS: '',
+           Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {gate} ({limit_ns / 1e6:g} ms)',
+           Verdict.INCONCLUSIVE: f', too near to {gate} ({limit_ns / 1e6:g} ms) to tell'}
+    yield _finding(
+        check=name, verdict=verdict,
+        reason=f'{took} is {latency.latency_class.value}{why[verdict]}',
+        margin=margin_ns / 1e9, unit='s', at_ms=reaction.judged_ns / 1e6)
+
+
+def confirmation(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
+    """Say whether the robot itself confirmed the stop; a command alone is no proof of it."""
+    ros = record.trial.scenario.ros
+    of_robot = partial(Finding, check='safe state confirmed', kind='confirmation',
+                       source='latency')
+    if latency is None or ros is None or ros.confirmation is None:
+        return
+    found = latency.confirmed
+    if found is None:
+        yield of_robot(verdict=Verdict.INCONCLUSIVE, reason=(
+            f'{ros.confirmation} was not seen to come and to hold before the all-clear: the robot '
+            f'was there already, went on, or reported nothing'))
+        return
+    yield of_robot(verdict=Verdict.PASS, reason=(
+        f'{ros.confirmation} after {found.judged_ns / 1e6:.1f} ms, which is '
+        f'{found.latency_class.value}'), at_ms=found.judged_ns / 1e6)
+
+
+def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
+    scenario = record.trial.scenario
+    if latency.latency_class is LatencyClass.ANTICIPATORY:
+        return _finding(check=name, verdict=Verdict.INCONCLUSIVE,
+                        reason='anticipatory: the reaction had begun before the hazard was '
+                               'shown, so it is no answer to it')
+    over = record.mark(ALL_CLEAR) is not None or record.mark(END) is not None
+    what = 'answer' if scenario.ros is None else 'command satisfied the reaction'
+    text = f'no {what} within {latency.observed_ns / 1e6:.0f} ms after onset'
+    others = {event.trial_id for event in record.of_kind('response')} - {record.trial.trial_id}
+    if others:
+        text += (f'; {len(others)} answers carried no or another trial id. Copy trial_id from the '
+                 f'prompt into the response')
+    if over and scenario.ros is not None and scenario.ros.reaction is not None:
+        onset = record.onset
+        series = record.margin_series(scenario.ros.reaction.limits)
+        if series.is_open(onset.stamps.steady_ns if onset else 0, record.end_ns) and not any(
+                ANY_NUMBER == finding.check for finding in numbers(record)):
+            return _finding(check=name, verdict=Verdict.INCONCLUSIVE,
+                            reason=f'{text}, but some leave open whether they do')
+        if latency.fell_silent:
+            text += f'; the commands ended. {_SILENCE[scenario.ros.silence.policy]}'
+    return _finding(check=name, verdict=Verdict.FAIL if over else Verdict.INCONCLUSIVE,
+                    reason=text)

@@ -1,0 +1,104 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether the trial was observed well enough to be judged, and every command was a number."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from safety_scenarios.engine.findings.clock_findings import CLOCK_ERROR
+from safety_scenarios.engine.findings.harness import harness
+from safety_scenarios.engine.run import INTERRUPTED
+from safety_scenarios.latency.stream import interleaved, lost
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
+
+ANY_NUMBER = 'every command is a number'
+_MAX_LATE_MS = 50.0
+"""One period of a sensor at 20 Hz: a message that is later than this is as good as lost."""
+_BEFORE_NS = 1_000_000_000
+"""A stimulus that was late a second before the onset no longer disturbs the reaction."""
+_found = partial(harness, 'observation')
+
+
+def not_run(error: BaseException) -> Finding:
+    """Return why a trial could not even begin."""
+    return _found('the trial could be run', Verdict.ERROR, f'{type(error).__name__}: {error}')
+
+
+def faults(record: TrialRecord) -> Iterator[Finding]:
+    """Yield what went wrong in the harness or the link, and what is missing in the record."""
+    for event in record.of_kind('fault'):
+        if event.name == CLOCK_ERROR:
+            continue
+        verdict = Verdict.INCONCLUSIVE if event.name == INTERRUPTED else Verdict.ERROR
+        yield _found(f'no {event.name}', verdict, event.text or '',
+                      record.since_onset_ms(event.stamps.steady_ns))
+    if not record.events:
+        yield _found('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
+    elif not record.of_kind('fault') and record.mark(END) is None:
+        yield _found('the record has its end', Verdict.INCONCLUSIVE, 'it breaks off')
+    yield from _hazard_shown(record)
+    yield from _on_time(record)
+
+
+def losses(record: TrialRecord) -> Iterator[Finding]:
+    """Find lost commands: one of them may be the one that moved the robot."""
+    topic = interleaved(record)
+    if topic is not None:
+        yield _found('one publisher commands', Verdict.ERROR,
+                      f'{topic}: two publishers took turns. Whose command would be judged?')
+        return
+    onset = record.onset
+    if onset is None:
+        return
+    for topic, count in lost(record, onset.stamps.steady_ns).items():
+        yield _found('no command was lost', Verdict.INCONCLUSIVE,
+                      f'{topic}: {count} commands were lost on the way. Let the controller '
+                      f'publish reliably, or lower the load')
+
+
+def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
+    """A hazard that was not shown was not answered by whatever came."""
+    if record.mark(ONSET) is None or record.trial.scenario.agents is not None \
+            or any(plugin.is_silence for plugin in record.trial.hazard):
+        return
+    if record.first_hazard is None:
+        yield _found('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
+
+
+def _on_time(record: TrialRecord) -> Iterator[Finding]:
+    """A stimulus that comes late is a fault of its own, to which a controller may well react."""
+    onset, all_clear = record.onset, record.mark(ALL_CLEAR)
+    if onset is None:
+        return
+    until_ns = all_clear.stamps.steady_ns if all_clear else record.end_ns
+    late = [(event.stamps.steady_ns - event.scheduled_ns, event.name)
+            for event in (*record.of_kind('stimulus'), *record.of_kind('say'))
+            if event.scheduled_ns is not None
+            and onset.stamps.steady_ns - _BEFORE_NS <= event.stamps.steady_ns <= until_ns]
+    late_ns, topic = max(late, default=(0, ''))
+    if late_ns > _MAX_LATE_MS * 1e6:
+        yield _found('stimuli left on time', Verdict.INCONCLUSIVE,
+                      f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load of the host')
+
+
+def numbers(record: TrialRecord) -> Iterator[Finding]:
+    """Find the first command that carries NaN or infinity."""
+    for event in record.of_kind('command'):
+        path = event.message.non_finite() if event.message else None
+        if path is not None:
+            yield _found(ANY_NUMBER, Verdict.FAIL, f'{event.name} carried {path}',
+                          record.since_onset_ms(event.stamps.steady_ns))
+            return
