@@ -36,8 +36,14 @@ LOCK = '/dev/shm'
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark what has to run alone, when it is found: before any selection by marker."""
     if item.path.parent.name == 'ros' or item.get_closest_marker('dds') is not None \
-            or FIXTURES & set(getattr(item, 'fixturenames', ())):
+            or FIXTURES & _fixtures(item):
         item.add_marker(pytest.mark.alone)
+
+
+def _fixtures(item: pytest.Item) -> set[str]:
+    """Return the fixtures that a test uses, without the parameters that are only named so."""
+    given = item.callspec.params if hasattr(item, 'callspec') else ()
+    return set(getattr(item, 'fixturenames', ())) - set(given)
 
 
 @pytest.hookimpl(hookwrapper=True)

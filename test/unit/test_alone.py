@@ -112,7 +112,7 @@ def test_what_talks_dds_is_alone_however_it_says_so(suite):
         'def test_by_campaign(rule_based_run): pass\n'
         'class TestOf:\n    pytestmark = pytest.mark.dds\n    def test_by_class(self): pass\n'
         'def test_beside(): pass\n'
-        '@pytest.mark.parametrize("a", [1, 2])\ndef test_beside_too(a): pass\n')
+        '@pytest.mark.parametrize("domain", [1, 2])\ndef test_beside_too(domain): pass\n')
     beside, alone = (collected('-m', call, cwd=suite) for call in CALLS)
     assert {name.rpartition('::')[2] for name in beside} == {
         'test_beside', 'test_beside_too[1]', 'test_beside_too[2]'}
