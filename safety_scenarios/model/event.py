@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
+from typing_extensions import Self
 
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.packed import size
@@ -44,6 +45,13 @@ class Stamps(Slotted):
     source_ns: int | None = None
     received_ns: int | None = None
     header_ns: int | None = None
+
+    @classmethod
+    def model_construct(  # type: ignore[override]
+            cls, *, steady_ns: int, system_ns: int, ros_ns: int, source_ns: int | None = None,
+            received_ns: int | None = None, header_ns: int | None = None) -> Self:
+        """Return one of values that are known to be right; a trial makes one for each event."""
+        return cls._of(steady_ns, system_ns, ros_ns, source_ns, received_ns, header_ns)
 
 
 @slotted
@@ -92,6 +100,17 @@ class Event(Slotted):
     """How many rules in a row led to it: 0 for what came by itself."""
     sequence: int | None = None
     """The publisher's own count of a received message; a gap is a lost message."""
+
+    @classmethod
+    def model_construct(  # type: ignore[override]
+            cls, *, kind: str, name: str, stamps: Stamps, message: Message | None = None,
+            text: str | None = None, hazard: bool = False, truth: Mapping[str, float] = {},
+            scheduled_ns: int | None = None, trial_id: str | None = None,
+            agent: str | None = None, symbol: str | None = None, arguments: str | None = None,
+            depth: int = 0, sequence: int | None = None) -> Self:
+        """Return one of values that are known to be right; a trial has thousands."""
+        return cls._of(kind, name, stamps, message, text, hazard, truth, scheduled_ns, trial_id,
+                       agent, symbol, arguments, depth, sequence)
 
     @property
     def size(self) -> int:

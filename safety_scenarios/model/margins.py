@@ -128,9 +128,9 @@ class MarginSeries:
     def least(self, from_ns: int, to_ns: int) -> Sample | None:
         """Return the first of the samples in [``from_ns``, ``to_ns``] nearest to the limit."""
         first, last = self._places(from_ns, to_ns)
-        margins = self._margins[first:last]
-        return self._sample(first + int(numpy.nanargmin(margins))) \
-            if first < last and not numpy.isnan(margins).all() else None
+        known = numpy.flatnonzero(~numpy.isnan(self._margins[first:last]))
+        return self._sample(first + int(known[self._margins[first + known].argmin()])) \
+            if len(known) else None
 
     def first_broken(self, from_ns: int, to_ns: int) -> Sample | None:
         """Return the first sample in [``from_ns``, ``to_ns``] that is not known to hold."""

@@ -168,7 +168,7 @@ class Message:
         """Return the path of the first NaN or infinite number, or None when all are finite."""
         shape = self._shape
         if shape is not None and math.isfinite(sum(shape.unpack(self._numbers))) \
-                and next(_non_finite(self._others, ''), None) is None:
+                and (not self._others or next(_non_finite(self._others, ''), None) is None):
             return None
         return next(_non_finite(self.data, ''), None)
 

@@ -24,6 +24,7 @@ are written by those names, as Python's ``json`` reads them.
 
 from collections.abc import Mapping
 import json
+from operator import attrgetter
 import os
 from pathlib import Path
 import threading
@@ -51,8 +52,10 @@ FLUSH_S = 0.05
 _STAMPS = ('steady_ns', 'system_ns', 'ros_ns', 'source_ns', 'received_ns', 'header_ns')
 _REST = ('text', 'hazard', 'truth', 'scheduled_ns', 'trial_id', 'agent', 'symbol', 'arguments',
          'depth', 'sequence')
-_DEFAULTS = {name: Event.model_fields[name].get_default() for name in _REST}
+_DEFAULTS = tuple(Event.model_fields[name].get_default() for name in _REST)
 _SAME = 'same'
+_stamps, _rest = attrgetter(*_STAMPS), attrgetter(*_REST)
+_json = json.JSONEncoder(separators=(',', ':'), default=dict).encode
 
 
 class Journal:
@@ -66,7 +69,7 @@ class Journal:
     def __init__(self, path: Path, trial: Trial) -> None:
         self._path = path
         self._waiting: list[Event] = []
-        self._before: dict[str, str] = {}
+        self._before: dict[str, tuple[Message, str]] = {}
         self._error: Exception | None = None
         self._ended = threading.Event()
         try:
@@ -131,17 +134,21 @@ class Journal:
             data = data[self._file.write(data):]
 
     def _line(self, event: Event) -> str:
-        rest = {name: value for name in _REST
-                if (value := getattr(event, name)) != _DEFAULTS[name]}
-        line = _json([event.kind, event.name,
-                      [getattr(event.stamps, name) for name in _STAMPS], rest])
-        if event.message is None:
+        values, message = _rest(event), event.message
+        rest = {} if values == _DEFAULTS else {
+            name: value for name, value, default in zip(_REST, values, _DEFAULTS, strict=True)
+            if value != default}
+        line = _json([event.kind, event.name, _stamps(event.stamps), rest])
+        if message is None:
             return line + '\n'
-        message = _json([event.message.type, event.message.data])
-        if self._before.get(event.name) == message:
+        before = self._before.get(event.name)
+        if before is not None and before[0].is_same(message):
             return f'{line[:-1]},"{_SAME}"]\n'
-        self._before[event.name] = message
-        return f'{line[:-1]},{message}]\n'
+        text = _json([message.type, message.data])
+        self._before[event.name] = message, text
+        if before is not None and before[1] == text:
+            return f'{line[:-1]},"{_SAME}"]\n'
+        return f'{line[:-1]},{text}]\n'
 
 
 def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
@@ -229,10 +236,6 @@ def _frozen(value: Any) -> Any:
         return tuple(map(_frozen, value))
     return {key: _frozen(inner) for key, inner in value.items()} if isinstance(value, dict) \
         else value
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(',', ':'), default=dict)
 
 
 def _unwritten(path: Path, error: Exception) -> TraceError:

@@ -52,12 +52,18 @@ def kept(record: TrialRecord, result: TrialResult, onset: Event | None,
     """
     always = _always(record, result, onset)
     latest: dict[tuple[str, str], tuple[Any, int]] = {}
+    said: dict[str, tuple[Message, str]] = {}
     shown, written, dropped = onset is None, 0, 0
     for index, event in enumerate(record.events):
         kind = event.kind
         if kind in _UNSEEN:
             continue
-        payload = '' if event.message is None else _payload(event.message)
+        message, payload = event.message, ''
+        if message is not None:
+            known = said.get(event.name)
+            if known is None or not known[0].is_same(message):
+                known = said[event.name] = message, _payload(message)
+            payload = known[1]
         is_onset = not shown and _begins_hazard(event, onset)
         shown = shown or is_onset
         if kind not in _PERIODIC:
