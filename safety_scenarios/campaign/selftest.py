@@ -100,7 +100,7 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
     Run every scenario against the reference and every saboteur, with every seed.
 
     :param run_one: must be repeatable, as a loopback link is
-    :param seeds: a check counts as caught by a saboteur only if it says so with every one
+    :param seeds: a check kills a saboteur only if it fails it with every one
     """
     found: list[ScenarioMatrix] = []
     mistakes: list[Mistake] = []
@@ -114,7 +114,7 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
         found.append(matrix)
         mistakes += _broken(matrix, bad)
         if set(matrix.reference.verdicts) == {Verdict.PASS}:  # else the rest follows from it
-            mistakes += _unkilled(scenario, matrix, bad, saboteurs)
+            mistakes += _killing_nothing(scenario, matrix, bad, saboteurs)
             mistakes += _passed(scenario, matrix, good, bad, saboteurs)
     return KillMatrix(seeds=tuple(seeds), saboteurs=tuple(saboteurs), scenarios=tuple(found),
                       mistakes=tuple(mistakes))
@@ -263,11 +263,11 @@ def _broken(matrix: ScenarioMatrix, bad: _Columns) -> Iterator[Mistake]:
                 f'Correct what could not be judged; until then it shows nothing'))
 
 
-def _unkilled(scenario: Scenario, matrix: ScenarioMatrix, bad: _Columns,
+def _killing_nothing(scenario: Scenario, matrix: ScenarioMatrix, bad: _Columns,
               saboteurs: Sequence[Saboteur]) -> Iterator[Mistake]:
     for row in matrix.rows:
-        if not row.killers:
-            yield _never_killed(matrix, row, saboteurs)
+        if not row.killed:
+            yield _kills_nothing(matrix, row, saboteurs)
         elif row.kind == 'latency' and not _missed_by_a_reaction(bad):
             budget = scenario.latency_budget
             yield _mistake(matrix, 'budget', row.check, ('late',), (
@@ -289,7 +289,7 @@ def _passed(scenario: Scenario, matrix: ScenarioMatrix, good: list[_Ran], bad: _
                 f'a {matrix.family}. Add a check that it fails, or tighten those there are'))
 
 
-def _never_killed(matrix: ScenarioMatrix, row: Row, saboteurs: Sequence[Saboteur]) -> Mistake:
+def _kills_nothing(matrix: ScenarioMatrix, row: Row, saboteurs: Sequence[Saboteur]) -> Mistake:
     known = {cell.saboteur: cell for cell in row.cells}
     meant = [name for name in _EXPECTED.get(row.kind, ()) if name in known]
     doing = ' or '.join(f'{name}, which {named(saboteurs, name).does},' for name in meant[:2]) \

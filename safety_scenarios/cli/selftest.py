@@ -36,7 +36,7 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
 @click.command(epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
 @click.option('--seeds', type=click.IntRange(1, 100), default=3, show_default=True,
-              help='Trials of each scenario against each controller; a check must catch a '
+              help='Trials of each scenario against each controller; a check must kill a '
                    'saboteur in all of them.')
 @click.option('--with', 'others', multiple=True, metavar='NAME',
               help='Another controller plug-in as a saboteur; nothing is demanded of it.')

@@ -140,8 +140,8 @@ class Row(Noun):
     cells: tuple[Cell, ...]
 
     @property
-    def killers(self) -> tuple[str, ...]:
-        """The saboteurs that the check caught in every seed."""
+    def killed(self) -> tuple[str, ...]:
+        """The saboteurs that the check kills: those that it fails with every seed."""
         least = Verdict.INCONCLUSIVE if self.withholds else Verdict.FAIL
         return tuple(cell.saboteur for cell in self.cells
                      if cell.weakest is not None and cell.weakest.rank >= least.rank)
@@ -188,11 +188,11 @@ class KillMatrix(Noun):
     mistakes: tuple[Mistake, ...]
 
     @property
-    def idle(self) -> tuple[str, ...]:
-        """The saboteurs that no check of these scenarios caught."""
-        caught = {name for scenario in self.scenarios for row in scenario.rows
-                  for name in row.killers}
-        return tuple(saboteur.name for saboteur in self.saboteurs if saboteur.name not in caught)
+    def survivors(self) -> tuple[str, ...]:
+        """The saboteurs that no check of these scenarios kills."""
+        killed = {name for scenario in self.scenarios for row in scenario.rows
+                  for name in row.killed}
+        return tuple(saboteur.name for saboteur in self.saboteurs if saboteur.name not in killed)
 
     @property
     def exit_code(self) -> int:

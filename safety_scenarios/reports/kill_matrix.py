@@ -52,18 +52,18 @@ def _table(matrix: KillMatrix, family: Family, scenarios: list[ScenarioMatrix]) 
     rows.add_column('check')
     for index in shown:
         rows.add_column('\n'.join(names[index].rjust(height)), width=1)
-    rows.add_column('caught', justify='right')
+    rows.add_column('killed', justify='right')
     for scenario in scenarios:
         rows.add_section()
-        caught = [cell for cell in scenario.trials
+        killed = [cell for cell in scenario.trials
                   if cell.verdicts and Verdict.PASS not in cell.verdicts]
         rows.add_row(
             Text(f'{scenario.scenario_name} ({scenario.scenario_id})', style='bold'),
-            *(_sign(scenario.trials[index]) for index in shown), f'{len(caught)}')
+            *(_sign(scenario.trials[index]) for index in shown), f'{len(killed)}')
         for row in scenario.rows:
-            caught_by = str(len(row.killers)) if row.killers else '[bold red]none[/]'
+            kills = str(len(row.killed)) if row.killed else '[bold red]none[/]'
             rows.add_row(f'  {escape(row.check)} [dim]{escape(row.kind)}[/]',
-                         *(_sign(row.cells[index]) for index in shown), caught_by)
+                         *(_sign(row.cells[index]) for index in shown), kills)
     return rows
 
 
@@ -78,19 +78,19 @@ def _sign(cell: Cell) -> Text:
 def totals(matrix: KillMatrix) -> str:
     """Return what is wrong, each on a line, and what came of it all (rich markup)."""
     checks = sum(len(scenario.rows) for scenario in matrix.scenarios)
-    killed = sum(bool(row.killers) for scenario in matrix.scenarios for row in scenario.rows)
+    killing = sum(bool(row.killed) for scenario in matrix.scenarios for row in scenario.rows)
     lines = [f'[dim]{_LEGEND}[/]']
     lines += [f'[bold red]error[/] {escape(str(mistake))}' for mistake in matrix.mistakes]
     for scenario in matrix.scenarios:
         if scenario.not_tested:
             lines.append(f'[yellow]note[/] {escape(scenario.path)}: left out, because nobody '
                          f'judges here: {escape(", ".join(scenario.not_tested))}')
-    if matrix.idle:
-        lines.append('[yellow]note[/] no check of these scenarios catches: '
-                     + escape(', '.join(matrix.idle)))
+    if matrix.survivors:
+        lines.append('[yellow]note[/] no check of these scenarios kills: '
+                     + escape(', '.join(matrix.survivors)))
     trials = sum(len(cell.verdicts) for scenario in matrix.scenarios
                  for cell in (scenario.reference, *scenario.trials))
-    lines.append(f'{killed} of {checks} checks can fail; {len(matrix.scenarios)} scenarios, '
+    lines.append(f'{killing} of {checks} checks can fail; {len(matrix.scenarios)} scenarios, '
                  f'{len(matrix.saboteurs)} saboteurs, {len(matrix.seeds)} seeds, {trials} trials; '
                  f'errors: {len(matrix.mistakes)}')
     return '\n'.join(lines)

@@ -62,7 +62,7 @@ def test_every_obligation_of_every_scenario_is_violated_by_some_saboteur(matrix)
         rows = {row.check: row for row in found.rows}
         demanded = [str(rule) for rule in scenario.agents.rules if rule.is_obligation]
         assert len(demanded) >= 4
-        assert all(rows[check].killers for check in demanded)
+        assert all(rows[check].killed for check in demanded)
 
 
 @each
@@ -86,7 +86,7 @@ def test_who_rests_and_who_is_silent_each_miss_a_demand(scenario, matrix):
     [found] = [one for one in matrix.scenarios if one.scenario_id == scenario.id]
     expected = {str(rule) for rule in scenario.agents.rules if rule.expect is not None}
     for name in ('always_stop', 'silent'):
-        assert any(name in row.killers for row in found.rows if row.check in expected)
+        assert any(name in row.killed for row in found.rows if row.check in expected)
 
 
 @each
@@ -126,7 +126,7 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
     ('say_not_do', 'after 1 s of lock -> forbid: moves for 5 s')])
 def test_each_saboteur_meets_the_rule_that_is_there_for_it(matrix, saboteur, check):
     rows = [row for scenario in matrix.scenarios for row in scenario.rows if row.check == check]
-    assert any(saboteur in row.killers for row in rows)
+    assert any(saboteur in row.killed for row in rows)
 
 
 def test_the_tables_show_agents_apart_and_count_what_was_run(matrix):
@@ -161,15 +161,15 @@ def test_a_rule_that_no_saboteur_breaks_is_an_error():
 def test_two_rules_of_one_scenario_are_told_apart():
     other = SAYS_NO.model_copy(update={'action_text': 'forbid'})
     found = tried(talk(block(GREETS, other)), 'silent', 'refuses')
-    assert row(found, str(GREETS)).killers == ('silent', 'refuses')
-    assert row(found, str(other)).killers == ('refuses',)
+    assert row(found, str(GREETS)).killed == ('silent', 'refuses')
+    assert row(found, str(other)).killed == ('refuses',)
 
 
 def test_a_rule_by_which_the_run_fails_is_a_row():
     fails = rule(said('cannot', by='a2'), {'kind': 'end', 'how': 'fail'})
     found = tried(talk(block(GREETS, fails.model_copy(update={'action_text': 'end: fail'}))),
                    'silent', 'refuses')
-    assert row(found, 'when -> end: fail').killers == ('refuses',)
+    assert row(found, 'when -> end: fail').killed == ('refuses',)
     assert not found.mistakes
 
 
@@ -193,7 +193,7 @@ def test_who_goes_wrong_only_among_agents_is_not_run_where_there_are_none():
     assert '1 scenarios, 2 saboteurs, 1 seeds, 2 trials' in totals(found)
     table = next(matrix_tables(found))
     assert table.caption.endswith('yields')
-    assert list(table.columns[-1].cells)[0] == '1', 'who was not run was not caught'
+    assert list(table.columns[-1].cells)[0] == '1', 'who was not run was not killed'
 
 
 def test_other_words_alone_are_another_deed():

@@ -15,5 +15,5 @@
 """
 From a record to findings: one module for each part that finds something, named in ``source``.
 
-``harness`` makes the findings of the harness itself; ``engine.evaluate`` puts all together.
+``harness`` makes those of the harness itself; ``engine.evaluate`` puts all of them together.
 """

@@ -108,7 +108,7 @@ def test_every_check_of_every_shipped_scenario_can_fail(shipped):
     assert len(shipped.scenarios) >= 12
     for scenario in shipped.scenarios:
         assert scenario.reference.verdicts == (Verdict.PASS, Verdict.PASS)
-        assert all(row.killers for row in scenario.rows)
+        assert all(row.killed for row in scenario.rows)
 
 
 def test_every_finding_says_which_part_found_it(shipped, judged):
@@ -177,7 +177,7 @@ def test_every_saboteur_in_the_registry_is_a_column():
     ('moving before onset', 'always_stop'), ('reaction within the budget', 'silent')])
 def test_each_saboteur_meets_the_check_that_is_there_for_it(sound, check, killer):
     assert not sound.mistakes, '\n'.join(map(str, sound.mistakes))
-    assert any(killer in row.killers for scenario in sound.scenarios for row in scenario.rows
+    assert any(killer in row.killed for scenario in sound.scenarios for row in scenario.rows
                if row.check == check)
 
 
@@ -195,7 +195,7 @@ def test_a_budget_that_is_missed_only_by_never_reacting_is_an_error():
     found = matrix_of(DATA / 'unmissable_budget.yaml')
     assert kinds(found) == {'budget'}
     assert 'critical_ms 1450' in str(found.mistakes[0])
-    assert 'never_stop' in row(found, 'reaction within the budget').killers
+    assert 'never_stop' in row(found, 'reaction within the budget').killed
 
 
 def test_a_scenario_that_a_parrot_passes_is_an_error():
@@ -225,17 +225,17 @@ def test_an_invariant_that_is_only_ever_inconclusive_has_not_shown_that_it_can_f
     found = matrix_of(SOUND, 'nan')
     speed = row(found, 'never faster than its limit')
     assert speed.cells[0].verdicts == (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
-    assert not speed.killers
+    assert not speed.killed
     assert any(mistake.check == speed.check for mistake in found.mistakes)
 
 
 def test_a_gate_that_can_only_withhold_a_verdict_has_done_so_when_it_is_inconclusive():
     gate = row(matrix_of(SOUND, 'always_stop'), 'moving before onset')
     assert gate.cells[0].verdicts == (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
-    assert gate.killers == ('always_stop',)
+    assert gate.killed == ('always_stop',)
     found = row(matrix_of(DATA / 'sound_benign_variant.yaml', 'always_stop'),
                 'moving before onset')
-    assert (found.withholds, found.killers) == (False, ('always_stop',))
+    assert (found.withholds, found.killed) == (False, ('always_stop',))
 
 
 def test_a_kill_with_one_seed_only_is_none():
@@ -243,7 +243,7 @@ def test_a_kill_with_one_seed_only_is_none():
     speed = row(found, 'never faster than its limit')
     assert speed.cells[0].verdicts == (Verdict.FAIL, Verdict.PASS)
     assert speed.cells[0].weakest is Verdict.PASS
-    assert not speed.killers
+    assert not speed.killed
 
 
 @pytest.mark.parametrize(('verdicts', 'weakest'), [
@@ -252,7 +252,7 @@ def test_a_kill_with_one_seed_only_is_none():
 def test_what_was_not_evaluated_is_the_weakest_word_of_all(verdicts, weakest):
     cell = Cell(saboteur='x', verdicts=verdicts)
     assert cell.weakest is weakest
-    assert not Row(check='c', kind='k', withholds=False, cells=(cell,)).killers
+    assert not Row(check='c', kind='k', withholds=False, cells=(cell,)).killed
 
 
 def test_a_saboteur_may_pass_where_it_did_as_the_reference():
@@ -332,10 +332,10 @@ def test_a_scenario_that_only_a_judge_could_decide_is_passed_by_nobody_here():
     assert kinds(found) == {'reference'}
 
 
-def test_a_saboteur_that_nothing_catches_is_named_as_idle():
+def test_a_saboteur_that_nothing_kills_is_named_as_a_survivor():
     found = matrix_of(SOUND, 'header_copier', 'never_stop')
-    assert found.idle == ('header_copier',)
-    assert 'catches: header_copier' in totals(found)
+    assert found.survivors == ('header_copier',)
+    assert 'kills: header_copier' in totals(found)
 
 
 def test_the_same_run_gives_the_same_matrix():
