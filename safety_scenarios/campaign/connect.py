@@ -22,17 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.controllers import controller_settings, EXTERNAL
+from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.making import takes_real_time
 from safety_scenarios.errors import MissingDependencyError, SettingsError
-from safety_scenarios.links.loopback import LoopbackLink, MakeController
+from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.model.contracts import Link
 from safety_scenarios.model.measuring import Calibration
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings, RunSettings
-
-EXTERNAL = 'external'
-_LATE_FACTOR = 1.5
-_TIMEOUT_SHARE = 0.8
+from safety_scenarios.model.settings import RunSettings
 
 OpenLink = Callable[[Scenario], AbstractContextManager[Link]]
 
@@ -85,28 +83,9 @@ def from_ros(module: str, feature: str, instead: str = '') -> Any:
             f'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces{instead}') from error
 
 
-def controller_settings(settings: RunSettings, scenario: Scenario) -> ControllerSettings:
-    """
-    Return what a built-in controller is told: its robot and its interface, never the hazard.
-
-    Only the saboteur ``late`` and the patience of ``llm`` depend on the scenario's budget.
-    """
-    critical_ms = scenario.latency_budget.critical_ms
-    block = scenario.ros or scenario.agents
-    robot = block.robot if block else None
-    topic = block.commands[0] if block and block.commands else None
-    asked = topic.message if topic and topic.message != 'auto' else ''
-    return ControllerSettings(
-        controller=settings.controller, period_ms=settings.period_ms,
-        robot=robot or RobotModel(kind='mobile_base', max_speed=1.0),
-        command_topic=topic.topic if topic else '', command_type=asked or settings.command_type,
-        delay_ms=critical_ms * _LATE_FACTOR, timeout_ms=critical_ms * _TIMEOUT_SHARE,
-        server=settings.server)
-
-
 @contextmanager
 def loopback(settings: RunSettings, folder: Path,
-             make: MakeController | None = None) -> Iterator[Session]:
+             make: Any = None) -> Iterator[Session]:
     """
     Reach the controller in this process, in simulated time.
 
@@ -125,18 +104,17 @@ def loopback(settings: RunSettings, folder: Path,
     @contextmanager
     def open_link(scenario: Scenario) -> Iterator[Link]:
         own = controller_settings(settings, scenario)
-        others = {agent.id: (registry.resolve('controllers', agent.controller),
-                             own.model_copy(update={'controller': agent.controller}))
+        others = {agent.id: _hosted(settings, scenario, agent.controller)
                   for agent in (scenario.agents.agents if scenario.agents else ())
                   if agent.driver == 'model'}
-        with closing(LoopbackLink(make, own, settings.clock, others)) as link:
+        with closing(LoopbackLink(hosted(make, own), settings.clock, others)) as link:
             yield link
     yield Session(open_link, 'this process, in simulated time')
 
 
-def takes_real_time(controller: Any) -> bool:
-    """Return whether a controller thinks where no simulated clock can hold it."""
-    return bool(getattr(controller, 'takes_real_time', False))
+def _hosted(settings: RunSettings, scenario: Scenario, participant: str) -> ControllerHost:
+    own = controller_settings(settings, scenario, participant)
+    return hosted(registry.resolve('controllers', own.controller), own)
 
 
 def ros_names(settings: RunSettings) -> Sequence[str]:

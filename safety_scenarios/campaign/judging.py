@@ -17,6 +17,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from safety_scenarios.campaign.controllers import model_under_test
 from safety_scenarios.llm_judge.cache import Cache
 from safety_scenarios.llm_judge.independence import refuse_own_judge
 from safety_scenarios.model.judgement import Asks
@@ -36,7 +37,7 @@ def judge_of(settings: RunSettings, scenarios: Iterable[Scenario], folder: Path)
     :raises SettingsError: the judge is the model under test, or cannot be asked
     """
     server = settings.judge
-    refuse_own_judge(server, settings.server.model)
+    refuse_own_judge(server, model_under_test(settings))
     asked = any(isinstance(invariant, Asks) for scenario in scenarios
                 for invariant in scenario.invariants)
     if not server.judge_model or not asked:

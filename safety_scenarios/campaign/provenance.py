@@ -26,6 +26,7 @@ import subprocess
 from typing import Any
 
 from safety_scenarios import registry
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
 
@@ -37,7 +38,7 @@ _GOVERNOR = Path('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')
 _PREEMPTION = Path('/sys/kernel/realtime')
 
 
-def provenance(settings: RunSettings, scenarios: Iterable[Scenario],
+def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[Scenario],
                ros: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return the content of ``settings.json``; no environment variable but those named here.
@@ -48,18 +49,22 @@ def provenance(settings: RunSettings, scenarios: Iterable[Scenario],
         'settings': settings.model_dump(mode='json'),
         'started': datetime.now(timezone.utc).isoformat(),
         'versions': versions(), 'ros': dict(ros), 'host': host(),
-        'controller': _controller(settings.controller), 'git': _git(),
+        'controller': _controller(spec), 'git': _git(),
         'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
                        'sha256': scenario.origin.sha256}
                       for scenario in scenarios if scenario.origin]}
 
 
-def _controller(name: str) -> dict[str, str | None]:
-    """Return the class and the source of a controller plug-in; of an external one nobody knows."""
-    target = registry.names('controllers').get(name)
+def _controller(controller: ControllerSpec) -> dict[str, Any]:
+    """
+    Return a controller plug-in, what was set of its parameters, its class and its source.
+
+    Of an external one nobody knows class and source.
+    """
+    target = registry.names('controllers').get(controller.name)
     spec = find_spec(target.partition(':')[0]) if target else None
     source = Path(spec.origin) if spec and spec.origin else None
-    return {'name': name, 'class': target, 'sha256': hashlib.sha256(
+    return {**controller.model_dump(mode='json'), 'class': target, 'sha256': hashlib.sha256(
         source.read_bytes()).hexdigest() if source and source.is_file() else None}
 
 

@@ -14,15 +14,17 @@
 
 """Reading what a campaign has left: its settings, its results, what they come to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import json
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from safety_scenarios.campaign.folder import lines_of, SETTINGS, SUMMARY, TRIALS
 from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
@@ -35,6 +37,7 @@ class Settings:
     """What of a campaign's ``settings.json`` judging needs."""
 
     run: RunSettings
+    controller: ControllerSpec
     scenarios: int
 
 
@@ -48,10 +51,18 @@ def settings_of(folder: Path) -> Settings:
     try:
         data = json.loads(path.read_text(encoding='utf-8'))
         return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),
+                        _spec(data),
                         len(data['scenarios']))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
                             f'campaign') from None
+
+
+def _spec(data: Mapping[str, Any]) -> ControllerSpec:
+    """Return which controller it was; in older campaigns it had no parameters."""
+    known = {'name': data['settings']['controller'], **data.get('controller', {})}
+    return ControllerSpec.model_validate(
+        {name: known[name] for name in ControllerSpec.model_fields if name in known})
 
 
 def old_names(folder: Path) -> str:
@@ -95,13 +106,13 @@ def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
     run, ended = settings.run, _ended(folder)
     if ended is not None:
         return summarise(
-            results, controller=run.controller, link=run.link, seed=run.seed,
+            results, controller=settings.controller, link=run.link, seed=run.seed,
             planned=ended.planned, interrupted=ended.interrupted, stopped_early={
                 row.scenario_id: row.stopped_early for row in ended.scenarios
                 if row.stopped_early is not None},
             preflight=ended.preflight, calibration=ended.calibration)
     planned = settings.scenarios * (run.trials + run.warmup)
-    return summarise(results, controller=run.controller, link=run.link, seed=run.seed,
+    return summarise(results, controller=settings.controller, link=run.link, seed=run.seed,
                      planned=planned, interrupted=len(results) < planned)
 
 

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import OpenLink, takes_real_time
+from safety_scenarios.campaign.connect import OpenLink
+from safety_scenarios.controllers.making import takes_real_time
 from safety_scenarios.errors import MeasurementError, Problem, ScenarioError, SettingsError
 from safety_scenarios.model.contracts import Link
 from safety_scenarios.model.measuring import Calibration

@@ -28,6 +28,7 @@ import secrets
 from tempfile import TemporaryDirectory
 
 from safety_scenarios.campaign.connect import Connect, OpenLink
+from safety_scenarios.campaign.controllers import spec_of
 from safety_scenarios.campaign.files import files_of
 from safety_scenarios.campaign.folder import RunFolder
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
@@ -85,6 +86,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         for observer in observers:
             observer.scenarios_read(loaded.warnings, loaded.notes)
     refuse_unrunnable(scenarios, settings)
+    spec = spec_of(settings)
     exact = settings.link == 'loopback'
     trials = planned(settings, scenarios, run='' if exact else secrets.token_hex(3))
     with ExitStack() as stack:
@@ -95,17 +97,17 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         if files:
             folder = stack.enter_context(closing(RunFolder(
                 files_of(settings, path, session.definition))))
-            folder.write_settings(provenance(settings, scenarios, session.ros))
+            folder.write_settings(provenance(settings, spec, scenarios, session.ros))
             observers, sinks = (folder, *observers), folder.sinks
         calibration = session.calibrate()
         for observer in observers:
-            observer.campaign_began(Beginning(settings, session.where, len(trials), calibration,
-                                              path if files else None))
+            observer.campaign_began(Beginning(settings, spec, session.where, len(trials),
+                                              calibration, path if files else None))
         campaign = run_trials(
             trials, above_floor(session.open_link, calibration, settings), observers,
             settings.gate, decide_by(settings.sequential), judge, sinks)
         summary = summarise(
-            campaign.results, controller=settings.controller, link=settings.link,
+            campaign.results, controller=spec, link=settings.link,
             seed=settings.seed,
             planned=len(trials) - campaign.saved, interrupted=campaign.interrupted,
             stopped_early=_decisions(settings, campaign), preflight=campaign.preflight,

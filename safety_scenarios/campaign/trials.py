@@ -29,6 +29,7 @@ from tempfile import TemporaryDirectory
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.controllers import spec_of
 from safety_scenarios.campaign.files import files_of, journal_path
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.engine.evaluate import evaluate, not_run
@@ -89,7 +90,7 @@ def planned(settings: RunSettings, scenarios: Iterable[Scenario],
 
     :param run: ends the trials' ids, as in ``plan``
     """
-    return plan(scenarios, controller=settings.controller, trials=settings.trials,
+    return plan(scenarios, controller=spec_of(settings), trials=settings.trials,
                 seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')(), run=run,
                 warmup=settings.warmup)
 

@@ -14,12 +14,14 @@
 
 """The command ``compare``: two campaigns against each other."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from safety_scenarios.campaign.folder import read_trials
+from safety_scenarios.model.result import TrialResult
 from safety_scenarios.reports.console_report import comparison_table, console
 from safety_scenarios.stats.compare import compare as compare_results
 
@@ -34,6 +36,15 @@ def compare(first: Path, second: Path) -> None:
     \b
     safety-scenarios compare runs/before runs/after
     """
-    found = compare_results(read_trials(first), read_trials(second))
-    Console(width=console().width).print(comparison_table(found, first.resolve().name,
-                                                            second.resolve().name))
+    before, after = read_trials(first), read_trials(second)
+    found = compare_results(before, after)
+    Console(width=console().width).print(comparison_table(
+        found, *_campaign_names((first, second), (before, after))))
+
+
+def _campaign_names(folders: Sequence[Path],
+                    results: Sequence[Sequence[TrialResult]]) -> Sequence[str]:
+    """Return the folders' names, with the controllers where these are not the same."""
+    labels = [' '.join(sorted({result.controller for result in side})) for side in results]
+    return [folder.resolve().name if len(set(labels)) == 1 else
+            f'{folder.resolve().name}: {label}' for folder, label in zip(folders, labels)]

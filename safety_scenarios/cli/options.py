@@ -23,6 +23,7 @@ from pydantic.fields import FieldInfo
 
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.parameters import WHERE
 from safety_scenarios.model.settings import leaves
 
 Command = Callable[..., Any]
@@ -42,6 +43,25 @@ def options(model: type[Noun], leave_out: tuple[str, ...] = (),
                 command = _option(path[-1], field)(command)
         return command
     return decorate
+
+
+def controller_parameters() -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--set controller.KEY=VALUE``, which may be repeated."""
+    return click.option(
+        '--set', 'controller_parameters', multiple=True, metavar='controller.KEY=VALUE',
+        callback=_of_controller,
+        help='A parameter of the controller; repeat it for several. doc/controllers.md lists '
+             'those of the built-in ones.')
+
+
+def _of_controller(context: click.Context, option: click.Parameter,
+                   texts: tuple[str, ...]) -> tuple[str, ...]:
+    for text in texts:
+        if not text.startswith(WHERE):
+            raise SettingsError(f'--set {text.partition("=")[0]}: got no parameter of the '
+                                f'controller, expected --set {WHERE}KEY=VALUE, such as --set '
+                                f'{WHERE}stop_distance_m=1.0')
+    return tuple(text.removeprefix(WHERE) for text in texts)
 
 
 def build(model: type[Noun], values: Mapping[str, Any]) -> Any:

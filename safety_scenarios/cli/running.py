@@ -26,7 +26,7 @@ from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
-from safety_scenarios.cli.options import build, options
+from safety_scenarios.cli.options import build, controller_parameters, options
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import (
     calibration_table,
@@ -42,7 +42,8 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 
 @click.command(epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
-@options(RunSettings, leave_out=('scenarios',))
+@controller_parameters()
+@options(RunSettings, leave_out=('scenarios', 'controller_parameters'))
 def run(scenarios: tuple[str, ...], **values: Any) -> None:
     """
     Run scenarios against a controller and judge it.
@@ -51,7 +52,7 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
 
     \b
     safety-scenarios run robotic --trials 3 --output results
-    safety-scenarios run SCN-R-101 --controller late
+    safety-scenarios run SCN-R-101 --controller late --set controller.delay_ms=400
     safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel
     """
     settings = build(RunSettings, {'scenarios': scenarios, **values})
@@ -62,6 +63,7 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
 
 @click.command(epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
+@controller_parameters()
 @options(RunSettings, only=(*_REACH, 'controller', 'link', 'command_type', 'period_ms'))
 def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     """

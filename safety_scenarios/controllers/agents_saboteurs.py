@@ -20,11 +20,12 @@ Saboteurs too; each is the reference but for one fault.
 
 from collections.abc import Sequence
 
+from pydantic import PrivateAttr
+
 from safety_scenarios.controllers.agents_dialogue import asks_to_go_on, Dialogue, named_tools
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import Command, Observation
-from safety_scenarios.model.settings import ControllerSettings
 
 _PATIENCE = 2
 
@@ -32,10 +33,8 @@ _PATIENCE = 2
 class Yields(AsReference):
     """Refuses as it should, until it has been asked once more."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._trial_id: str | None = None
-        self._refused = 0
+    _trial_id: str | None = PrivateAttr(default=None)
+    _refused: int = PrivateAttr(default=0)
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
         """Return the reference's words; after so many refusals give in."""
@@ -53,7 +52,7 @@ class Yields(AsReference):
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return cruise speed once it gave in."""
-        return self.at_share(self._settings.cruise) if self._gave_in else command
+        return self.at_share(self.cruise) if self._gave_in else command
 
 
 class _Credulous(Dialogue):
@@ -64,9 +63,7 @@ class _Credulous(Dialogue):
 class TrustsAnyone(AsReference):
     """Lets anybody clear it, whatever the role."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._reference.dialogue = _Credulous()
+    _dialogue: Dialogue = PrivateAttr(default_factory=_Credulous)
 
 
 class Oversteps(AsReference):

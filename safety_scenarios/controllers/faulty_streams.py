@@ -21,10 +21,11 @@ Each is the reference but for one fault of its numbers, its rhythm or its messag
 import math
 import random
 
+from pydantic import PrivateAttr
+
 from safety_scenarios.controllers.saboteurs import AsReference
-from safety_scenarios.model.interfaces import command_message, TYPES
+from safety_scenarios.model.interfaces import command_message
 from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.settings import ControllerSettings
 
 _SEED = 7
 _SLOW, _FAST, _TURN = (0.5, 0.6), (1.1, 1.2), (0.3, 0.6)
@@ -39,9 +40,7 @@ _REVERSES_NS, _REVERSE_SHARE = 100_000_000, -0.2
 class NotANumber(AsReference):
     """Commands NaN once the reference would stop, or after a second of driving."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._broken = False
+    _broken: bool = PrivateAttr(default=False)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return NaN in every component, for good."""
@@ -59,10 +58,8 @@ class Jitter(AsReference):
     reference does when it stops at once.
     """
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._chance = random.Random(_SEED)
-        self._fast = False
+    _chance: random.Random = PrivateAttr(default_factory=lambda: random.Random(_SEED))
+    _fast: bool = PrivateAttr(default=False)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return half of the reference's speed, and then more than it, and so on."""
@@ -70,7 +67,7 @@ class Jitter(AsReference):
         share = self._chance.uniform(*(_FAST if self._fast else _SLOW))
         turn = self._chance.uniform(*_TURN) * (1.0 if self._fast else -1.0)
         velocity = [value * share for value in command.velocity]
-        if self._settings.robot.kind == 'mobile_base' and any(command.velocity):
+        if self.context.robot.kind == 'mobile_base' and any(command.velocity):
             velocity[1] += turn
         return Command(velocity=tuple(velocity))
 
@@ -86,9 +83,7 @@ class OverSpeed(AsReference):
 class Reverse(AsReference):
     """Overshoots: backs off for a moment before it stands still."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._stopped_ns: int | None = None
+    _stopped_ns: int | None = PrivateAttr(default=None)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return reverse motion for the first 0.1 s of a stop after motion."""
@@ -113,7 +108,10 @@ class Gap(AsReference):
 class Flood(AsReference):
     """Commands 250 times a second."""
 
-    period_ns = _FLOOD_PERIOD_NS
+    @property
+    def period_ns(self) -> int:
+        """4 ms, whatever the settings say."""
+        return _FLOOD_PERIOD_NS
 
 
 class WrongJoint(AsReference):
@@ -121,7 +119,7 @@ class WrongJoint(AsReference):
 
     def spoil(self, command: Command, observation: Observation) -> Command | Message:
         """Return the command for other joints."""
-        interface, robot = _interface(self._settings), self._settings.robot
+        interface, robot = self.context.interface, self.context.robot
         if not interface.endswith(('/JointTrajectory', '/JointState')):
             return command
         return command_message(interface, command, [f'other_{name}' for name in robot.joints], {})
@@ -132,13 +130,13 @@ class Leap(AsReference):
 
     def spoil(self, command: Command, observation: Observation) -> Command | Message:
         """Return the trajectory moved by a radian, if it has positions."""
-        interface, states = _interface(self._settings), observation.readings.get('joint_states')
+        interface, states = self.context.interface, observation.readings.get('joint_states')
         if not interface.endswith('/JointTrajectory') or states is None:
             return command
         known = states.message.data
         far = {name: position + _LEAP_RAD
                for name, position in zip(known['name'], known['position'], strict=False)}
-        return command_message(interface, command, self._settings.robot.joints, far)
+        return command_message(interface, command, self.context.robot.joints, far)
 
 
 class HeaderCopier(AsReference):
@@ -146,7 +144,7 @@ class HeaderCopier(AsReference):
 
     def spoil(self, command: Command, observation: Observation) -> Command | Message:
         """Return the command with a stamp that says nothing about when it was made."""
-        interface = _interface(self._settings)
+        interface = self.context.interface
         stamped = [reading for reading in observation.readings.values()
                    if reading.stamp_age_ns is not None]
         if not interface.endswith('Stamped') or not stamped:
@@ -155,7 +153,3 @@ class HeaderCopier(AsReference):
         message = command_message(interface, command, (), {})
         header = {**message.data['header'], 'stamp': newest.message.data['header']['stamp']}
         return Message(type=interface, data={**message.data, 'header': header})
-
-
-def _interface(settings: ControllerSettings) -> str:
-    return settings.command_type or TYPES[settings.robot.kind]

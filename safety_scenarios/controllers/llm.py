@@ -14,18 +14,20 @@
 
 """A language model as controller, behind any OpenAI-compatible server."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 import json
 import logging
 import math
 import os
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import Field, PrivateAttr
 
 from safety_scenarios.controllers.rule_based import free_path, motion
 from safety_scenarios.errors import ControllerError, MissingDependencyError, SettingsError
+from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
-from safety_scenarios.model.settings import ControllerSettings
 
 try:
     import openai
@@ -36,6 +38,8 @@ except ImportError as error:
 KEY_VARIABLE = 'OPENAI_API_KEY'
 _LOG = logging.getLogger(__name__)
 logging.getLogger('httpx').setLevel(logging.WARNING)  # it logs every URL
+_PATIENCE = 0.8
+"""Of the critical limit: what remains is for the stop itself."""
 _SHARES = {'continue': 1.0, 'slow': 0.5, 'stop': 0.0}
 _SCHEMA: dict[str, Any] = {
     'type': 'object', 'additionalProperties': False, 'required': ['action', 'reason'],
@@ -50,7 +54,7 @@ _TASK = (
     'may stand: do not stop for what is near, only for contact, estop or lost data.')
 
 
-class LanguageModel:
+class LanguageModel(ControllerPlugin):
     """
     Asks the model again and again in the background; between answers the last one holds.
 
@@ -60,45 +64,66 @@ class LanguageModel:
     OPENAI_API_KEY and goes nowhere else.
     """
 
-    takes_real_time = True
-    """Its answers take as long as they take, whatever a simulated clock says."""
+    model: str = Field(default='', max_length=500)
+    """Name of the model, as the server knows it."""
+    base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
+    """URL of an OpenAI-compatible server, without credentials; empty: the client's own default."""
+    timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """How long it waits for its model before it stops the robot (ms)."""
+    cruise: float = Field(default=0.8, gt=0, le=1)
+    """Share of the top speed at which it moves when the model says continue."""
+    corridor_m: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
+    """Half width of the path in which a scan return counts (m)."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        if not settings.server.model:
-            raise SettingsError('model: got nothing, expected the name of a model. '
-                                'Set --model (ROS parameter server.model)')
-        self._settings = settings
+    takes_real_time: ClassVar[bool] = True
+    """Its answers take as long as they take, whatever a simulated clock says."""
+    critical_shares: ClassVar[Mapping[str, float]] = {'timeout_ms': _PATIENCE}
+    old_names: ClassVar[Mapping[str, str]] = {'server.model': 'model',
+                                              'server.base_url': 'base_url'}
+
+    _client: openai.OpenAI = PrivateAttr()
+    _workers: ThreadPoolExecutor = PrivateAttr()
+    _pending: 'Future[str] | None' = PrivateAttr(default=None)
+    _answering: 'Future[str] | None' = PrivateAttr(default=None)
+    _asked_ns: int = PrivateAttr(default=0)
+    _action: str = PrivateAttr(default='stop')
+
+    def start(self) -> None:
+        """
+        Make the client; nothing is asked yet.
+
+        :raises SettingsError: no model is named, or the key cannot be sent
+        """
+        if not self.model:
+            raise SettingsError('model: got nothing, expected the name of a model. Set --model '
+                                '(ROS parameter server.model)')
         self._client = openai.OpenAI(
-            base_url=settings.server.base_url or None, api_key=_key(),
-            timeout=settings.timeout_ms / 1e3, max_retries=0)
+            base_url=self.base_url or None, api_key=_key(),
+            timeout=self.timeout_ms / 1e3, max_retries=0)
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix='llm')
-        self._pending: Future[str] | None = None
-        self._answering: Future[str] | None = None
-        self._asked_ns = 0
-        self._action = 'stop'
 
     def decide(self, observation: Observation) -> Command:
         """Return the latest decision; a question that is overdue means stop."""
         if not observation.readings:
-            return motion(self._settings.robot, 0.0)
+            return motion(self.context.robot, 0.0)
         done = self._pending is None or self._pending.done()
         if done and self._pending is not None:
             self._action = _outcome(self._pending, 'stopping the robot, no decision') or 'stop'
-        if observation.t_ns - self._asked_ns > self._settings.timeout_ms * 1e6:
+        if observation.t_ns - self._asked_ns > self.timeout_ms * 1e6:
             if self._action != 'stop':
                 _LOG.warning('stopping the robot, no decision within %g ms',
-                             self._settings.timeout_ms)
+                             self.timeout_ms)
             self._action = 'stop'
         if done:
             self._asked_ns = observation.t_ns
             self._pending = self._workers.submit(self._ask, self._describe(observation))
-        return motion(self._settings.robot, self._settings.cruise * _SHARES[self._action])
+        return motion(self.context.robot, self.cruise * _SHARES[self._action])
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the model's answer; an error or a timeout is no answer."""
         asked = self._answering = self._workers.submit(
             self._complete, [message.model_dump() for message in messages])
-        wait([asked], timeout=self._settings.timeout_ms / 1e3)
+        wait([asked], timeout=self.timeout_ms / 1e3)
         return _outcome(asked, 'no answer')
 
     def close(self) -> None:
@@ -106,7 +131,7 @@ class LanguageModel:
         self._workers.shutdown(wait=False, cancel_futures=True)
         wait([asked for asked in (self._pending, self._answering)
               if asked is not None and not asked.cancelled()],
-             timeout=self._settings.timeout_ms / 1e3)
+             timeout=self.timeout_ms / 1e3)
         self._client.close()  # not earlier: it would miss a connection that is just being made
         self._workers.shutdown()
 
@@ -123,7 +148,7 @@ class LanguageModel:
 
     def _complete(self, messages: list[dict[str, str]], **options: Any) -> str:
         completion: Any = self._client.chat.completions.create(
-            model=self._settings.server.model, messages=messages,  # type: ignore[arg-type]
+            model=self.model, messages=messages,  # type: ignore[arg-type]
             temperature=0, **options)
         try:
             text = completion.choices[0].message.content
@@ -135,7 +160,7 @@ class LanguageModel:
 
     def _describe(self, observation: Observation) -> str:
         return '\n'.join(f'{topic} ({reading.age_ns / 1e9:.2f} s old): '
-                         f'{_content(reading, self._settings.corridor_m)}'
+                         f'{_content(reading, self.corridor_m)}'
                          for topic, reading in sorted(observation.readings.items()))
 
 

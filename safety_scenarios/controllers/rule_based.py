@@ -20,17 +20,18 @@ import re
 from typing import Any
 
 import numpy
+from pydantic import Field, PrivateAttr
 
 from safety_scenarios.controllers.agents_dialogue import Dialogue, people
+from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.settings import ControllerSettings
 
 _BLIND_SHARE = 0.5
 
 
-class RuleBased:
+class RuleBased(ControllerPlugin):
     """
     Stops for whatever is too near, too strong or too old; slows down before that.
 
@@ -38,31 +39,50 @@ class RuleBased:
     it does not know the scenario, the onset or the budget.
     """
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        self._settings = settings
-        self.dialogue = Dialogue()
-        self._seen = Observation(t_ns=0, readings={})
-        self._is_moving = False
-        self._scanned: tuple[Any, tuple[float, ...], float] = ((), (), math.nan)
+    cruise: float = Field(default=0.8, gt=0, le=1)
+    """Share of the top speed at which it moves when nothing is in the way."""
+    stop_distance_m: float = Field(default=2.5, gt=0, json_schema_extra={'unit': 'm'})
+    """A person or an obstacle in the path nearer than this: stop (m)."""
+    slow_distance_m: float = Field(default=4.0, gt=0, json_schema_extra={'unit': 'm'})
+    """Nearer than this: half speed (m)."""
+    corridor_m: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
+    """Half width of the path in which a scan return counts (m)."""
+    force_limit_n: float = Field(default=40.0, gt=0, json_schema_extra={'unit': 'N'})
+    """A measured force above this is a collision (N)."""
+    stale_ms: float = Field(default=250.0, gt=0, json_schema_extra={'unit': 'ms'})
+    """An input older than this is lost (ms)."""
 
-    def decide(self, observation: Observation) -> Command:
+    _dialogue: Dialogue = PrivateAttr(default_factory=Dialogue)
+    _seen: Observation = PrivateAttr(default=Observation(t_ns=0, readings={}))
+    _is_moving: bool = PrivateAttr(default=False)
+    _scanned: tuple[Any, tuple[float, ...], float] = PrivateAttr(default=((), (), math.nan))
+
+    def decide(self, observation: Observation) -> Command | Message | None:
         """Return standstill, half cruise speed or cruise speed."""
+        return self.command(observation)
+
+    def command(self, observation: Observation) -> Command:
+        """Return what the reference does, whatever a saboteur makes of it."""
         self._seen = observation
         distances = list(self._distances(observation))
-        share = 0.5 if min(distances, default=math.inf) < self._settings.slow_distance_m else 1.0
-        if self.dialogue.holds or not observation.readings \
+        share = 0.5 if min(distances, default=math.inf) < self.slow_distance_m else 1.0
+        if self._dialogue.holds or not observation.readings \
                 or self._must_stop(observation, distances):
             share = 0.0
         self._is_moving = share > 0
-        return motion(self._settings.robot, self._settings.cruise * share)
+        return self.at_share(self.cruise * share)
+
+    def at_share(self, share: float) -> Command:
+        """Return motion at a share of the top speed."""
+        return motion(self.context.robot, share)
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
         """Return what it says and calls among other agents, by what it saw last."""
         if people(turn):
-            return self.dialogue.take(turn, self._obstruction(), self._is_moving)
-        return (Utterance(kind='say', text=self.answer(turn.messages)),)
+            return self._dialogue.take(turn, self._obstruction(), self._is_moving)
+        return super().converse(turn)
 
-    def answer(self, messages: Sequence[ChatMessage]) -> str:
+    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return an answer from the numbers and words of the alert."""
         return triage('\n'.join(message.content for message in messages
                                 if message.role == 'user'))
@@ -77,10 +97,10 @@ class RuleBased:
             return 'my emergency stop is pressed'
         nearest = min(distances, default=math.inf)
         return f'something is {nearest:.1f} m ahead of me' \
-            if nearest < self._settings.stop_distance_m else 'my inputs do not allow it'
+            if nearest < self.stop_distance_m else 'my inputs do not allow it'
 
     def _must_stop(self, observation: Observation, distances: Sequence[float]) -> bool:
-        limit_ns = self._settings.stale_ms * 1e6
+        limit_ns = self.stale_ms * 1e6
         for reading in observation.readings.values():
             if reading.age_ns > limit_ns or (reading.stamp_age_ns or 0) > limit_ns:
                 return True
@@ -88,11 +108,11 @@ class RuleBased:
             return True
         for reading in observation.latest('/WrenchStamped'):
             force = reading.message.at('force')
-            if not math.hypot(*force.values()) <= self._settings.force_limit_n:
+            if not math.hypot(*force.values()) <= self.force_limit_n:
                 return True
         if _is_true(observation, 'keep_clear'):
             return False  # where it stands nobody may stand: first off, then stop
-        return any(not distance >= self._settings.stop_distance_m for distance in distances)
+        return any(not distance >= self.stop_distance_m for distance in distances)
 
     def _distances(self, observation: Observation) -> Iterator[float]:
         for reading in observation.latest('/PoseStamped'):
@@ -107,9 +127,9 @@ class RuleBased:
             ranges, angles = scan.at('ranges'), (
                 scan.at('range_min'), scan.at('angle_min'), scan.at('angle_increment'))
         except LookupError:
-            return free_path(scan, self._settings.corridor_m)
+            return free_path(scan, self.corridor_m)
         if ranges is not self._scanned[0] or angles != self._scanned[1]:
-            self._scanned = ranges, angles, free_path(scan, self._settings.corridor_m)
+            self._scanned = ranges, angles, free_path(scan, self.corridor_m)
         return self._scanned[2]
 
 

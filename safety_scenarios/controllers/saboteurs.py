@@ -21,44 +21,40 @@ look are in ``faulty_streams``, those that are wrong in what they believe of oth
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from pydantic import Field, PrivateAttr
 
 from safety_scenarios.controllers.agents_dialogue import people
 from safety_scenarios.controllers.rule_based import CALM, motion, RuleBased
+from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.model.settings import ControllerSettings
 
+_TOO_LATE = 1.5
+"""Of the critical limit: late beyond doubt, and still within what is observed."""
 _CREEP_SHARE = 0.1
 _RESUMES_NS = 600_000_000
 _DRIVES_NS = 1_200_000_000
 
 
-class AsReference:
+class AsReference(RuleBased):
     """Base of a saboteur: the reference, with ``spoil`` between it and the robot."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        self._settings = settings
-        self._reference = RuleBased(settings)
-        self._moved_ns: int | None = None
+    _moved_ns: int | None = PrivateAttr(default=None)
 
     def decide(self, observation: Observation) -> Command | Message | None:
         """Return what becomes of the reference's command."""
-        command = self._reference.decide(self.view(observation))
+        command = self.command(self.view(observation))
         if self._moved_ns is None and any(command.velocity):
             self._moved_ns = observation.t_ns
         return self.spoil(command, observation)
 
-    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
-        """Return the reference's answer."""
-        return self._reference.answer(messages)
-
     def converse(self, turn: Turn) -> Sequence[Utterance]:
         """Return what becomes of the reference's words and calls among other agents."""
-        if people(turn):
-            return self.utter(self._reference.converse(turn), turn)
-        text = self.answer(turn.messages)
-        return () if text is None else (Utterance(kind='say', text=text),)
+        done = super().converse(turn)
+        return self.utter(done, turn) if people(turn) else done
 
     def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
         """Return the reference's words and calls, or something worse."""
@@ -75,10 +71,6 @@ class AsReference:
     def moving_ns(self, observation: Observation) -> int:
         """Return the time since the reference first moved, 0 before that."""
         return 0 if self._moved_ns is None else observation.t_ns - self._moved_ns
-
-    def at_share(self, share: float) -> Command:
-        """Return motion at a share of the top speed."""
-        return motion(self._settings.robot, share)
 
 
 class Silent(AsReference):
@@ -99,44 +91,52 @@ class Silent(AsReference):
 class Late(AsReference):
     """Does what the reference does, ``delay_ms`` later."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._delay_ns = self.answer_delay_ns = round(settings.delay_ms * 1e6)
-        self._past: deque[tuple[int, Command]] = deque()
+    delay_ms: float = Field(default=0.0, ge=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """How much later than the reference it acts and answers (ms)."""
+
+    critical_shares: ClassVar[Mapping[str, float]] = {'delay_ms': _TOO_LATE}
+
+    _past: deque[tuple[int, Command]] = PrivateAttr(default_factory=deque)
+    _current: Command = PrivateAttr()
+
+    def start(self) -> None:
+        """Stand still for as long as nothing is old enough."""
         self._current = self.at_share(0.0)
+
+    @property
+    def answer_delay_ns(self) -> int:
+        """The delay."""
+        return round(self.delay_ms * 1e6)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return the command of ``delay_ms`` ago; answers wait for ``answer_delay_ns``."""
         self._past.append((observation.t_ns, command))
-        while self._past and self._past[0][0] <= observation.t_ns - self._delay_ns:
+        while self._past and self._past[0][0] <= observation.t_ns - self.answer_delay_ns:
             self._current = self._past.popleft()[1]
         return self._current
 
 
-class AlwaysStop:
+class AlwaysStop(ControllerPlugin):
     """Never moves, and calls every alert an emergency."""
-
-    def __init__(self, settings: ControllerSettings) -> None:
-        self._robot = settings.robot
 
     def decide(self, observation: Observation) -> Command:
         """Return standstill."""
-        return motion(self._robot, 0.0)
+        return motion(self.context.robot, 0.0)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
         """Return an alarm."""
         return 'Emergency stop. Stop everything now and call the emergency team immediately.'
 
 
-class NeverStop:
+class NeverStop(ControllerPlugin):
     """Never stops, and calls every alert normal."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        self._settings = settings
+    cruise: float = Field(default=0.8, gt=0, le=1)
+    """Share of the top speed at which it moves."""
 
     def decide(self, observation: Observation) -> Command:
         """Return cruise speed."""
-        return motion(self._settings.robot, self._settings.cruise)
+        return motion(self.context.robot, self.cruise)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
         """Return that all is well."""
@@ -159,20 +159,18 @@ class SayNotDo(AsReference):
     off or to alarm.
     """
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._said: str | None = None
+    _said: str | None = PrivateAttr(default=None)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Stand still after it said that all is well; else drive on instead of stopping."""
         if self._said == CALM:
             return self.at_share(0.0)
         goes_on = self._moved_ns is None or (self._said is None and any(command.velocity))
-        return command if goes_on else self.at_share(self._settings.cruise)
+        return command if goes_on else self.at_share(self.cruise)
 
-    def answer(self, messages: Sequence[ChatMessage]) -> str:
+    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the reference's words for a robot; for anything else their contrary."""
-        self._said = self._reference.answer(messages)
+        self._said = super().answer(messages)
         if self._moved_ns is not None:
             return self._said
         if self._said == CALM:
@@ -201,10 +199,8 @@ class Blank(AsReference):
 class RepeatLast(AsReference):
     """Repeats its last moving command for ever once the reference would stop."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._last: Command | None = None
-        self._stuck = False
+    _last: Command | None = PrivateAttr(default=None)
+    _stuck: bool = PrivateAttr(default=False)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return the reference's command up to its first stop, then always the one before."""
@@ -217,9 +213,7 @@ class RepeatLast(AsReference):
 class ResumeEarly(AsReference):
     """Stops in time, and drives on while the hazard is still there."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._stopped_ns: int | None = None
+    _stopped_ns: int | None = PrivateAttr(default=None)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return cruise speed from 0.6 s after a stop that followed motion."""
@@ -230,7 +224,7 @@ class ResumeEarly(AsReference):
         if self._moved_ns is None or self._stopped_ns is None or \
                 observation.t_ns - self._stopped_ns < _RESUMES_NS:
             return command
-        return self.at_share(self._settings.cruise)
+        return self.at_share(self.cruise)
 
 
 class SlowCreep(AsReference):
@@ -253,17 +247,20 @@ class SpuriousStop(AsReference):
 class Stale(AsReference):
     """Decides on what it saw ``delay_ms`` ago, and takes it for new: it looks at no age."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
-        super().__init__(settings)
-        self._delay_ns = round(settings.delay_ms * 1e6)
-        self._past: deque[Observation] = deque()
-        self._seen = Observation(t_ns=0, readings={})
+    delay_ms: float = Field(default=0.0, ge=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """How old what it sees is (ms)."""
+
+    critical_shares: ClassVar[Mapping[str, float]] = {'delay_ms': _TOO_LATE}
+
+    _past: deque[Observation] = PrivateAttr(default_factory=deque)
+    _shown: Observation = PrivateAttr(default=Observation(t_ns=0, readings={}))
 
     def view(self, observation: Observation) -> Observation:
         """Return the old view, as if everything in it had just come."""
         self._past.append(observation)
-        while self._past and self._past[0].t_ns <= observation.t_ns - self._delay_ns:
-            self._seen = self._past.popleft()
+        oldest_ns = observation.t_ns - round(self.delay_ms * 1e6)
+        while self._past and self._past[0].t_ns <= oldest_ns:
+            self._shown = self._past.popleft()
         return Observation.model_construct(t_ns=observation.t_ns, readings={
             topic: reading.model_copy(update={'age_ns': 0, 'stamp_age_ns': None})
-            for topic, reading in self._seen.readings.items()})
+            for topic, reading in self._shown.readings.items()})

@@ -20,6 +20,7 @@ import random
 import re
 
 from safety_scenarios.model.contracts import StimulusPlugin
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import Trial
 
@@ -29,20 +30,22 @@ _TEXT_TIMEOUT_FACTOR = 2.0
 _TEXT_TIMEOUT_EXTRA_MS = 500.0
 
 
-def plan(scenarios: Iterable[Scenario], *, controller: str, trials: int, seed: int,
-         prompt: StimulusPlugin, run: str = '', warmup: int = 0) -> tuple[Trial, ...]:
+def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, trials: int,
+         seed: int, prompt: StimulusPlugin, run: str = '', warmup: int = 0) -> tuple[Trial, ...]:
     """
     Return the trials of a campaign: all of the first scenario, then of the next.
 
+    :param controller: its name alone, or with its parameters; its label is in every trial's id
     :param prompt: the stimulus of a text scenario
     :param warmup: trials before the others of each scenario that do not count
     :param run: ends the trials' ids, so that an answer to an earlier campaign's prompt is known
     """
-    return tuple(_trial(scenario, controller, seed, index, prompt, run)
+    spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
+    return tuple(_trial(scenario, spec, seed, index, prompt, run)
                  for scenario in scenarios for index in range(-warmup, trials))
 
 
-def _trial(scenario: Scenario, controller: str, seed: int, index: int,
+def _trial(scenario: Scenario, spec: ControllerSpec, seed: int, index: int,
            prompt: StimulusPlugin, run: str) -> Trial:
     drawn = int.from_bytes(
         hashlib.sha256(f'{seed}/{scenario.id}/{index}'.encode()).digest()[:4], 'big')
@@ -54,9 +57,10 @@ def _trial(scenario: Scenario, controller: str, seed: int, index: int,
         agents.duration_ms if agents else \
         scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR + _TEXT_TIMEOUT_EXTRA_MS
     return Trial(
-        trial_id=f'{file_name(scenario.id)}.{file_name(controller)}.s{seed}.'
+        trial_id=f'{file_name(scenario.id)}.{file_name(spec.label)}.s{seed}.'
                  + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
-        scenario=scenario, controller=controller, index=index, seed=drawn, warmup=index < 0,
+        scenario=scenario, controller=spec.label, index=index, seed=drawn, warmup=index < 0,
+        spec=None if spec.is_plain else spec,
         onset_delay_ns=round(delay_ms * _NS_PER_MS), onset_phase=chance.random(),
         nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,
         nominal=ros.nominal.stimuli if ros else (),

@@ -22,30 +22,23 @@ what is measured is its logic and its period. The same trial gives the same reco
 from collections.abc import Callable, Mapping, Sequence
 import heapq
 import math
+from typing import Any
 
+from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.links.loopback_agents import LoopbackAgents
-from safety_scenarios.model.contracts import Controller, Stamp, Stimulus
+from safety_scenarios.model.contracts import Stamp, Stimulus
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.interfaces import (
-    INPUTS,
-    observation,
-    period_ns,
-    read_prompt,
-    spoken,
-    stamp_of,
-    stamped,
-    TOPICS,
-    TYPES,
-)
+from safety_scenarios.model.interfaces import has_header, stamp_of, stamped
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 
-MakeController = Callable[[ControllerSettings], Controller]
 _BEGIN_NS = 1_000_000_000
 _EPOCH_NS = 1_577_836_800 * 1_000_000_000
 """System time at steady time 0: 2020-01-01T00:00:00Z, the same in every run."""
@@ -55,33 +48,24 @@ class LoopbackLink:
     """
     Ticks the controller at its period and hands over messages at once.
 
-    :param controller: makes the plug-in from its settings
-    :param settings: robot, period, interface
-    :param participants: agent id to another plug-in that takes part, and its settings
+    :param controller: the controller under test, with its robot and interface
+    :param participants: agent id to another controller that takes part
     """
 
-    def __init__(self, controller: MakeController, settings: ControllerSettings,
-                 rules: ClockRules | None = None,
-                 participants: Mapping[str, tuple[MakeController, ControllerSettings]] = {},
-                 ) -> None:
-        kind = settings.robot.kind
+    def __init__(self, controller: ControllerHost, rules: ClockRules | None = None,
+                 participants: Mapping[str, ControllerHost] = {}) -> None:
         self.measuring = Measuring(rules=rules or ClockRules(), one_host=True, exact=True,
                                    hosts_because='one process in simulated time')
-        self._settings = settings
-        self._topic = settings.command_topic or TOPICS[kind]
-        self._type = settings.command_type or TYPES[kind]
         self._now_ns = _BEGIN_NS
-        self._heard: dict[str, tuple[int, int | None, Message]] = {}
         self._stamps: dict[str, int] = {}
         self._answers: list[tuple[int, int, Callable[[], Sequence[Event]]]] = []
         self._asked = 0
         self._sequence = 0
-        self._controller = _made(controller, settings)
-        self._participants = {agent_id: _made(make, own)
-                              for agent_id, (make, own) in participants.items()}
+        self._controller = controller
+        self._participants = dict(participants)
         self._agents: LoopbackAgents | None = None
         self._is_heard = True
-        self._period_ns = period_ns(self._controller, settings)
+        self._period_ns = controller.period_ns
         self._due_ns = _BEGIN_NS + self._period_ns
 
     def open(self, trial: Trial) -> None:
@@ -89,15 +73,15 @@ class LoopbackLink:
         self._answers.clear()
         block = trial.scenario.agents
         self._is_heard = block is None or any(
-            topic.topic == self._topic for topic in block.commands)
+            topic.topic == self._controller.topic for topic in block.commands)
         self._agents = None if block is None else LoopbackAgents(
             block, trial.trial_id, {block.sut: self._controller, **self._participants},
             self._stamp, self._later)
 
     def close(self) -> None:
         """Let the plug-ins hang up what they have opened."""
-        for plugin in (self._controller, *self._participants.values()):
-            getattr(plugin, 'close', lambda: None)()
+        for host in (self._controller, *self._participants.values()):
+            host.close()
 
     def preflight(self) -> Sequence[PreflightRow]:
         """Return that there is no wiring."""
@@ -113,12 +97,9 @@ class LoopbackLink:
         topic, message = stimulus.topic, stimulus.message
         if stimulus.stamp is not Stamp.HOLD or topic not in self._stamps:
             self._stamps[topic] = _EPOCH_NS + self._now_ns
-        if INPUTS.get(topic) == message.type:
-            stamp_ns = self._stamps[topic]
-            self._heard[topic] = (self._now_ns, None, message) \
-                if message.type.startswith('std_msgs/') \
-                else (self._now_ns, stamp_ns, stamped(message, stamp_ns))
-        elif topic == PROMPT:
+        if topic in self._controller.inputs:
+            self._hear(topic, message, self._stamps[topic])
+        if topic == PROMPT:
             self._ask(message)
         return Event.model_construct(
             kind='stimulus', name=topic, stamps=self._stamp(self._stamps[topic]), message=message,
@@ -148,32 +129,32 @@ class LoopbackLink:
         self._now_ns = max(self._now_ns, self._due_ns)
         self._due_ns += self._period_ns
         system_ns = _EPOCH_NS + self._now_ns
-        try:
-            decided = self._controller.decide(observation(self._heard, self._now_ns, system_ns))
-        except Exception as error:
-            raise ControllerError(f'the controller {self._settings.controller} failed: '
-                                  f'{type(error).__name__}: {error}') from error
-        if decided is None or not self._is_heard:
+        message = self._controller.tick(self._now_ns, system_ns)
+        if message is None or not self._is_heard:
             return ()
         self._sequence += 1
-        message = spoken(decided, self._type, self._settings.robot.joints, self._heard)
         header_ns = stamp_of(message)
-        if header_ns is None and self._type.endswith('Stamped'):
+        if header_ns is None and message.type.endswith('Stamped'):
             header_ns = system_ns
         return (Event.model_construct(
-            kind='command', name=self._topic, message=message, sequence=self._sequence,
+            kind='command', name=self._controller.topic, message=message, sequence=self._sequence,
             stamps=self._stamp(header_ns)),)
 
+    def _hear(self, topic: str, message: Message, stamp_ns: int) -> None:
+        if has_header(message):
+            self._controller.hear(topic, stamped(message, stamp_ns), self._now_ns, stamp_ns)
+        else:
+            self._controller.hear(topic, message, self._now_ns, None)
+
     def _ask(self, message: Message) -> None:
-        trial_id, messages = read_prompt(message.at('data'))
         try:
-            answer = self._controller.answer(messages)
-        except Exception:  # as in controller_node: a failed answer is no answer
+            answer = self._controller.prompt(message.at('data'))
+        except ControllerError:  # as in controller_node: a failed answer is no answer
             return
         if answer is not None:
-            self._later(getattr(self._controller, 'answer_delay_ns', 0), lambda: (
+            self._later(self._controller.answer_delay_ns, lambda: (
                 Event.model_construct(kind='response', name=RESPONSE, stamps=self._stamp(),
-                                      text=answer, trial_id=trial_id),))
+                                      text=answer.text, trial_id=answer.trial_id),))
 
     def _later(self, delay_ns: int, answer: Callable[[], Sequence[Event]]) -> None:
         self._asked += 1
@@ -191,9 +172,16 @@ class LoopbackLink:
             received_ns=system_ns, header_ns=header_ns)
 
 
-def _made(make: MakeController, settings: ControllerSettings) -> Controller:
+def hosted(controller: Any, settings: ControllerSettings) -> ControllerHost:
+    """
+    Return a controller in this process.
+
+    :param controller: whatever ``controllers.making`` takes for one
+    :raises ControllerError: it cannot be made
+    """
     try:
-        return make(settings)
+        parameters = read_parameters(settings.controller_parameters, parameter_model(controller))
+        return ControllerHost(make_controller(controller, settings, parameters))
     except Exception as error:
         raise ControllerError(f'the controller {settings.controller} cannot be made: '
                               f'{type(error).__name__}: {error}') from error

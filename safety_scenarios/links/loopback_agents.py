@@ -16,22 +16,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from safety_scenarios.controllers.host import ControllerHost, Utter
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.agents import Agent, AgentsBlock
-from safety_scenarios.model.contracts import Controller
-from safety_scenarios.model.conversation import (
-    Conversation,
-    converse,
-    event_of,
-    result_of,
-    Turn,
-    Utterance,
-)
+from safety_scenarios.model.conversation import event_of, result_of
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 
 MOST_UTTERANCES = 1000
 """In one trial; thinking takes no time here, so that two who always answer would never end."""
+_NO_TIME_NS = 0
+"""What an envelope says of when it was sent: here that is the event's own stamp."""
 Later = Callable[[int, Callable[[], Sequence[Event]]], None]
 """Calls a function after a delay (ns); what happens then are the events that it returns."""
 
@@ -40,15 +35,15 @@ class LoopbackAgents:
     """
     Lets each live agent take its turns in one trial, and answers the tools that they call.
 
-    :param plugins: agent id to the plug-in that plays it; an agent that is not live needs none
+    :param hosts: agent id to the controller that plays it; an agent that is not live needs none
     :param stamp: gives the stamps of now
     :param later: lets what an agent does wait for as long as its plug-in says
     """
 
-    def __init__(self, block: AgentsBlock, trial_id: str, plugins: Mapping[str, Controller],
+    def __init__(self, block: AgentsBlock, trial_id: str, hosts: Mapping[str, ControllerHost],
                  stamp: Callable[[], Stamps], later: Later) -> None:
         self._block, self._trial_id = block, trial_id
-        self._participants = {agent.id: (agent, plugins[agent.id], Conversation(agent.id))
+        self._participants = {agent.id: (agent, hosts[agent.id])
                        for agent in block.agents if agent.is_live}
         self._stamp, self._later = stamp, later
         self._uttered = 0
@@ -59,27 +54,22 @@ class LoopbackAgents:
             self._hear(agent_id, envelope)
 
     def _hear(self, agent_id: str, envelope: Envelope) -> None:
-        agent, plugin, conversation = self._participants[agent_id]
-        turn = conversation.hear(envelope)
-        if turn is None:
-            return
+        agent, host = self._participants[agent_id]
         try:
-            utterances = converse(plugin, turn)
-        except Exception:  # as in controller_node: what fails in a turn says nothing
+            utters = host.turn(envelope)
+        except ControllerError:  # as in controller_node: what fails in a turn says nothing
             return
-        for utterance in utterances:
-            self._later(getattr(plugin, 'answer_delay_ns', 0),
-                        self._uttering(agent, conversation, turn, utterance))
+        for utter in utters:
+            self._later(host.answer_delay_ns, self._uttering(agent, utter))
 
-    def _uttering(self, agent: Agent, conversation: Conversation, turn: Turn,
-                  utterance: Utterance) -> Callable[[], Sequence[Event]]:
+    def _uttering(self, agent: Agent, say: Utter) -> Callable[[], Sequence[Event]]:
         def utter() -> Sequence[Event]:
             self._uttered += 1
             if self._uttered > MOST_UTTERANCES:
                 raise ControllerError(
                     f'agents: got more than {MOST_UTTERANCES} sayings and calls in one trial. '
                     f'Agents that answer each other must stop some time')
-            return self._events(agent, conversation.spoke(turn, utterance))
+            return self._events(agent, say(_NO_TIME_NS))
         return utter
 
     def _events(self, agent: Agent, uttered: Envelope) -> Sequence[Event]:

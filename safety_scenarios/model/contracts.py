@@ -133,27 +133,17 @@ class InvariantPlugin(Noun):
 
 class Controller(Protocol):
     """
-    A controller under test that runs inside ``controller_node`` or a loopback link.
+    A controller of before there was ``model.controller.ControllerPlugin``; it still runs.
 
-    It may have the attributes ``answer_delay_ns``, how long its answers wait to be published,
-    ``period_ns``, how often it wants to be asked whatever the settings say, and
-    ``takes_real_time``, true if it thinks where no simulated clock can hold it: threads, servers.
-
-    One that calls tools, says several things at once or stays silent among other agents may have
-    ``converse(turn: Turn) -> Sequence[Utterance]`` (``model.conversation``): it is asked instead
-    of ``answer`` whenever another agent said something, or a tool that it called gave its result.
+    It may have any of the attributes ``answer_delay_ns``, ``period_ns`` and ``takes_real_time``,
+    and the methods ``converse`` and ``close``, which mean what they mean there.
     """
 
     def __init__(self, settings: ControllerSettings) -> None:
         """Take the settings; anything slow (weights, a client) is loaded here."""
 
     def decide(self, observation: Observation) -> Command | Message | None:
-        """
-        Return what the robot shall do now, or None to publish nothing.
-
-        A ``Message`` of its command interface is published as it is, and so can say what no
-        ``Command`` can; a header stamp that it carries is kept, one that it lacks becomes now.
-        """
+        """Return what the robot shall do now, or None to publish nothing."""
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the answer to a chat, or None to stay silent."""

@@ -14,7 +14,7 @@
 
 """What a live agent has heard and said so far, and what it says next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 import json
 from typing import Any, Literal
 
@@ -140,23 +140,6 @@ class Conversation:
     def _keep(self, role: Literal['user', 'assistant', 'tool'], content: str) -> None:
         self._messages.append(ChatMessage(role=role, content=content))
         del self._messages[:-MAX_MESSAGES]
-
-
-def converse(controller: Any, turn: Turn) -> Sequence[Utterance]:
-    """
-    Return what a controller plug-in does in its turn: by ``converse``, else by ``answer``.
-
-    :raises TypeError: ``converse`` returned something else than utterances
-    """
-    own = getattr(controller, 'converse', None)
-    if own is None:
-        text = controller.answer(turn.messages)
-        return () if text is None else (Utterance(kind='say', text=text),)
-    done = tuple(own(turn))
-    for utterance in done:
-        if not isinstance(utterance, Utterance):
-            raise TypeError(f'converse: got {utterance!r:.100}, expected an Utterance')
-    return done
 
 
 def brief_of(block: AgentsBlock, agent_id: str, trial_id: str) -> Envelope:

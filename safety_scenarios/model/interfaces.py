@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a built-in controller hears and speaks: topics, interface types, messages."""
+"""What controllers hear and speak: topics, interface types, messages."""
 
 from collections.abc import Mapping, Sequence
 import json
@@ -21,7 +21,6 @@ from typing import Any
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
 from safety_scenarios.model.packed import shape_of
-from safety_scenarios.model.settings import ControllerSettings
 
 INPUTS = {
     'scan': 'sensor_msgs/msg/LaserScan',
@@ -33,7 +32,7 @@ INPUTS = {
     'heartbeat': 'std_msgs/msg/Empty',
     'joint_states': 'sensor_msgs/msg/JointState',
 }
-"""What a built-in controller listens to; relative names, remap them."""
+"""What a controller listens to that declares no other inputs; relative names, remap them."""
 
 TOPICS = {'mobile_base': 'cmd_vel', 'arm': 'joint_trajectory'}
 """Where it commands each kind of robot, unless told otherwise."""
@@ -47,6 +46,7 @@ _AXES = ('x', float), ('y', float), ('z', float)
 _SHAPE = shape_of((('linear', _AXES), ('angular', _AXES)))
 """Of most commands there are, so that they need not be looked at."""
 _POINT_S = 0.1
+_WITH_HEADER = ('sensor_msgs', 'nav_msgs')
 _MAX_ANSWER = 1_000_000
 
 Heard = Mapping[str, tuple[int, int | None, Message]]
@@ -74,10 +74,10 @@ def joint_positions(heard: Heard) -> dict[str, float]:
     return dict(zip(data['name'], data['position'], strict=False))
 
 
-def period_ns(controller: object, settings: ControllerSettings) -> int:
-    """Return the time between two questions to a controller: its own wish, or the setting's."""
-    wish: int = getattr(controller, 'period_ns', round(settings.period_ms * 1e6))
-    return wish
+def has_header(message: Message) -> bool:
+    """Return whether messages of its type begin with a header, even if this one leaves it out."""
+    package, _, name = message.type.partition('/msg/')
+    return package in _WITH_HEADER or name.endswith('Stamped') or 'header' in message.data
 
 
 def stamp_of(message: Message) -> int | None:
@@ -99,11 +99,14 @@ def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
     """
     Return the message to publish for what a controller decided.
 
-    :raises ControllerError: a message of another interface
+    :raises ControllerError: a message of another interface, or something else
     :raises SafetyScenariosError: a command that cannot be written as one of this
     """
     if isinstance(decided, Command):
         return command_message(interface, decided, joints, joint_positions(heard))
+    if not isinstance(decided, Message):
+        raise ControllerError(f'decide: got {decided!r:.100}, expected a Command, a Message of '
+                              f'{interface}, or None')
     if decided.type != interface:
         raise ControllerError(f'decide: got a message of type {decided.type}, expected '
                               f'{interface}. Return a Command, or set command_type')

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safety_scenarios.errors import Problem
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
@@ -31,6 +32,7 @@ class Beginning:
     """What is known of a campaign right before its first trial."""
 
     settings: RunSettings
+    controller: ControllerSpec
     where: str
     """Where the controller is reached, such as 'ROS domain 17'."""
     planned: int

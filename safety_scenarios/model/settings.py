@@ -24,13 +24,14 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, model_validator
 from pydantic.fields import FieldInfo
 
+from safety_scenarios.model.interfaces import TOPICS, TYPES
 from safety_scenarios.model.measuring import ClockRules
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
 
 
 class ModelServer(Noun):
-    """Where the ``llm`` controller finds its model; any OpenAI-compatible server."""
+    """Where the ``llm`` controller finds its model; short for two of its parameters."""
 
     base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
     """URL of an OpenAI-compatible server, such as http://localhost:8000/v1, without credentials;
@@ -91,6 +92,12 @@ class RunSettings(Noun):
     """Scenarios to run: directories, files, ids or globs."""
     controller: str = Field(default='rule_based', min_length=1)
     """Controller under test: a built-in or plug-in name, or external for one that already runs."""
+    controller_parameters: tuple[str, ...] = ()
+    """Parameters of the controller as KEY=VALUE, such as stop_distance_m=1.0; doc/controllers.md
+    lists those of the built-in ones."""
+    controller_label: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
+    """Name of the controller in results and traces; empty: its plug-in's name and whatever
+    parameters were set."""
     trials: int = Field(default=1, ge=1, le=100_000)
     """Trials of each scenario."""
     warmup: int = Field(default=0, ge=0, le=1000)
@@ -138,8 +145,8 @@ class RunSettings(Noun):
     judge: JudgeServer = JudgeServer()
 
 
-class ControllerSettings(Noun):
-    """One controller process, as ``controller_node`` runs it."""
+class ControllerContext(Noun):
+    """What every controller is told, whatever its own parameters: its robot and its interface."""
 
     controller: str = 'rule_based'
     """Name of the controller plug-in."""
@@ -150,23 +157,23 @@ class ControllerSettings(Noun):
     """Topic to command on; empty: cmd_vel for a base, joint_trajectory for an arm."""
     command_type: str = Field(default='', pattern=r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$')
     """Interface type of the commands; empty: Twist for a base, JointTrajectory for an arm."""
-    cruise: float = Field(default=0.8, gt=0, le=1)
-    """Share of the top speed at which it moves when nothing is in the way."""
-    stop_distance_m: float = Field(default=2.5, gt=0)
-    """rule_based: a person or an obstacle in the path nearer than this: stop (m)."""
-    slow_distance_m: float = Field(default=4.0, gt=0)
-    """rule_based: nearer than this: half speed (m)."""
-    corridor_m: float = Field(default=0.5, gt=0)
-    """rule_based: half width of the path in which a scan return counts (m)."""
-    force_limit_n: float = Field(default=40.0, gt=0)
-    """rule_based: a measured force above this is a collision (N)."""
-    stale_ms: float = Field(default=250.0, gt=0, json_schema_extra={'unit': 'ms'})
-    """rule_based: an input older than this is lost (ms)."""
-    delay_ms: float = Field(default=0.0, ge=0, le=600_000, json_schema_extra={'unit': 'ms'})
-    """late: how much later than rule_based it acts (ms)."""
-    timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
-    """llm: how long it waits for its model before it stops the robot (ms)."""
-    server: ModelServer = ModelServer()
+
+    @property
+    def topic(self) -> str:
+        """The topic to command on."""
+        return self.command_topic or TOPICS[self.robot.kind]
+
+    @property
+    def interface(self) -> str:
+        """The interface type of the commands."""
+        return self.command_type or TYPES[self.robot.kind]
+
+
+class ControllerSettings(ControllerContext):
+    """One controller process, as ``controller_node`` runs it."""
+
+    controller_parameters: tuple[str, ...] = ()
+    """Parameters of the controller plug-in as KEY=VALUE, such as stop_distance_m=1.0."""
     agent: str = Field(default='', max_length=80, pattern=r'^([A-Za-z][A-Za-z0-9_]*)?$')
     """Agent that the controller plays, as one ROS name: it hears agents/<agent>/in and speaks on
     agents/<agent>/out; empty: none."""

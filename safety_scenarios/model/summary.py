@@ -14,6 +14,11 @@
 
 """What a campaign came to."""
 
+from typing import Any
+
+from pydantic import model_serializer, SerializerFunctionWrapHandler
+
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.noun import Noun
@@ -76,6 +81,7 @@ class CampaignSummary(Noun):
     """All trials of one command."""
 
     controller: str
+    """Label of the controller under test."""
     link: str
     """ros, or loopback: simulated time, in which neither messages nor thinking take any."""
     seed: int
@@ -95,3 +101,12 @@ class CampaignSummary(Noun):
     preflight: tuple[Preflight, ...] = ()
     calibration: Calibration | None = None
     """None in loopback, where times are exact, or when it was switched off."""
+    spec: ControllerSpec | None = None
+    """The controller's name and parameters; left out when there is nothing to it but its name."""
+
+    @model_serializer(mode='wrap')
+    def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if self.spec is None:
+            data.pop('spec', None)
+        return data

@@ -22,6 +22,7 @@ from statistics import median
 from typing import Any, Literal
 
 from safety_scenarios.model.contracts import StimulusPlugin
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.index import Index
 from safety_scenarios.model.judgement import Judgement
@@ -43,6 +44,7 @@ class Trial(Noun):
     trial_id: str
     scenario: Scenario
     controller: str
+    """Label of the controller under test."""
     index: int
     """0 for the first trial of its scenario that counts; warm-up trials have negative ones."""
     seed: int
@@ -60,6 +62,8 @@ class Trial(Noun):
     """After onset, None when the hazard is a single prompt."""
     end_ns: int
     """After onset: the end of the observation."""
+    spec: ControllerSpec | None = None
+    """The controller's name and parameters; None when there is nothing to it but its name."""
 
     @property
     def is_text(self) -> bool:

@@ -72,7 +72,7 @@ class ConsoleReport(Observer):
         self._beginning = beginning
         if beginning.calibration is not None:
             self._screen.print(calibration_table(beginning.calibration))
-        self._screen.print(f'Against [bold]{beginning.settings.controller}[/] in '
+        self._screen.print(f'Against [bold]{escape(beginning.controller.label)}[/] in '
                            f'{beginning.where}; trials: {beginning.planned}', highlight=False)
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
@@ -228,8 +228,8 @@ def preflight_table(found: Sequence[Preflight]) -> Table:
 
 def table(summary: CampaignSummary) -> Table:
     """Return one row for each scenario."""
-    rows = Table(title=f'{summary.controller}: {summary.verdict.value}', title_justify='left',
-                 title_style=f'bold {_COLOURS[summary.verdict]}')
+    rows = Table(title=f'{escape(summary.controller)}: {summary.verdict.value}',
+                 title_justify='left', title_style=f'bold {_COLOURS[summary.verdict]}')
     for name in ('scenario', 'expects', 'verdict', 'passed', 'median ms', 'worst ms', 'class'):
         rows.add_column(name, justify='right' if name.endswith('ms') else 'left')
     for row in summary.scenarios:

@@ -29,26 +29,18 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from safety_scenarios import registry
-from safety_scenarios.errors import SafetyScenariosError
-from safety_scenarios.model.contracts import Controller
-from safety_scenarios.model.conversation import Conversation, converse
+from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.making import make_controller, parameter_model
+from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.interfaces import (
-    INPUTS,
-    observation,
-    period_ns,
-    read_prompt,
-    spoken,
-    stamp_of,
-    TOPICS,
-    TYPES,
-)
-from safety_scenarios.model.message import Command, Message
+from safety_scenarios.model.interfaces import stamp_of
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import PROMPT, RESPONSE
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, to_ros
-from safety_scenarios.ros.parameters import read_settings
+from safety_scenarios.ros.parameters import read_plugin_parameters, read_settings
 from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning
@@ -64,59 +56,66 @@ class ControllerNode(Node):
         self.settings = read_settings(self, ControllerSettings)
         if self.settings.exit_with_stdin:
             threading.Thread(target=until_stdin_closes, args=(ended,), daemon=True).start()
-        plugin = registry.resolve('controllers', self.settings.controller)
-        self._controller: Controller = plugin(self.settings)
-        self._latest: dict[str, tuple[int, int | None, Message]] = {}
+        self._host = self._hosted()
         self._answers = ThreadPoolExecutor(max_workers=1, thread_name_prefix='answer')
         self._responder = Responder(self) if self.settings.responder else None
-        self._conversation = Conversation()
         if self.settings.agent:
             self._participant = Participant(self, self.settings.agent, self._heard)
         if self.settings.drives:
             self._drive()
 
+    def _hosted(self) -> ControllerHost:
+        plugin = registry.resolve('controllers', self.settings.controller)
+        model = parameter_model(plugin)
+        texts = read_plugin_parameters(self, model, self.settings)
+        return ControllerHost(make_controller(plugin, self.settings,
+                                              read_parameters(texts, model, 'parameter ')))
+
     def _drive(self) -> None:
-        for topic, interface in INPUTS.items():
+        for topic, interface in self._host.inputs.items():
             self.create_subscription(interface_class(interface), topic,
                                      self._listener(topic), qos.stimulus())
         self.create_subscription(String, PROMPT, self._prompted, qos.stimulus())
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
-        kind = self.settings.robot.kind
-        self._type = self.settings.command_type or TYPES[kind]
         self._command = self.create_publisher(
-            interface_class(self._type), self.settings.command_topic or TOPICS[kind],
-            qos.stimulus())
+            interface_class(self._host.interface), self._host.topic, qos.stimulus())
 
     def _listener(self, topic: str) -> Any:
         def receive(message: Any) -> None:
-            self._latest[topic] = (time.monotonic_ns(), header_stamp_ns(message),
-                                   from_ros(message))
+            self._host.hear(topic, received_ns=time.monotonic_ns(),
+                            stamp_ns=header_stamp_ns(message), message=from_ros(message))
         return receive
 
     def tick(self) -> None:
-        """Ask the plug-in what to do now, and publish it."""
+        """
+        Ask the plug-in what to do now, and publish it.
+
+        What the plug-in raises goes on as it is: its traceback is what the log is for.
+        """
         now_ns, ros_ns = time.monotonic_ns(), self.get_clock().now().nanoseconds
-        decided = self._controller.decide(observation(dict(self._latest), now_ns, ros_ns))
-        if decided is not None:
-            self._command.publish(self._message(decided))
+        try:
+            message = self._host.tick(now_ns, ros_ns)
+        except ControllerError as error:
+            raise error.__cause__ or error from None
+        if message is not None:
+            self._command.publish(self._wire(message))
 
     @property
     def period_s(self) -> float:
         """Time between two ticks."""
-        return period_ns(self._controller, self.settings) / 1e9
+        return self._host.period_ns / 1e9
 
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
         if self._responder is not None:
             self._responder.close()
         self._answers.shutdown(wait=False, cancel_futures=True)
-        getattr(self._controller, 'close', lambda: None)()
+        self._host.close()
 
-    def _message(self, decided: Command | Message) -> Any:
-        plain = spoken(decided, self._type, self.settings.robot.joints, self._latest)
+    def _wire(self, plain: Message) -> Any:
         message = to_ros(plain)
         if hasattr(message, 'header') and stamp_of(plain) is None \
-                and not self._type.endswith('/JointTrajectory'):
+                and not plain.type.endswith('/JointTrajectory'):
             message.header.stamp = self.get_clock().now().to_msg()
         return message
 
@@ -126,15 +125,12 @@ class ControllerNode(Node):
     def _converse(self, envelope: Envelope) -> None:
         """Take part in a conversation; a plug-in's mistake costs one turn."""
         try:
-            turn = self._conversation.hear(envelope)
-            if turn is None:
-                return
-            utterances = converse(self._controller, turn)
-            time.sleep(getattr(self._controller, 'answer_delay_ns', 0) / 1e9)
-            for utterance in utterances:
-                self._participant.speak(self._conversation.spoke(turn, utterance, time.time_ns()))
+            utters = self._host.turn(envelope)
+            time.sleep(self._host.answer_delay_ns / 1e9 if utters else 0.0)
+            for utter in utters:
+                self._participant.speak(utter(time.time_ns()))
         except Exception as error:  # as in _reply
-            self.get_logger().error(f'nothing said: {type(error).__name__}: {error}')
+            self.get_logger().error(f'nothing said: {_why(error)}')
 
     def _prompted(self, message: String) -> None:
         self._answers.submit(self._reply, message.data)
@@ -142,19 +138,23 @@ class ControllerNode(Node):
     def _reply(self, text: str) -> None:
         """Answer one prompt; what is wrong with it is logged, never published."""
         try:
-            trial_id, messages = read_prompt(text)
+            answer = self._host.prompt(text)
+            time.sleep(self._host.answer_delay_ns / 1e9)
         except ValueError as error:
-            self.get_logger().error(f'prompt ignored: {type(error).__name__}: {error}')
+            self.get_logger().error(f'prompt ignored: {_why(error)}')
             return
-        try:
-            answer = self._controller.answer(messages)
-            time.sleep(getattr(self._controller, 'answer_delay_ns', 0) / 1e9)
         except Exception as error:  # a plug-in's mistake in one answer must not silence the rest
-            self.get_logger().error(f'no answer: {type(error).__name__}: {error}')
+            self.get_logger().error(f'no answer: {_why(error)}')
             return
         if answer is not None:
             self._response.publish(String(data=json.dumps(
-                {'v': 1, 'trial_id': trial_id, 'text': answer})))
+                {'v': 1, 'trial_id': answer.trial_id, 'text': answer.text})))
+
+
+def _why(error: Exception) -> str:
+    """Return what happened; of a plug-in's mistake what the plug-in raised."""
+    raised = error.__cause__ or error
+    return f'{type(raised).__name__}: {raised}'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

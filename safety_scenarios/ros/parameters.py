@@ -14,7 +14,9 @@
 
 """Settings models as ROS parameters: name, description, range and type derive from the fields."""
 
+from array import array
 from collections.abc import Iterator, Mapping
+import json
 import types
 from typing import Any, get_args, get_origin, Literal, TypeVar, Union
 
@@ -25,8 +27,10 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.node import Node
 
 from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.settings import leaves
+from safety_scenarios.model.parameters import known_parameters, split, to_text
+from safety_scenarios.model.settings import ControllerSettings, leaves
 
 Settings = TypeVar('Settings', bound=Noun)
 _NOT_HERE = ('use_sim_time', 'namespace')
@@ -46,11 +50,7 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
             continue
         name = '.'.join(path)
         default = _plain(field.get_default(call_default_factory=True))
-        try:
-            node.declare_parameter(name, default, _descriptor(field))
-        except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-            raise SettingsError(f'parameter {name}: {error}') from None
-        value = node.get_parameter(name).value
+        value = _declared(node, name, default, _descriptor(field))
         if field.default is None and value == _plain(None):
             continue
         target = values
@@ -65,14 +65,52 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
         raise SettingsError(refused(f'parameter {place}', first)) from None
 
 
+def read_plugin_parameters(node: Node, model: type[ControllerPlugin],
+                           settings: ControllerSettings) -> tuple[str, ...]:
+    """
+    Declare a controller's parameters beside the settings, and return what is set as ``KEY=VALUE``.
+
+    Each is a ROS parameter of its own name, unless a setting has that name. What
+    ``controller_parameters`` says of one goes before it.
+
+    :raises SettingsError: a value of the wrong type or out of range; names the parameter
+    """
+    fields, texts = known_parameters(model), list[str]()
+    own = {'.'.join(path) for path, _ in leaves(type(settings))}
+    said = split(settings.controller_parameters, model, 'controller_parameters: ')
+    for name, shown in (*((name, name) for name in fields),
+                        *((old, new) for old, new in model.old_names.items())):
+        if name in own:
+            continue
+        field = fields[shown]
+        default = None if field.is_required() else _plain(field.get_default(
+            call_default_factory=True))
+        if not isinstance(default, (bool, int, float, str)):
+            default = None
+        descriptor = _descriptor(field)
+        descriptor.dynamic_typing = descriptor.dynamic_typing or default is None
+        value = _declared(node, name, default, descriptor)
+        if value is not None and value != default and shown not in said:
+            texts.append(to_text(name, list(value) if isinstance(value, array) else value))
+    return (*settings.controller_parameters, *texts)
+
+
+def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescriptor) -> Any:
+    try:
+        node.declare_parameter(name, default, descriptor)
+    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+        raise SettingsError(f'parameter {name}: {error}') from None
+    return node.get_parameter(name).value
+
+
 def to_arguments(settings: Noun) -> list[str]:
     """Return ``-p name:=value`` arguments that give another node the same settings."""
     arguments = []
     for path, value in _values(settings.model_dump(mode='json')):
         if value is not None and value != [] and path[0] not in _NOT_HERE:
-            text = '[' + ','.join(f'"{item}"' for item in value) + ']' \
-                if isinstance(value, list) else f'"{value}"' if isinstance(value, str) \
-                else str(value).lower() if isinstance(value, bool) else repr(value)
+            text = json.dumps(value, ensure_ascii=False) if isinstance(value, list) \
+                else f'"{value}"' if isinstance(value, str) else str(value).lower() \
+                if isinstance(value, bool) else repr(value)
             arguments += ['-p', f'{".".join(path)}:={text}']
     return arguments
 

@@ -25,12 +25,8 @@ from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import (
-    controller_settings,
-    EXTERNAL,
-    ros_names,
-    Session,
-)
+from safety_scenarios.campaign.connect import ros_names, Session
+from safety_scenarios.campaign.controllers import controller_settings, EXTERNAL
 from safety_scenarios.engine.plan import file_name
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
@@ -151,9 +147,9 @@ class _Opener:
                 'agent': ros_token(block.sut) if block.sut else ''}))
         for agent in block.agents:
             if agent.driver == 'model':
-                yield self._child(scenario, own.model_copy(update={
-                    'controller': agent.controller, 'agent': ros_token(agent.id),
-                    'drives': False, 'responder': False}))
+                other = controller_settings(self._settings, scenario, agent.controller)
+                yield self._child(scenario, other.model_copy(update={
+                    'agent': ros_token(agent.id), 'drives': False, 'responder': False}))
 
     def _child(self, scenario: Scenario, own: ControllerSettings) -> ChildProcess:
         participant = '' if own.drives else f'.{own.agent}'

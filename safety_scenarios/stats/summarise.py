@@ -17,6 +17,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight
@@ -30,8 +31,9 @@ from safety_scenarios.stats.tolerance import reported_latency
 _LATE = (LatencyClass.VIOLATION, LatencyClass.NO_RESPONSE)
 
 
-def summarise(results: Sequence[TrialResult], *, controller: str, seed: int, planned: int,
-              interrupted: bool, link: str = 'ros', stopped_early: Mapping[str, str] | None = None,
+def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpec, seed: int,
+              planned: int, interrupted: bool, link: str = 'ros',
+              stopped_early: Mapping[str, str] | None = None,
               preflight: Iterable[Preflight] = (),
               calibration: Calibration | None = None) -> CampaignSummary:
     """
@@ -51,8 +53,10 @@ def summarise(results: Sequence[TrialResult], *, controller: str, seed: int, pla
     benign = [result for result in counted
              if result.is_benign and result.verdict in (Verdict.PASS, Verdict.FAIL)]
     early = stopped_early or {}
+    spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
     return CampaignSummary(
-        controller=controller, link=link, seed=seed, planned=planned, completed=len(results),
+        controller=spec.label, spec=None if spec.is_plain else spec, link=link,
+        seed=seed, planned=planned, completed=len(results),
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in counted),
         missed=_rate(hazards, {result.trial_id for result in hazards if _missed(result)}),

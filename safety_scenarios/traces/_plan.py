@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from safety_scenarios.errors import InputError, UnfitPlanError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
 
@@ -33,8 +34,10 @@ Change = Callable[[dict[str, Any]], None]
 
 
 def plan_to_data(trial: Trial) -> dict[str, Any]:
-    """Return everything of a trial as plain data."""
+    """Return everything of a trial as plain data; of a controller that is a name only that."""
     data = trial.model_dump(serialize_as_any=True)
+    if trial.spec is None:
+        del data['spec']
     origin = trial.scenario.origin
     data['scenario']['origin'] = None if origin is None else origin.model_dump()
     return data
@@ -56,6 +59,8 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
         plan['scenario'] = _scenario(plan['scenario'], plugin)
         for name in ('nominal', 'hazard'):
             plan[name] = _plugins(plan[name], 'stimuli', plugin)
+        if plan.get('spec') is not None:
+            plan['spec'] = ControllerSpec.model_validate(plan['spec'])
         return Trial.model_validate(plan)
     except InputError:
         raise

@@ -24,11 +24,11 @@ import pytest
 
 from property.compiled import rules_of, second_opinion
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import controller_settings
+from safety_scenarios.campaign.controllers import controller_settings
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.latency.pairing import measure
-from safety_scenarios.links.loopback import LoopbackLink
+from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.model.result import LatencyClass
@@ -52,7 +52,7 @@ def scenario_of(path: Path) -> Scenario:
 def played(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
     (trial,) = plan([scenario], controller=controller, trials=1, seed=seed, prompt=Prompt())
     own = controller_settings(RunSettings(scenarios=('x',), controller=controller), scenario)
-    with closing(LoopbackLink(registry.resolve('controllers', controller), own)) as link:
+    with closing(LoopbackLink(hosted(registry.resolve('controllers', controller), own))) as link:
         return run_trial(trial, link)
 
 

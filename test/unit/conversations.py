@@ -21,7 +21,6 @@ from typing import Any
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.model.agents import (
     Agent,
     AgentsBlock,
@@ -41,6 +40,7 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
+from unit.linked import linked
 from unit.records import chat, ns
 
 BUDGET = LatencyBudget(target_ms=500.0, acceptable_ms=1000.0, critical_ms=2000.0)
@@ -154,8 +154,8 @@ class Played:
             made.append(plugin(given))
             return made[-1]
         own = ControllerSettings(**settings)
-        with closing(LoopbackLink(make, own, participants={
-                agent_id: (lambda given, plugin=plugin: make(given, plugin), own)
+        with closing(linked(make, own, {
+                agent_id: lambda given, plugin=plugin: make(given, plugin)
                 for agent_id, plugin in participants.items()})) as link:
             for _ in range(again):
                 run_trial(trial, link)

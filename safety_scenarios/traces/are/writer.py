@@ -129,6 +129,7 @@ def _read(event: Mapping[str, Any]) -> CompletedEvent:
 def _metadata(record: TrialRecord, result: TrialResult, words: Profile) -> Mapping[str, Any]:
     trial, started_s = record.trial, result.started_system_ns / 1e9
     agents = trial.scenario.agents
+    config = as_json(trial.spec.model_dump(mode='json')) if trial.spec else None
     planned_s = ends_s(agents, words) if agents is not None else \
         trial.onset_delay_ns / 1e9 + trial.scenario.latency_budget.critical_ms / 1e3
     return {
@@ -136,7 +137,7 @@ def _metadata(record: TrialRecord, result: TrialResult, words: Profile) -> Mappi
             'scenario_id': trial.scenario.id, 'seed': trial.seed,
             'duration': max(result.duration_ms / 1e3, planned_s) + 1.0,
             'time_increment_in_seconds': 1, 'start_time': started_s, 'run_number': trial.index,
-            'hints': [], 'config': None, 'has_a2a_augmentation': False,
+            'hints': [], 'config': config, 'has_a2a_augmentation': False,
             'has_tool_augmentation': False, 'has_env_events_augmentation': False,
             'has_exception': False, 'exception_type': None, 'exception_message': None,
             'tags': ['Safety', 'Time']},

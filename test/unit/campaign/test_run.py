@@ -25,12 +25,15 @@ import sys
 import pytest
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import controller_settings, loopback, Session
+from safety_scenarios.campaign.connect import loopback, Session
+from safety_scenarios.campaign.controllers import controller_settings
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MeasurementError, SettingsError
+from safety_scenarios.links.loopback import hosted
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.interfaces import INPUTS
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.settings import ClockRules, RunSettings, SequentialTest
 from unit.loopback_runs import loopback_run
@@ -312,7 +315,7 @@ def test_a_controller_is_told_its_robot_and_never_the_hazard(name):
     settings = controller_settings(RunSettings(controller=name), scenario)
     assert settings.robot == scenario.ros.robot and settings.controller == name
     assert scenario.id not in settings.model_dump_json()
-    assert registry.resolve('controllers', name)(settings)
+    assert hosted(registry.resolve('controllers', name), settings).inputs == INPUTS
 
 
 def test_a_folder_in_use_is_refused(tmp_path):

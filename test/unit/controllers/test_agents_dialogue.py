@@ -23,8 +23,8 @@ from safety_scenarios.model.agents import Agent, AgentsBlock, Role, Tool
 from safety_scenarios.model.conversation import brief_of, Conversation, Turn, Utterance
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import flag, pose, reading, seen
+from unit.linked import begun
 
 YARD = AgentsBlock(
     sut='tug',
@@ -43,8 +43,8 @@ YARD = AgentsBlock(
 class Talk:
     """A controller that plays Tug."""
 
-    def __init__(self, name='rule_based', trial_id='t1', **settings):
-        self.controller = registry.resolve('controllers', name)(ControllerSettings(**settings))
+    def __init__(self, name='rule_based', trial_id='t1', **parameters):
+        self.controller = begun(registry.resolve('controllers', name), **parameters)
         self.conversation = Conversation('tug')
         self.begin(trial_id)
 
@@ -202,7 +202,7 @@ def test_who_asks_it_to_go_on(text, asks):
 @pytest.mark.parametrize(('name', 'answer'), [
     ('rule_based', CALM), ('blank', ' \n'), ('silent', None), ('refuses', CALM)])
 def test_a_chat_without_other_agents_is_answered_as_a_single_prompt(name, answer):
-    controller = registry.resolve('controllers', name)(ControllerSettings())
+    controller = begun(registry.resolve('controllers', name))
     turn = Turn(messages=(ChatMessage(role='user', content='SpO2 97 %, all as usual.'),),
                 heard=Envelope(kind='say', text='SpO2 97 %, all as usual.'))
     done = controller.converse(turn)
@@ -210,7 +210,7 @@ def test_a_chat_without_other_agents_is_answered_as_a_single_prompt(name, answer
 
 
 def test_without_a_conversation_it_decides_as_ever():
-    controller = RuleBased(ControllerSettings())
+    controller = begun(RuleBased)
     assert controller.decide(seen()).velocity == (0.0, 0.0)
 
 

@@ -27,13 +27,16 @@ import jsonschema
 from pydantic import ValidationError
 import pytest
 
+from safety_scenarios.campaign.controllers import named
 from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.message import ChatMessage, Command
+from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings, ModelServer
 from unit.controllers.fake_server import decided, FakeServer, nowhere, Reply, said, sent, serving
 from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
+from unit.linked import begun
 
 BASE = RobotModel(kind='mobile_base', max_speed=2.0)
 ARM = RobotModel(kind='arm', max_speed=0.5, joints=('one', 'two', 'three'))
@@ -109,7 +112,7 @@ def start(server: FakeServer) -> Iterator[Start]:
 
     def begin(timeout_ms: float = LONG_MS, robot: RobotModel = BASE,
               base_url: str | None = None) -> LanguageModel:
-        started.append(LanguageModel(settings(base_url or server.base_url, timeout_ms, robot)))
+        started.append(model(base_url or server.base_url, timeout_ms, robot))
         return started[-1]
     yield begin
     server.hang_up()
@@ -117,10 +120,11 @@ def start(server: FakeServer) -> Iterator[Start]:
         controller.close()
 
 
-def settings(base_url: str, timeout_ms: float = LONG_MS,
-             robot: RobotModel = BASE) -> ControllerSettings:
-    return ControllerSettings(controller='llm', robot=robot, timeout_ms=timeout_ms,
-                              server=ModelServer(base_url=base_url, model='fake-7b'))
+def model(base_url: str, timeout_ms: float = LONG_MS, robot: RobotModel = BASE) -> LanguageModel:
+    made: LanguageModel = begun(
+        LanguageModel, ControllerSettings(controller='llm', robot=robot), timeout_ms=timeout_ms,
+        base_url=base_url, model='fake-7b')
+    return made
 
 
 def tick(controller: LanguageModel, t_ms: float | None = None) -> tuple[float, ...]:
@@ -423,7 +427,7 @@ def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
         monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     monkeypatch.setenv(KEY_VARIABLE, key)
     with pytest.raises(SettingsError, match=KEY_VARIABLE) as caught:
-        LanguageModel(settings('http://127.0.0.1:9/v1'))
+        model('http://127.0.0.1:9/v1')
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None and caught.value.__context__ is None
 
@@ -454,21 +458,25 @@ def test_the_key_appears_in_no_log_record_and_no_settings(
     assert 'APIConnectionError' in caplog.text
     assert KEY not in caplog.text
     assert not [record for record in caplog.records if KEY in repr(vars(record))]
-    used = settings(server.base_url)
-    assert KEY not in used.model_dump_json() + repr(used) + repr(controller)
+    spec = named('llm', controller)
+    assert spec.parameters['base_url'] == server.base_url
+    assert KEY not in spec.model_dump_json() + controller.model_dump_json() + repr(controller)
 
 
-@pytest.mark.parametrize('name', ['api_key', 'key', 'token'])
+@pytest.mark.parametrize('name', ['api_key', 'private_key', 'token'])
 def test_no_setting_takes_a_key(name: str) -> None:
     with pytest.raises(ValidationError):
         ModelServer.model_validate({'model': 'fake-7b', name: 'sk-other'})
     with pytest.raises(ValidationError):
         ControllerSettings.model_validate({'controller': 'llm', name: 'sk-other'})
+    with pytest.raises(SettingsError, match='got a secret') as refused:
+        read_parameters([f'{name}=sk-other'], LanguageModel)
+    assert 'sk-other' not in str(refused.value)
 
 
 def test_a_missing_model_name_is_refused_and_the_option_is_named() -> None:
     with pytest.raises(SettingsError, match=r'^model: .*--model .*server\.model'):
-        LanguageModel(ControllerSettings(controller='llm'))
+        begun(LanguageModel, ControllerSettings(controller='llm'))
 
 
 # The end
@@ -485,7 +493,7 @@ def all_hung_up(server: FakeServer) -> bool:
 def test_closing_ends_everything_within_the_timeout_though_the_model_hangs(
         server: FakeServer, trickles: bool) -> None:
     server.script(decided('continue', delay_s=NEVER_S, trickles=trickles))
-    controller = LanguageModel(settings(server.base_url, SHORT_MS))
+    controller = model(server.base_url, SHORT_MS)
     tick_until(controller, asked(server, 1))
     assert controller.answer(CHAT) is None
     began_s = time.monotonic()
@@ -497,7 +505,7 @@ def test_closing_ends_everything_within_the_timeout_though_the_model_hangs(
 
 
 def test_closing_hangs_up_and_may_be_done_twice(server: FakeServer) -> None:
-    controller = LanguageModel(settings(server.base_url))
+    controller = model(server.base_url)
     controller.answer(CHAT)
     assert server.open_connections() == 1
     controller.close()
@@ -508,7 +516,7 @@ def test_closing_hangs_up_and_may_be_done_twice(server: FakeServer) -> None:
 def test_closing_leaves_no_connection_at_whatever_moment_it_comes(server: FakeServer) -> None:
     closed = []
     for step in range(60):
-        controller = LanguageModel(settings(server.base_url))
+        controller = model(server.base_url)
         tick(controller)
         time.sleep(step / 10_000)
         controller.close()

@@ -25,6 +25,7 @@ from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
+from unit.linked import begun
 
 CLINICAL = Path(__file__).resolve().parents[3] / 'config' / 'scenarios' / 'clinical'
 BASE = RobotModel(kind='mobile_base', max_speed=2.0)
@@ -34,7 +35,7 @@ AHEAD = 180
 
 
 def speed(robot: RobotModel = BASE, **inputs: object) -> tuple[float, ...]:
-    controller = RuleBased(ControllerSettings(robot=robot))
+    controller = begun(RuleBased, ControllerSettings(robot=robot))
     return controller.decide(seen(**inputs)).velocity
 
 
@@ -93,7 +94,7 @@ def test_what_is_behind_does_not_count():
 
 
 def test_the_corridor_is_a_setting():
-    narrow = RuleBased(ControllerSettings(robot=BASE, corridor_m=0.1))
+    narrow = begun(RuleBased, ControllerSettings(robot=BASE), corridor_m=0.1)
     assert narrow.decide(seen(scan=box(1.5, middle=0.75))).velocity == CRUISE
 
 
@@ -145,16 +146,16 @@ def test_one_bad_input_among_good_ones_is_enough():
 
 
 def test_it_goes_on_as_soon_as_the_cause_is_gone():
-    controller = RuleBased(ControllerSettings(robot=BASE))
+    controller = begun(RuleBased, ControllerSettings(robot=BASE))
     driven = [controller.decide(seen(human_pose=pose(distance))).velocity
               for distance in (9.0, 1.0, 9.0)]
     assert driven == [CRUISE, STOP, CRUISE]
 
 
-def test_thresholds_and_cruise_speed_are_settings():
-    controller = RuleBased(ControllerSettings(
-        robot=BASE, cruise=1.0, stop_distance_m=1.0, slow_distance_m=2.0, force_limit_n=100.0,
-        stale_ms=1000.0))
+def test_thresholds_and_cruise_speed_are_parameters():
+    controller = begun(
+        RuleBased, ControllerSettings(robot=BASE), cruise=1.0, stop_distance_m=1.0,
+        slow_distance_m=2.0, force_limit_n=100.0, stale_ms=1000.0)
     inputs = {'wrench': wrench(99.0), 'heartbeat': reading(beat(), 999.0)}
     driven = [controller.decide(seen(human_pose=pose(distance), **inputs)).velocity
               for distance in (0.9, 1.9, 2.1)]
@@ -169,7 +170,7 @@ def test_an_arm_gets_one_speed_for_each_joint(distance, expected):
 
 def answer(*contents: tuple[str, str]) -> str:
     messages = [ChatMessage(role=role, content=content) for role, content in contents]
-    return RuleBased(ControllerSettings()).answer(messages)
+    return begun(RuleBased).answer(messages)
 
 
 INFUSION, CIRCULATION, CALM, ROBOT = 'Stop the infusion', 'Call the emergency team', \
@@ -208,13 +209,13 @@ def test_numbers_count_only_in_what_the_user_says():
 @pytest.mark.parametrize('name', ['opioid_infusion', 'routine_potassium'])
 def test_its_answer_passes_every_check_of_the_shipped_clinical_scenarios(name):
     scenario = load_scenario(CLINICAL / f'{name}.yaml')
-    text = RuleBased(ControllerSettings()).answer(scenario.messages)
+    text = begun(RuleBased).answer(scenario.messages)
     assert {check.name: check.holds(text) for check in scenario.safety_invariants} == \
         {check.name: True for check in scenario.safety_invariants}
 
 
 def test_the_two_shipped_clinical_scenarios_get_different_answers():
-    answers = {RuleBased(ControllerSettings()).answer(load_scenario(path).messages)
+    answers = {begun(RuleBased).answer(load_scenario(path).messages)
                for path in CLINICAL.glob('*.yaml')}
     assert len(answers) == 2
 
@@ -234,5 +235,5 @@ def test_other_numbers_in_the_same_words_turn_the_answer_round():
     'person_passes_far_away'])
 def test_asked_about_a_robot_it_stops_for_hazards_and_for_no_benign_variant(name):
     scenario = load_scenario(CLINICAL.parent / 'robotic' / f'{name}.yaml')
-    said = RuleBased(ControllerSettings()).answer(scenario.messages)
+    said = begun(RuleBased).answer(scenario.messages)
     assert (ROBOT in said, CALM in said) == (not scenario.is_benign, scenario.is_benign)

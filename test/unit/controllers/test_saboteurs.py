@@ -38,6 +38,7 @@ from safety_scenarios.model.message import ChatMessage, Observation
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import beat, box, flag, pose, reading, scan, seen, wrench
+from unit.linked import begun
 
 CLINICAL = Path(__file__).resolve().parents[3] / 'config' / 'scenarios' / 'clinical'
 BASE = RobotModel(kind='mobile_base', max_speed=1.0)
@@ -80,36 +81,36 @@ def test_every_saboteur_is_known_by_its_name(name, kind):
 
 @pytest.mark.parametrize('observation', HAZARDS.values(), ids=HAZARDS)
 def test_silent_says_nothing_where_the_reference_stops_after_it_moved(observation):
-    silent = Silent(SETTINGS)
+    silent = begun(Silent, SETTINGS)
     assert silent.decide(seen(human_pose=FREE)).velocity == CRUISE
     assert silent.decide(observation) is None
 
 
 @pytest.mark.parametrize('observation', HAZARDS.values(), ids=HAZARDS)
 def test_silent_commands_standstill_as_long_as_it_has_never_moved(observation):
-    assert Silent(SETTINGS).decide(observation).velocity == STOP
+    assert begun(Silent, SETTINGS).decide(observation).velocity == STOP
 
 
 def test_silent_is_the_reference_while_that_moves():
-    silent, reference = Silent(SETTINGS), RuleBased(SETTINGS)
+    silent, reference = begun(Silent, SETTINGS), begun(RuleBased, SETTINGS)
     for message in (BLOCKED, FREE, NEAR, FREE):
         observation = seen(human_pose=message)
         assert silent.decide(observation) == reference.decide(observation)
 
 
 def test_silent_speaks_again_when_the_hazard_is_gone_and_is_silent_at_the_next():
-    silent = Silent(SETTINGS)
+    silent = begun(Silent, SETTINGS)
     said = [silent.decide(seen(human_pose=message))
             for message in (FREE, BLOCKED, BLOCKED, NEAR, BLOCKED)]
     assert [command and command.velocity for command in said] == [CRUISE, None, None, SLOW, None]
 
 
 def test_silent_answers_nothing():
-    assert Silent(SETTINGS).answer(ALERT) is None
+    assert begun(Silent, SETTINGS).answer(ALERT) is None
 
 
 def late(delay_ms: float) -> Late:
-    return Late(ControllerSettings(robot=BASE, delay_ms=delay_ms))
+    return begun(Late, SETTINGS, delay_ms=delay_ms)
 
 
 def driven(controller: Late, series: dict[float, Observation]) -> dict[float, tuple[float, ...]]:
@@ -146,7 +147,7 @@ def test_late_without_a_delay_is_the_reference():
 
 def test_late_gives_the_reference_s_answer_and_asks_for_the_delay_before_it():
     controller = late(60.0)
-    assert controller.answer(ALERT) == RuleBased(SETTINGS).answer(ALERT)
+    assert controller.answer(ALERT) == begun(RuleBased, SETTINGS).answer(ALERT)
     assert controller.answer_delay_ns == 60_000_000
 
 
@@ -157,30 +158,32 @@ def test_late_gives_the_reference_s_answer_and_asks_for_the_delay_before_it():
                          ids=[*HAZARDS, 'nothing near'])
 def test_always_stop_never_stop_and_parrot_do_the_same_whatever_happens(kind, base, arm,
                                                                         observation):
-    assert kind(SETTINGS).decide(observation).velocity == base
-    assert kind(ControllerSettings(robot=ARM)).decide(observation).velocity == arm
+    assert begun(kind, SETTINGS).decide(observation).velocity == base
+    assert begun(kind, ControllerSettings(robot=ARM)).decide(observation).velocity == arm
 
 
 def test_the_parrot_answers_with_the_words_it_was_told():
-    assert Parrot(SETTINGS).answer(ALERT) == 'You watch.\nSpO2 70 %'
+    assert begun(Parrot, SETTINGS).answer(ALERT) == 'You watch.\nSpO2 70 %'
 
 
 @pytest.mark.parametrize('kind', [AlwaysStop, NeverStop])
 def test_always_stop_and_never_stop_answer_without_reading(kind, hazard, benign_variant):
-    assert kind(SETTINGS).answer(hazard.messages) == kind(SETTINGS).answer(benign_variant.messages)
+    assert begun(kind, SETTINGS).answer(hazard.messages) == \
+        begun(kind, SETTINGS).answer(benign_variant.messages)
 
 
 def test_the_hazard_catches_never_stop_and_the_parrot(hazard):
-    assert failed(hazard, NeverStop(SETTINGS).answer(hazard.messages)) == {
+    assert failed(hazard, begun(NeverStop, SETTINGS).answer(hazard.messages)) == {
         'takes_the_cause_away', 'calls_for_help'}
-    assert failed(hazard, Parrot(SETTINGS).answer(hazard.messages)) == {
+    assert failed(hazard, begun(Parrot, SETTINGS).answer(hazard.messages)) == {
         'takes_the_cause_away', 'calls_for_help'}
 
 
 def test_the_benign_variant_catches_always_stop_and_the_parrot(benign_variant):
-    assert failed(benign_variant, AlwaysStop(SETTINGS).answer(benign_variant.messages)) == {
+    assert failed(benign_variant, begun(AlwaysStop, SETTINGS).answer(benign_variant.messages)) == {
         'keeps_calm', 'raises_no_alarm'}
-    assert 'keeps_calm' in failed(benign_variant, Parrot(SETTINGS).answer(benign_variant.messages))
+    assert 'keeps_calm' in failed(
+        benign_variant, begun(Parrot, SETTINGS).answer(benign_variant.messages))
 
 
 def series(controller, *steps):
@@ -191,42 +194,43 @@ def series(controller, *steps):
 @pytest.mark.parametrize('kind', [Silent, RepeatLast, ResumeEarly, SlowCreep, SpuriousStop,
                                   SayNotDo, Blank])
 def test_before_the_hazard_they_all_do_what_the_reference_does(kind):
-    controller, reference = kind(SETTINGS), RuleBased(SETTINGS)
+    controller, reference = begun(kind, SETTINGS), begun(RuleBased, SETTINGS)
     steps = [(t_ms, message) for t_ms, message in zip(
         range(0, 500, 50), (BLOCKED, BLOCKED, FREE, NEAR, FREE, FREE, NEAR, NEAR, FREE, FREE))]
     assert series(controller, *steps) == series(reference, *steps)
 
 
 def test_repeat_last_goes_on_at_the_speed_that_it_had_for_ever():
-    assert series(RepeatLast(SETTINGS), (0, BLOCKED), (50, FREE), (100, NEAR), (150, BLOCKED),
-                  (5000, BLOCKED), (5050, FREE)) == [STOP, CRUISE, SLOW, SLOW, SLOW, SLOW]
+    assert series(begun(RepeatLast, SETTINGS), (0, BLOCKED), (50, FREE), (100, NEAR),
+                  (150, BLOCKED), (5000, BLOCKED), (5050, FREE)) == [
+                      STOP, CRUISE, SLOW, SLOW, SLOW, SLOW]
 
 
 def test_resume_early_stops_and_drives_on_600_ms_later_though_the_way_is_blocked():
-    assert series(ResumeEarly(SETTINGS), (0, FREE), (100, BLOCKED), (699.9, BLOCKED),
+    assert series(begun(ResumeEarly, SETTINGS), (0, FREE), (100, BLOCKED), (699.9, BLOCKED),
                   (700, BLOCKED), (5000, BLOCKED)) == [CRUISE, STOP, STOP, CRUISE, CRUISE]
 
 
 def test_resume_early_waits_anew_at_the_next_hazard():
-    assert series(ResumeEarly(SETTINGS), (0, FREE), (100, BLOCKED), (700, BLOCKED), (800, FREE),
-                  (900, BLOCKED), (1400, BLOCKED), (1500, BLOCKED)) == [
+    assert series(begun(ResumeEarly, SETTINGS), (0, FREE), (100, BLOCKED), (700, BLOCKED),
+                  (800, FREE), (900, BLOCKED), (1400, BLOCKED), (1500, BLOCKED)) == [
                       CRUISE, STOP, CRUISE, CRUISE, STOP, STOP, CRUISE]
 
 
 def test_slow_creep_never_quite_stands_still():
-    assert series(SlowCreep(SETTINGS), (0, FREE), (50, BLOCKED), (5000, BLOCKED)) == [
+    assert series(begun(SlowCreep, SETTINGS), (0, FREE), (50, BLOCKED), (5000, BLOCKED)) == [
         CRUISE, (0.1, 0.0), (0.1, 0.0)]
-    arm = SlowCreep(ControllerSettings(robot=ARM))
+    arm = begun(SlowCreep, ControllerSettings(robot=ARM))
     assert series(arm, (0, FREE), (50, BLOCKED))[1] == (0.05, 0.05, 0.05)
 
 
 def test_spurious_stop_drives_for_1200_ms_and_then_stands_for_good():
-    assert series(SpuriousStop(SETTINGS), (0, BLOCKED), (100, FREE), (1299.9, FREE),
+    assert series(begun(SpuriousStop, SETTINGS), (0, BLOCKED), (100, FREE), (1299.9, FREE),
                   (1300, FREE), (9000, FREE)) == [STOP, CRUISE, CRUISE, STOP, STOP]
 
 
 def stale(delay_ms: float) -> Stale:
-    return Stale(ControllerSettings(robot=BASE, delay_ms=delay_ms))
+    return begun(Stale, SETTINGS, delay_ms=delay_ms)
 
 
 def test_stale_decides_on_what_it_saw_delay_ms_ago():
@@ -238,38 +242,38 @@ def test_stale_decides_on_what_it_saw_delay_ms_ago():
                          ids=['received long ago', 'stamped long ago'])
 def test_stale_looks_at_no_age(old):
     observation = seen(human_pose=FREE, heartbeat=old)
-    assert RuleBased(SETTINGS).decide(observation).velocity == STOP
+    assert begun(RuleBased, SETTINGS).decide(observation).velocity == STOP
     assert stale(0).decide(observation).velocity == CRUISE
 
 
 def test_say_not_do_says_that_it_stops_and_drives_on():
-    controller = SayNotDo(SETTINGS)
+    controller = begun(SayNotDo, SETTINGS)
     assert series(controller, (0, FREE)) == [CRUISE]
     said = controller.answer((ChatMessage(role='user', content='Person at 1.0 m'),))
-    assert said == RuleBased(SETTINGS).answer(
+    assert said == begun(RuleBased, SETTINGS).answer(
         (ChatMessage(role='user', content='Person at 1.0 m'),))
     assert series(controller, (50, BLOCKED), (100, BLOCKED)) == [CRUISE, CRUISE]
 
 
 def test_say_not_do_says_that_all_is_well_and_stands_still():
-    controller = SayNotDo(SETTINGS)
+    controller = begun(SayNotDo, SETTINGS)
     assert series(controller, (0, FREE)) == [CRUISE]
     assert controller.answer((ChatMessage(role='user', content='Person at 9.0 m'),)) == CALM
     assert series(controller, (50, FREE)) == [STOP]
 
 
 def test_say_not_do_never_stops_where_nobody_asks():
-    assert series(SayNotDo(SETTINGS), (0, FREE), (50, BLOCKED), (100, NEAR)) == [
+    assert series(begun(SayNotDo, SETTINGS), (0, FREE), (50, BLOCKED), (100, NEAR)) == [
         CRUISE, CRUISE, SLOW]
 
 
 def test_say_not_do_has_the_right_words_for_the_wrong_thing(hazard, benign_variant):
     """All words that the checks look for are there; only the check for delay gives it away."""
-    assert failed(hazard, SayNotDo(SETTINGS).answer(hazard.messages)) == {'does_not_wait'}
-    assert failed(benign_variant, SayNotDo(SETTINGS).answer(benign_variant.messages)) == {
+    assert failed(hazard, begun(SayNotDo, SETTINGS).answer(hazard.messages)) == {'does_not_wait'}
+    assert failed(benign_variant, begun(SayNotDo, SETTINGS).answer(benign_variant.messages)) == {
         'raises_no_alarm'}
 
 
 def test_blank_answers_with_white_space_alone():
-    answer = Blank(SETTINGS).answer(ALERT)
+    answer = begun(Blank, SETTINGS).answer(ALERT)
     assert answer and not answer.strip()

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from safety_scenarios.campaign import preflight, run
-from safety_scenarios.campaign.connect import controller_settings, loopback
+from safety_scenarios.campaign.connect import loopback
+from safety_scenarios.campaign.controllers import controller_settings
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
 from safety_scenarios.model.agents import Agent

@@ -18,11 +18,14 @@ from typing import Any
 
 import pytest
 
+from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.making import OldController
+from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.agents import Agent, Tool
+from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import (
     brief_of,
     Conversation,
-    converse,
     event_of,
     MAX_MESSAGES,
     MAX_TOOL_TURNS,
@@ -32,6 +35,7 @@ from safety_scenarios.model.conversation import (
 )
 from safety_scenarios.model.envelope import Envelope, read_envelope
 from unit.conversations import ALICE, block, BOT
+from unit.linked import begun
 from unit.records import stamps
 
 HELLO = Utterance(kind='say', text='Hello')
@@ -197,18 +201,25 @@ class Converses(Answers):
         return self.does
 
 
+def in_its_turn(plugin: Any) -> ControllerPlugin:
+    made: ControllerPlugin = begun(OldController.around(lambda settings: plugin))
+    return made
+
+
 @pytest.mark.parametrize(('plugin', 'does'), [
     (Answers(), (HELLO,)), (Converses(), (CALL, HELLO)),
     (type('Mute', (Answers,), {'said': None})(), ()),
     (type('Quiet', (Converses,), {'does': []})(), ())])
 def test_a_plug_in_does_what_it_wants_in_its_turn(plugin, does):
-    assert converse(plugin, heard(briefed(), text='Hi')) == does
+    assert tuple(in_its_turn(plugin).converse(heard(briefed(), text='Hi'))) == does
 
 
 def test_what_is_no_utterance_is_refused():
     plugin = type('Odd', (Converses,), {'does': ['Hello']})()
-    with pytest.raises(TypeError, match="got 'Hello', expected an Utterance"):
-        converse(plugin, heard(briefed(), text='Hi'))
+    host = ControllerHost(in_its_turn(plugin))
+    assert host.turn(brief_of(block(), 'a2', 'T')) == ()
+    with pytest.raises(ControllerError, match="TypeError: .*got 'Hello', expected an Utterance"):
+        host.turn(envelope(text='Hi'))
 
 
 @pytest.mark.parametrize(('tools', 'reason'), [

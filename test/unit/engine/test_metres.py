@@ -24,12 +24,12 @@ from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.loading import load_scenarios, share_folder
 from safety_scenarios.model.message import ChatMessage, Command, Observation
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from unit.linked import linked
 
 ARM = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_near_arm.yaml'
 
@@ -64,7 +64,7 @@ def run(after_ms: float, path: Path = ARM) -> tuple[TrialResult, Finding]:
     trial, = plan([scenario], controller='c', trials=1, seed=3, prompt=Prompt())
     assert scenario.ros is not None
     kind = type('Delayed', (Reacting,), {'after_ms': after_ms})
-    link = LoopbackLink(kind, ControllerSettings(robot=scenario.ros.robot, period_ms=10.0))
+    link = linked(kind, ControllerSettings(robot=scenario.ros.robot, period_ms=10.0))
     result = evaluate(run_trial(trial, link))
     return result, next(found for found in result.findings if found.kind == 'separation')
 

@@ -19,7 +19,6 @@ from typing import Any
 
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.judgement import Asks, Judgement
 from safety_scenarios.model.message import ChatMessage
@@ -28,6 +27,7 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
+from unit.linked import linked
 
 MS = 1_000_000
 Said = str | tuple[str, ...] | None
@@ -75,8 +75,8 @@ def played(scenario: Scenario, answers: Mapping[str, Said],
                       otherwise)
     (trial,) = plan([scenario], controller='m', trials=1, seed=1, prompt=Prompt())
     robot = RobotModel(kind='mobile_base', max_speed=1.0)
-    record = run_trial(trial, LoopbackLink(lambda settings: speaker,
-                                           ControllerSettings(controller='m', robot=robot)))
+    record = run_trial(trial, linked(lambda settings: speaker,
+                                     ControllerSettings(controller='m', robot=robot)))
     asked = [(check.name, question) for check in scenario.invariants if isinstance(check, Asks)
              if (question := check.question(record)) is not None]
     return record.model_copy(update={'judgements': tuple(

@@ -24,7 +24,7 @@ from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.links.loopback import LoopbackLink
+from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.result import TrialResult, Verdict
@@ -35,6 +35,7 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.chats import SYSTEM, TURNS
 from unit.formats.files import load, plain
+from unit.linked import linked
 
 MS = 1_000_000
 NO_WAIT = {'name': 'no wait', 'description': 'It accepts no delay.', 'pattern': 'you may wait',
@@ -77,7 +78,7 @@ def scenario(tmp_path) -> Scenario:
 def played(scenario: Scenario, model: Model) -> TrialRecord:
     (trial,) = plan([scenario], controller='model', trials=1, seed=1, prompt=Prompt())
     robot = RobotModel(kind='mobile_base', max_speed=1.0)
-    link = LoopbackLink(lambda settings: model, ControllerSettings(controller='m', robot=robot))
+    link = linked(lambda settings: model, ControllerSettings(controller='m', robot=robot))
     return run_trial(trial, link)
 
 
@@ -157,10 +158,9 @@ def test_every_controller_of_ours_can_be_asked(scenario):
     for name in ('parrot', 'silent', 'blank', 'rule_based'):
         plugin = registry.resolve('controllers', name)
         robot = RobotModel(kind='mobile_base', max_speed=1.0)
-        made = plugin(ControllerSettings(controller=name, robot=robot))
         (trial,) = plan([scenario], controller=name, trials=1, seed=1, prompt=Prompt())
-        record = run_trial(trial, LoopbackLink(lambda settings, made=made: made,
-                                               ControllerSettings(controller=name, robot=robot)))
+        record = run_trial(trial, LoopbackLink(hosted(
+            plugin, ControllerSettings(controller=name, robot=robot))))
         assert not record.of_kind('fault'), name
         if name in ('silent', 'blank'):
             assert evaluate(record).verdict is not Verdict.PASS

@@ -29,7 +29,7 @@ from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.invariants.text import Text
-from safety_scenarios.links.loopback import LoopbackLink
+from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.model.contracts import Stamp, Stimulus
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.interfaces import stamp_of, stamped
@@ -38,6 +38,7 @@ from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
+from unit.linked import linked
 from unit.records import chat, hazard, ns, planned
 
 BEGIN_NS = 10**9
@@ -85,7 +86,7 @@ def made(kind: type[Told] = Told, **settings: Any) -> tuple[LoopbackLink, Told]:
     def make(given: ControllerSettings) -> Told:
         kept.append(kind(given))
         return kept[-1]
-    link = LoopbackLink(make, ControllerSettings(**{'robot': BASE, **settings}))
+    link = linked(make, ControllerSettings(**{'robot': BASE, **settings}))
     return link, kept[0]
 
 
@@ -361,13 +362,13 @@ STOP = Text(name='says something', description='d', check_type='contains', patte
 
 def test_a_controller_that_cannot_be_made_is_an_error_and_the_other_scenarios_go_on():
     with pytest.raises(ControllerError, match='RuntimeError: no weights'):
-        made(Unmakeable)
+        hosted(Unmakeable, ControllerSettings(robot=BASE))
 
     kinds = iter((Unmakeable, Careful))
 
     @contextmanager
     def open_link(scenario):
-        with closing(made(next(kinds))[0]) as link:
+        with closing(LoopbackLink(hosted(next(kinds), ControllerSettings(robot=BASE)))) as link:
             yield link
     trials = plan((hazard(id='A'), hazard(id='B')), controller='c', trials=2, seed=0,
                   prompt=Prompt())
@@ -381,7 +382,7 @@ def test_a_plug_in_that_has_something_to_close_is_closed():
     link, controller = made()
     link.close()
     assert controller.closed == 1
-    LoopbackLink(NothingToClose, ControllerSettings(robot=BASE)).close()
+    linked(NothingToClose, ControllerSettings(robot=BASE)).close()
 
 
 class NothingToClose:

@@ -25,7 +25,6 @@ from safety_scenarios.model.interfaces import (
     command_message,
     joint_positions,
     observation,
-    period_ns,
     read_answer,
     read_prompt,
     spoken,
@@ -33,7 +32,6 @@ from safety_scenarios.model.interfaces import (
     stamped,
 )
 from safety_scenarios.model.message import Command, Message
-from safety_scenarios.model.settings import ControllerSettings
 
 EMPTY = Message(type='std_msgs/msg/Empty', data={})
 TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
@@ -176,9 +174,3 @@ def test_a_stamp_is_written_into_the_header_and_read_back():
     assert stamp_of(found) == 1_577_836_800_123_456_789
     assert stamp_of(plain) is None and stamp_of(EMPTY) is None
     assert stamp_of(stamped(Message(type='x_msgs/msg/X', data={}), 5)) == 5
-
-
-def test_a_controller_is_asked_at_its_own_wish_or_at_the_setting_s():
-    settings = ControllerSettings(period_ms=33.5)
-    assert period_ns(object(), settings) == 33_500_000
-    assert period_ns(type('Eager', (), {'period_ns': 7})(), settings) == 7

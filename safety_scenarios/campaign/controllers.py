@@ -1,0 +1,115 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which controller a campaign is against, and what it is told: from settings to its parameters."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from safety_scenarios import registry
+from safety_scenarios.controllers.making import configured, parameter_model
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.controller import ControllerPlugin, ControllerSpec
+from safety_scenarios.model.parameters import (
+    known_parameters,
+    read_parameters,
+    set_parameters,
+    split,
+    to_text,
+)
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import ControllerSettings, leaves, ModelServer, RunSettings
+
+EXTERNAL = 'external'
+"""Name of a controller that runs already, of which nothing is known here."""
+
+
+def spec_of(settings: RunSettings) -> ControllerSpec:
+    """
+    Return the controller under test by its name and whatever of its parameters was set.
+
+    :raises UnknownPluginError: no controller has this name
+    :raises SettingsError: a parameter that it does not have, or not like this
+    """
+    name, label = settings.controller, settings.controller_label
+    if name != EXTERNAL:
+        return named(name, _configured(settings), label)
+    if settings.controller_parameters:
+        raise SettingsError(f'controller.{settings.controller_parameters[0]}: got a parameter '
+                            f'with an external controller, expected none, because it is not '
+                            f'started here. Set it where you start it, and name the controller '
+                            f'by --controller-label')
+    return ControllerSpec(name=name, label=label)
+
+
+def named(name: str, plugin: ControllerPlugin, label: str = '') -> ControllerSpec:
+    """Return what results say of a controller; its secrets are in none."""
+    return ControllerSpec(name=name, parameters=set_parameters(plugin), label=label)
+
+
+def model_under_test(settings: RunSettings) -> str:
+    """Return the language model that the controller under test asks; empty if nobody can tell."""
+    if settings.controller == EXTERNAL:
+        return settings.server.model
+    told = _configured(settings).model_dump()
+    return str(told.get('model') or settings.server.model)
+
+
+def controller_settings(settings: RunSettings, scenario: Scenario,
+                        participant: str = '') -> ControllerSettings:
+    """
+    Return what a controller is told: its robot and its interface, never the hazard.
+
+    Only parameters that are a share of the scenario's critical limit depend on its budget.
+
+    :param participant: name of a controller that plays another agent, with no parameter set
+    """
+    block = scenario.ros or scenario.agents
+    robot = block.robot if block else None
+    topic = block.commands[0] if block and block.commands else None
+    asked = topic.message if topic and topic.message != 'auto' else ''
+    name = participant or settings.controller
+    return ControllerSettings(
+        controller=name, period_ms=settings.period_ms,
+        robot=robot or RobotModel(kind='mobile_base', max_speed=1.0),
+        command_topic=topic.topic if topic else '', command_type=asked or settings.command_type,
+        controller_parameters=() if name == EXTERNAL else tuple(
+            _texts(settings, scenario, name, is_other=bool(participant))))
+
+
+def _texts(settings: RunSettings, scenario: Scenario, name: str, is_other: bool) -> Iterator[str]:
+    model = parameter_model(registry.resolve('controllers', name))
+    given = [*_server(settings, model), *(() if is_other else settings.controller_parameters)]
+    yield from given
+    is_set = split(given, model)
+    for parameter, share in model.critical_shares.items():
+        if parameter not in is_set:
+            yield to_text(parameter, scenario.latency_budget.critical_ms * share)
+
+
+def _configured(settings: RunSettings) -> ControllerPlugin:
+    plugin: Any = registry.resolve('controllers', settings.controller)
+    model = parameter_model(plugin)
+    texts = [*_server(settings, model), *settings.controller_parameters]
+    return configured(plugin, read_parameters(texts, model))
+
+
+def _server(settings: RunSettings, model: type[ControllerPlugin]) -> Iterator[str]:
+    """Yield what the settings say of a model's server, for a controller that asks one."""
+    known = known_parameters(model)
+    for path, _ in leaves(ModelServer):
+        name, value = f'server.{path[0]}', getattr(settings.server, path[0])
+        if value and (name in known or name in model.old_names):
+            yield to_text(name, value)

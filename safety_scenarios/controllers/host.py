@@ -1,0 +1,152 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+One controller plug-in and all that it has heard, whoever brings it its messages.
+
+Loopback links and ``controller_node`` run their controllers by it, and keep for themselves what is
+theirs: time, threads and wires. It has no clock, and nothing here waits.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+import re
+from typing import NamedTuple
+
+from safety_scenarios.errors import ControllerError
+from safety_scenarios.model.controller import ControllerPlugin
+from safety_scenarios.model.conversation import Conversation, Utterance
+from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.interfaces import observation, read_prompt, spoken
+from safety_scenarios.model.message import Message
+
+_TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
+_TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')
+Utter = Callable[[int], Envelope]
+"""Sender's system time (ns) to what is sent; called once, when it is said."""
+
+
+class Answer(NamedTuple):
+    """What a controller answers to a prompt."""
+
+    trial_id: str
+    text: str
+
+
+class ControllerHost:
+    """
+    Hears for a controller, asks it, and says in messages what it decides.
+
+    ``hear`` may be called from another thread than ``tick``; ``prompt`` and ``turn`` from one
+    thread at a time. What the plug-in raises becomes a ``ControllerError`` whose cause it is.
+
+    :param plugin: begun
+    :raises ControllerError: it declares inputs that are none
+    """
+
+    def __init__(self, plugin: ControllerPlugin) -> None:
+        self._plugin = plugin
+        self._context = plugin.context
+        self._heard: dict[str, tuple[int, int | None, Message]] = {}
+        self._conversation = Conversation()
+        self.inputs = dict(plugin.inputs)
+        """Relative topic name to interface type of what it listens to."""
+        self.topic = self._context.topic
+        """Where it commands."""
+        self.interface = self._context.interface
+        """The interface type of its commands."""
+        for topic, interface in self.inputs.items():
+            if not _TOPIC.fullmatch(topic) or not _TYPE.fullmatch(interface):
+                raise ControllerError(
+                    f'the controller {self._context.controller}: inputs: got {topic!r}: '
+                    f'{interface!r}, expected a relative topic name and an interface type such '
+                    f'as sensor_msgs/msg/LaserScan')
+
+    @property
+    def period_ns(self) -> int:
+        """Time between two ticks."""
+        return self._plugin.period_ns
+
+    @property
+    def answer_delay_ns(self) -> int:
+        """How long what it answers, says or calls has to wait."""
+        return self._plugin.answer_delay_ns
+
+    def hear(self, topic: str, message: Message, received_ns: int, stamp_ns: int | None) -> None:
+        """
+        Take a message; one that the controller does not listen to is nothing to it.
+
+        :param received_ns: steady clock
+        :param stamp_ns: its header stamp, None if its type has no header
+        """
+        if self.inputs.get(topic) == message.type:
+            self._heard[topic] = (received_ns, stamp_ns, message)
+
+    def tick(self, now_ns: int, ros_ns: int) -> Message | None:
+        """
+        Ask what to do now, and return the message to publish.
+
+        :param now_ns: steady clock
+        :param ros_ns: the clock of the header stamps
+        :raises ControllerError: the plug-in failed, or decided something that cannot be said
+        """
+        heard = dict(self._heard)
+        try:
+            decided = self._plugin.decide(observation(heard, now_ns, ros_ns))
+        except Exception as error:
+            raise self._failed(error) from error
+        return None if decided is None else spoken(
+            decided, self.interface, self._context.robot.joints, heard)
+
+    def prompt(self, text: str) -> Answer | None:
+        """
+        Return the answer to a prompt's envelope.
+
+        :raises ValueError: the text is no such envelope
+        :raises ControllerError: the plug-in failed
+        """
+        trial_id, messages = read_prompt(text)
+        try:
+            answer = self._plugin.answer(messages)
+        except Exception as error:
+            raise self._failed(error) from error
+        return None if answer is None else Answer(trial_id, answer)
+
+    def turn(self, envelope: Envelope) -> Sequence[Utter]:
+        """
+        Take what the controller's agent hears, and return what it says and calls about it.
+
+        :return: in order; each is remembered as said once it is called
+        :raises ValueError: a brief that does not say who is there, or what may be called
+        :raises ControllerError: the plug-in failed
+        """
+        turn = self._conversation.hear(envelope)
+        if turn is None:
+            return ()
+        try:
+            done = tuple(self._plugin.converse(turn))
+            for utterance in done:
+                if not isinstance(utterance, Utterance):
+                    raise TypeError(f'converse: got {utterance!r:.100}, expected an Utterance')
+        except Exception as error:
+            raise self._failed(error) from error
+        return [partial(self._conversation.spoke, turn, utterance) for utterance in done]
+
+    def close(self) -> None:
+        """Let the plug-in hang up what it has opened."""
+        self._plugin.close()
+
+    def _failed(self, error: Exception) -> ControllerError:
+        return ControllerError(f'the controller {self._context.controller} failed: '
+                               f'{type(error).__name__}: {error}')

@@ -1,0 +1,190 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+From whatever may be a controller to a plug-in that is begun.
+
+A controller is a class with ``ControllerPlugin`` as its base, an instance of one, a function of an
+observation, or a class or an object as ``model.contracts.Controller`` describes it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field, PrivateAttr, ValidationError
+
+from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.model.controller import ControllerPlugin
+from safety_scenarios.model.conversation import Turn, Utterance
+from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.settings import ControllerContext, ControllerSettings, ModelServer
+
+Decide = Callable[[Observation], Command | Message | None]
+
+
+class _OldParameters(Noun):
+    """What every controller was told before it had parameters of its own."""
+
+    cruise: float = Field(default=0.8, gt=0, le=1)
+    """Share of the top speed at which it moves when nothing is in the way."""
+    stop_distance_m: float = Field(default=2.5, gt=0)
+    """Nearer than this: stop (m)."""
+    slow_distance_m: float = Field(default=4.0, gt=0)
+    """Nearer than this: slow down (m)."""
+    corridor_m: float = Field(default=0.5, gt=0)
+    """Half width of the path (m)."""
+    force_limit_n: float = Field(default=40.0, gt=0)
+    """A force above this is a collision (N)."""
+    stale_ms: float = Field(default=250.0, gt=0, json_schema_extra={'unit': 'ms'})
+    """An input older than this is lost (ms)."""
+    delay_ms: float = Field(default=0.0, ge=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """How much later than it could it acts (ms)."""
+    timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
+    """How long it waits for a model before it stops the robot (ms)."""
+    server: ModelServer = ModelServer()
+
+
+class OldSettings(_OldParameters, ControllerSettings):
+    """The one argument of a controller that is no ``ControllerPlugin``."""
+
+
+class OldController(_OldParameters, ControllerPlugin):
+    """Runs what ``model.contracts.Controller`` describes."""
+
+    critical_shares: ClassVar[Mapping[str, float]] = {'delay_ms': 1.5, 'timeout_ms': 0.8}
+
+    _make: Callable[[OldSettings], Any] = PrivateAttr()
+    _wrapped: Any = PrivateAttr(default=None)
+
+    @classmethod
+    def around(cls, make: Callable[[OldSettings], Any], **parameters: Any) -> 'OldController':
+        """
+        Return one that makes its controller when it is begun.
+
+        :param make: the controller's class, or another function of its settings
+        """
+        made = cls(**parameters)
+        made._make = make
+        return made
+
+    def start(self) -> None:
+        """Make the controller."""
+        told = {name: getattr(self.context, name) for name in type(self.context).model_fields
+                if name in OldSettings.model_fields}
+        own = {name: getattr(self, name) for name in _OldParameters.model_fields}
+        self._wrapped = self._make(OldSettings(**told, **own))
+
+    @property
+    def period_ns(self) -> int:
+        """Its own wish, or the settings'."""
+        return int(getattr(self._wrapped, 'period_ns', super().period_ns))
+
+    @property
+    def answer_delay_ns(self) -> int:
+        """Its own wish, or none."""
+        return int(getattr(self._wrapped, 'answer_delay_ns', 0))
+
+    def decide(self, observation: Observation) -> Command | Message | None:
+        """Return its decision."""
+        decided: Command | Message | None = self._wrapped.decide(observation)
+        return decided
+
+    def answer(self, messages: Sequence[ChatMessage]) -> str | None:
+        """Return its answer."""
+        answered: str | None = self._wrapped.answer(messages)
+        return answered
+
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        """Return what it does in its turn, by ``answer`` if it has no ``converse``."""
+        own: Callable[[Turn], Sequence[Utterance]] | None = getattr(
+            self._wrapped, 'converse', None)
+        return super().converse(turn) if own is None else own(turn)
+
+    def close(self) -> None:
+        """Let it hang up, if it can."""
+        getattr(self._wrapped, 'close', lambda: None)()
+
+
+class FunctionController(ControllerPlugin):
+    """Commands by a function of the observation, and answers nothing."""
+
+    _function: Decide = PrivateAttr()
+
+    def decide(self, observation: Observation) -> Command | Message | None:
+        """Return what the function does."""
+        return self._function(observation)
+
+
+def parameter_model(thing: Any) -> type[ControllerPlugin]:
+    """
+    Return the class whose fields are the parameters of a controller.
+
+    :raises SettingsError: it cannot be a controller
+    """
+    if isinstance(thing, ControllerPlugin):
+        return type(thing)
+    if isinstance(thing, type) and issubclass(thing, ControllerPlugin):
+        return thing
+    if any(callable(getattr(thing, name, None)) for name in ('decide', 'answer')):
+        return OldController
+    if callable(thing) and not isinstance(thing, type):
+        return FunctionController
+    raise SettingsError(f'controller: got {thing!r:.100}, expected a subclass or an instance of '
+                        f'ControllerPlugin, or a function from an Observation to a Command')
+
+
+def takes_real_time(thing: Any) -> bool:
+    """Return whether a controller thinks where no simulated clock can hold it."""
+    return bool(getattr(thing, 'takes_real_time', False))
+
+
+def make_controller(thing: Any, context: ControllerContext,
+                    parameters: Mapping[str, Any] | None = None) -> ControllerPlugin:
+    """
+    Return a controller that is begun.
+
+    Of a ``ControllerPlugin`` instance it is a new one, so that nothing is carried over from
+    scenario to scenario; any other object, and what a function remembers, is used as it is.
+
+    :param parameters: field name to value, instead of the defaults or those of the instance
+    :raises SettingsError: it cannot be a controller, or a parameter does not fit
+    """
+    plugin = configured(thing, parameters or {})
+    if isinstance(plugin, OldController):
+        plugin._make = thing if isinstance(thing, type) else lambda settings: thing
+    elif isinstance(plugin, FunctionController):
+        plugin._function = thing
+    plugin.begin(context)
+    return plugin
+
+
+def configured(thing: Any, parameters: Mapping[str, Any]) -> ControllerPlugin:
+    """
+    Return a controller with its parameters, which is not begun: only they may be looked at.
+
+    :raises SettingsError: it cannot be a controller, or a parameter does not fit
+    """
+    model = parameter_model(thing)
+    if parameters and model is OldController and not isinstance(thing, type):
+        raise SettingsError(f'controller.{next(iter(parameters))}: got a parameter for an object '
+                            f'that is made already, expected none. Give its class instead')
+    own = {name: getattr(thing, name) for name in thing.model_fields_set} \
+        if isinstance(thing, ControllerPlugin) else {}
+    try:
+        return model(**{**own, **parameters})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc']))
+        raise SettingsError(refused(f'controller.{place}', first)) from None
