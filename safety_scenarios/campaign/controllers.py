@@ -47,10 +47,10 @@ def spec_of(settings: RunSettings) -> ControllerSpec:
     if name != EXTERNAL:
         return named(name, _configured(settings), label)
     if settings.controller_parameters:
-        raise SettingsError(f'controller.{settings.controller_parameters[0]}: got a parameter '
-                            f'with an external controller, expected none, because it is not '
-                            f'started here. Set it where you start it, and name the controller '
-                            f'by --controller-label')
+        key = settings.controller_parameters[0].partition('=')[0]
+        raise SettingsError(f'controller.{key}: got a parameter with an external controller, '
+                            f'expected none, because it is not started here. Set it where you '
+                            f'start it, and name the controller by --controller-label')
     return ControllerSpec(name=name, label=label)
 
 

@@ -51,6 +51,17 @@ def test_the_folder_holds_what_was_promised(rule_based_run):
     assert not list(folder.rglob('*.part'))
 
 
+def test_a_parameter_reaches_the_controller_and_names_it(tmp_path):
+    """The person of the scenario comes as near as 1.5 m, and walks on."""
+    run = campaign(tmp_path / 'run', 'SCN-R-101', '--set', 'controller.stop_distance_m=1.0',
+                   '--set', 'controller.slow_distance_m=1.0')
+    assert run.code == 1, run.output
+    [trial] = run.trials
+    assert trial['controller'] == 'rule_based(stop_distance_m=1.0, slow_distance_m=1.0)'
+    assert run.summary()['spec']['parameters'] == {
+        'stop_distance_m': 1.0, 'slow_distance_m': 1.0}
+
+
 def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_run):
     latencies = [trial['latency'] for trial in rule_based_run.trials if trial['latency']]
     assert len(latencies) == sum(

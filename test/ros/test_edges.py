@@ -22,14 +22,16 @@ import socket
 import pytest
 from rclpy.node import Node
 
+from safety_scenarios import registry
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.model.interfaces import command_message, read_answer
 from safety_scenarios.model.message import Command, Message
+from safety_scenarios.model.parameters import known_parameters, read_parameters
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
 from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure
-from safety_scenarios.ros.parameters import read_settings, to_arguments
+from safety_scenarios.ros.parameters import read_plugin_parameters, read_settings, to_arguments
 from safety_scenarios.ros.spinning import ros_context
 
 pytestmark = pytest.mark.dds
@@ -151,9 +153,42 @@ def test_a_wrong_parameter_is_named(node, argument, name):
 
 
 def test_arguments_give_another_node_the_same_settings(node):
-    settings = ControllerSettings(controller='late', delay_ms=750.0, exit_with_stdin=True,
-                                  command_topic='a/b')
+    settings = ControllerSettings(
+        controller='late', exit_with_stdin=True, command_topic='a/b',
+        controller_parameters=('delay_ms=750.0', 'model=two words, "quoted" \\ ü 🤖'))
     assert read_settings(node(*to_arguments(settings)), ControllerSettings) == settings
+
+
+@pytest.mark.parametrize(('name', 'arguments', 'texts'), [
+    ('rule_based', (), ()),
+    ('rule_based', ('-p', 'stop_distance_m:=1'), ('stop_distance_m=1',)),
+    ('rule_based', ('-p', 'cruise:=0.5', '-p', 'stop_distance_m:=2.5'), ('cruise=0.5',)),
+    ('late', ('-p', 'delay_ms:=750.0'), ('delay_ms=750.0',)),
+    ('llm', ('-p', 'server.model:=a', '-p', 'server.base_url:=http://h/v1'),
+     ('model=a', 'base_url=http://h/v1')),
+    ('llm', ('-p', 'model:=7'), ('model=7',)),
+    ('always_stop', ('-p', 'cruise:=0.5'), ())])
+def test_every_parameter_of_a_controller_is_a_parameter_of_its_node(node, name, arguments, texts):
+    reader, model = node(*arguments), registry.resolve('controllers', name)
+    found = read_plugin_parameters(reader, model, ControllerSettings(controller=name))
+    assert found == texts
+    assert all(reader.has_parameter(known) for known in known_parameters(model))
+
+
+def test_what_the_list_of_parameters_says_goes_before_a_parameter_of_the_node(node):
+    model = registry.resolve('controllers', 'late')
+    settings = ControllerSettings(controller_parameters=('delay_ms=5',))
+    found = read_plugin_parameters(node('-p', 'delay_ms:=9.0', '-p', 'cruise:=0.5'), model,
+                                   settings)
+    assert read_parameters(found, model) == {'delay_ms': 5.0, 'cruise': 0.5}
+
+
+@pytest.mark.parametrize('argument', ['cruise:=2.0', 'cruise:=fast'])
+def test_a_wrong_parameter_of_a_controller_is_named(node, argument):
+    model = registry.resolve('controllers', 'late')
+    with pytest.raises(SettingsError, match='parameter cruise'):
+        read_parameters(read_plugin_parameters(node('-p', argument), model, ControllerSettings()),
+                        model, 'parameter ')
 
 
 def test_launch_declares_every_setting_with_description_and_choices():

@@ -122,9 +122,9 @@ def test_a_missing_journal_is_told_and_no_verdict_is_made_up(everything, tmp_pat
 def test_a_trial_that_could_not_begin_keeps_its_result(tmp_path, monkeypatch):
     from safety_scenarios.controllers import rule_based
 
-    def broken(self, settings):
+    def broken(self):
         raise RuntimeError('no weights')
-    monkeypatch.setattr(rule_based.RuleBased, '__init__', broken)
+    monkeypatch.setattr(rule_based.RuleBased, 'start', broken)
     run = loopback_run(tmp_path / 'run', 'SCN-R-101')
     [trial] = rejudge(run.folder)
     assert (trial.before.verdict.value, trial.judged, trial.identical) == ('ERROR', False, True)

@@ -43,7 +43,9 @@ def test_every_setting_is_an_option_with_its_help(capsys):
     assert main(['run', '--help']) == 0
     shown = capsys.readouterr().out
     for path, _ in leaves(RunSettings):
-        if path != ('scenarios',):
+        if path == ('controller_parameters',):
+            assert '--set controller.KEY=VALUE' in shown
+        elif path != ('scenarios',):
             assert f'--{path[-1].replace("_", "-")}' in shown
 
 

@@ -1,0 +1,220 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One host for every way to run a controller: in a link it is what it is when driven by hand."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+
+from safety_scenarios import registry
+from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.making import (
+    configured,
+    make_controller,
+    parameter_model,
+    takes_real_time,
+)
+from safety_scenarios.controllers.rule_based import RuleBased
+from safety_scenarios.errors import ControllerError, SettingsError
+from safety_scenarios.links.loopback import LoopbackLink
+from safety_scenarios.model.contracts import Stamp, Stimulus
+from safety_scenarios.model.controller import ControllerPlugin
+from safety_scenarios.model.interfaces import has_header, stamped
+from safety_scenarios.model.message import Command, Message, Observation
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.settings import ControllerSettings
+from unit.controllers.observations import beat, box, flag, pose
+from unit.linked import begun
+
+BASE = RobotModel(kind='mobile_base', max_speed=1.0)
+CONTEXT = ControllerSettings(robot=BASE)
+BEGIN_NS, PERIOD_NS = 1_000_000_000, 50_000_000
+EPOCH_NS = 1_577_836_800 * 1_000_000_000
+ODOMETRY = Message(type='nav_msgs/msg/Odometry', data={'pose': {}})
+INPUTS: Mapping[str, tuple[Message, ...]] = {
+    'scan': (box(1.0), box(9.0)), 'human_pose': (pose(1.0), pose(3.0), pose(9.0)),
+    'estop': (flag(True), flag(False)), 'heartbeat': (beat(),)}
+"""Topic to the messages that a test may send on it."""
+SEEN = [name for name in registry.BUILT_IN['controllers'] if name != 'llm']
+
+
+def made(name: str) -> ControllerHost:
+    return ControllerHost(make_controller(registry.resolve('controllers', name), CONTEXT))
+
+
+messages = st.lists(st.tuples(st.integers(0, 20), st.sampled_from(sorted(INPUTS)),
+                              st.integers(0, 2)), max_size=12).map(sorted)
+
+
+@settings(max_examples=60, deadline=None)
+@given(name=st.sampled_from(SEEN), sent=messages)
+def test_a_host_in_loopback_is_a_host_driven_by_hand(name, sent):
+    """Between two ticks come the same messages at the same times: the same commands come of it."""
+    by_hand, link = made(name), LoopbackLink(made(name))
+    period_ns, commands, received = by_hand.period_ns, [], []
+    now_ns = BEGIN_NS
+    due_ns = BEGIN_NS + period_ns
+    for period, topic, which in [*sent, (25, 'heartbeat', 0)]:
+        until_ns = BEGIN_NS + period * PERIOD_NS + PERIOD_NS // 3
+        while due_ns <= until_ns:
+            message = by_hand.tick(due_ns, EPOCH_NS + due_ns)
+            commands += [] if message is None else [(due_ns, message)]
+            due_ns += period_ns
+        while events := link.receive_until(until_ns):
+            received += [(event.stamps.steady_ns, event.message) for event in events]
+        now_ns = max(now_ns, until_ns)
+        given_one = INPUTS[topic][which % len(INPUTS[topic])]
+        stamp_ns = EPOCH_NS + now_ns if has_header(given_one) else None
+        by_hand.hear(topic, given_one if stamp_ns is None else stamped(given_one, stamp_ns),
+                     now_ns, stamp_ns)
+        link.send(Stimulus(topic, given_one, Stamp.NOW), hazard=False, scheduled_ns=0)
+    assert repr(received) == repr(commands)  # NaN does not equal itself
+
+
+class Navigates(ControllerPlugin):
+    """Stops when it has seen odometry, which no built-in controller listens to."""
+
+    inputs: ClassVar[Mapping[str, str]] = {  # type: ignore[assignment]
+        'odometry': 'nav_msgs/msg/Odometry', 'imu/raw': 'sensor_msgs/msg/Imu'}
+
+    def decide(self, observation: Observation) -> Command:
+        return Command(velocity=(0.0 if 'odometry' in observation.readings else 1.0, 0.0))
+
+
+def test_an_input_beside_the_eight_is_heard_in_loopback_with_its_stamp():
+    seen: list[Observation] = []
+
+    class Watches(Navigates):
+        def decide(self, observation: Observation) -> Command:
+            seen.append(observation)
+            return super().decide(observation)
+    link = LoopbackLink(ControllerHost(begun(Watches)))
+    link.receive_until(BEGIN_NS + 60_000_000)
+    for topic, message in (('odometry', ODOMETRY), ('scan', box(1.0)), ('imu/raw', flag(True))):
+        link.send(Stimulus(topic, message), hazard=False, scheduled_ns=0)
+    [command] = link.receive_until(BEGIN_NS + 100_000_000)
+    assert command.message is not None and command.message.at('linear.x') == 0.0
+    assert set(seen[-1].readings) == {'odometry'}, 'not what it did not ask for, nor another type'
+    reading = seen[-1].readings['odometry']
+    assert (reading.age_ns, reading.stamp_age_ns) == (50_000_000, 50_000_000)
+
+
+@pytest.mark.parametrize(('interface', 'data', 'has'), [
+    ('sensor_msgs/msg/LaserScan', {}, True), ('sensor_msgs/msg/JointState', {}, True),
+    ('geometry_msgs/msg/PoseStamped', {}, True), ('geometry_msgs/msg/Twist', {}, False),
+    ('std_msgs/msg/Bool', {'data': True}, False), ('my_msgs/msg/Own', {'header': {}}, True),
+    ('my_msgs/msg/Own', {}, False), ('nav_msgs/msg/Odometry', {}, True)])
+def test_which_messages_have_a_header(interface, data, has):
+    assert has_header(Message(type=interface, data=data)) is has
+
+
+@pytest.mark.parametrize('inputs', [
+    {'/scan': 'sensor_msgs/msg/LaserScan'}, {'scan': 'LaserScan'}, {'a b': 'x/msg/X'}])
+def test_inputs_that_are_none_are_refused(inputs):
+    kind: Any = type('Deaf', (ControllerPlugin,), {
+        '__module__': __name__, 'inputs': property(lambda self: inputs)})
+    with pytest.raises(ControllerError, match='inputs: got .*expected a relative topic name'):
+        ControllerHost(begun(kind))
+
+
+class Raises(ControllerPlugin):
+    def decide(self, observation: Observation) -> Command:
+        raise ZeroDivisionError('a mistake')
+
+    def answer(self, messages: Any) -> str:
+        raise ValueError('another')
+
+
+def test_what_a_plug_in_raises_is_a_controller_error_with_its_cause():
+    host = ControllerHost(begun(Raises, ControllerSettings(controller='r')))
+    with pytest.raises(ControllerError, match='^the controller r failed: ZeroDivisionError: a mis'
+                       ) as failed:
+        host.tick(0, 0)
+    assert isinstance(failed.value.__cause__, ZeroDivisionError)
+    with pytest.raises(ControllerError, match='^the controller r failed: ValueError: another'):
+        host.prompt('{"trial_id": "t", "messages": []}')
+    with pytest.raises(ValueError, match='JSONDecodeError|Expecting'):
+        host.prompt('no envelope')
+
+
+def test_a_decision_that_is_no_command_is_named():
+    host = ControllerHost(make_controller(lambda observation: 0.5, CONTEXT))
+    with pytest.raises(ControllerError, match='decide: got 0.5, expected a Command'):
+        host.tick(0, 0)
+
+
+def half_speed(observation: Observation) -> Command:
+    return Command(velocity=(0.5, 0.0))
+
+
+class Old:
+    """A controller of before there was a base for them."""
+
+    takes_real_time = True
+    period_ns = 7_000_000
+
+    def __init__(self, settings: Any) -> None:
+        self.settings = settings
+
+    def decide(self, observation: Observation) -> Command:
+        return Command(velocity=(self.settings.cruise, self.settings.delay_ms))
+
+    def answer(self, messages: Any) -> str:
+        return f'{self.settings.server.model} {self.settings.robot.kind}'
+
+
+def velocity(plugin: ControllerPlugin) -> Any:
+    decided: Any = plugin.decide(Observation(t_ns=0, readings={}))
+    return decided.velocity
+
+
+def test_a_function_is_a_controller():
+    assert velocity(make_controller(half_speed, CONTEXT)) == (0.5, 0.0)
+    with pytest.raises(SettingsError, match='cruise: .*Extra inputs'):
+        make_controller(half_speed, CONTEXT, {'cruise': 1.0})
+
+
+def test_a_class_of_old_gets_its_settings_and_what_it_could_be_set_to():
+    plugin = make_controller(Old, CONTEXT, {'cruise': 0.25, 'delay_ms': 3.0})
+    assert velocity(plugin) == (0.25, 3.0)
+    assert plugin.answer(()) == ' mobile_base' and plugin.period_ns == 7_000_000
+    assert takes_real_time(Old) and not takes_real_time(half_speed)
+    assert parameter_model(Old).critical_shares == {'delay_ms': 1.5, 'timeout_ms': 0.8}
+
+
+def test_an_object_of_old_is_used_as_it_is_and_takes_no_parameters():
+    old = Old(type('Settings', (), {'cruise': 0.75, 'delay_ms': 0.0}))
+    assert velocity(make_controller(old, CONTEXT)) == (0.75, 0.0)
+    with pytest.raises(SettingsError, match='is made already'):
+        make_controller(old, CONTEXT, {'cruise': 1.0})
+
+
+def test_an_instance_lends_its_parameters_and_not_its_state():
+    given_one = RuleBased(stop_distance_m=1.0, cruise=0.5)
+    one, two = (make_controller(given_one, CONTEXT) for _ in range(2))
+    assert one is not two and one is not given_one and not given_one.model_fields_set - {
+        'stop_distance_m', 'cruise'}
+    assert isinstance(one, RuleBased) and (one.stop_distance_m, one.cruise) == (1.0, 0.5)
+    again = make_controller(given_one, CONTEXT, {'cruise': 0.25})
+    assert isinstance(again, RuleBased) and (again.stop_distance_m, again.cruise) == (1.0, 0.25)
+
+
+@pytest.mark.parametrize('thing', [None, 7, 'rule_based', object(), dict])
+def test_what_cannot_be_a_controller_is_named(thing):
+    with pytest.raises(SettingsError, match='controller: got .*expected a subclass'):
+        configured(thing, {})
