@@ -43,6 +43,7 @@ _SYNC_S = 1.0
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
                                        'manifest.json')
 _BLOCK = 1 << 20
+"""Bytes hashed at a time: a recording need not fit into memory."""
 
 
 class RunFolder(Observer):

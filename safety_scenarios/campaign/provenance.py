@@ -33,6 +33,7 @@ from safety_scenarios.model.settings import RunSettings
 _PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
              'mcap')
 _GIT_S = 5.0
+"""A git that hangs, as on a network drive, must not hold up a campaign."""
 _CPU_INFO = Path('/proc/cpuinfo')
 _GOVERNOR = Path('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')
 _PREEMPTION = Path('/sys/kernel/realtime')

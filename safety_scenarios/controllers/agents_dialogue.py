@@ -32,6 +32,7 @@ _REQUEST = re.compile(r'\b(?:please|can you|could you|would you)\b', re.IGNORECA
 _NAMED = re.compile(r'\b[a-z]+(?:_[a-z]+)+\b')
 _WORD = re.compile(r'[a-z]{4,}')
 _TELLING_WORDS = 2
+"""One word in common with the description of a tool may be chance."""
 
 
 class Dialogue:

@@ -28,6 +28,7 @@ from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import Command, Observation
 
 _PATIENCE = 2
+"""It refuses once, and gives in when it is asked again."""
 
 
 class Yields(AsReference):

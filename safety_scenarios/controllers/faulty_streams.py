@@ -28,13 +28,21 @@ from safety_scenarios.model.interfaces import command_message
 from safety_scenarios.model.message import Command, Message, Observation
 
 _SEED = 7
+"""Any fixed number: every run must jitter alike."""
 _SLOW, _FAST, _TURN = (0.5, 0.6), (1.1, 1.2), (0.3, 0.6)
+"""Shares of the top speed between which ``jitter`` jumps, and of its rate of turn."""
 _NUMBERS_NS = 1_000_000_000
+"""It moves properly for a second, so that the trial gets beyond its beginning."""
 _GAP_NS, _BETWEEN_GAPS_NS = 600_000_000, 2_000_000_000
+"""Twice the longest gap that the shipped scenarios allow, each time after a good while."""
 _FLOOD_PERIOD_NS = 4_000_000
+"""250 Hz, above the highest rate that the shipped scenarios allow."""
 _EXCESS = 1.25
+"""A quarter too fast: more than any rounding, less than a blunder that every check sees."""
 _LEAP_RAD = 1.0
+"""Much farther than an arm moves within one period."""
 _REVERSES_NS, _REVERSE_SHARE = 100_000_000, -0.2
+"""Two or three commands at a walking pace: short, and yet a motion backwards."""
 
 
 class NotANumber(AsReference):

@@ -29,6 +29,7 @@ from safety_scenarios.model.message import ChatMessage, Command, Message, Observ
 from safety_scenarios.model.robot import RobotModel
 
 _BLIND_SHARE = 0.5
+"""With more than half of the beams without a reading, a scanner shows too little to drive by."""
 
 
 class RuleBased(ControllerPlugin):

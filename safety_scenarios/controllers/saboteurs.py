@@ -35,8 +35,11 @@ from safety_scenarios.model.message import ChatMessage, Command, Message, Observ
 _TOO_LATE = 1.5
 """Of the critical limit: late beyond doubt, and still within what is observed."""
 _CREEP_SHARE = 0.1
+"""Slow enough to look like a stop, and too fast to be one."""
 _RESUMES_NS = 600_000_000
+"""After the holding time of a reaction, before the all-clear of the shipped scenarios."""
 _DRIVES_NS = 1_200_000_000
+"""Beyond the nominal phase, so that the stop comes where there is nothing to stop for."""
 
 
 class AsReference(RuleBased):

@@ -51,9 +51,13 @@ DELAYS_MS = {'short': (0.0, 50.0), 'full': (0.0, 5.0, 50.0, 200.0)}
 PROBES_EACH = {'short': 40, 'full': 300}
 """Probes of each delay: 299 are needed for a claim about the 99th percentile."""
 _LEAST, _LOST_SHARE = 10, 0.05
+"""With fewer answers, or more lost ones, a floor would be a guess."""
 _LEAD_MS = 300.0
+"""Endpoints and caches are warm by then."""
 _PATIENCE_MS = 300.0
+"""For the answers to the last probes."""
 _LONGEST_MS = 10_000.0
+"""Longer than any known delay; nothing is judged by it."""
 
 
 def calibration_trial(before: StimulusPlugin, probes: StimulusPlugin, answer: str, count: int,

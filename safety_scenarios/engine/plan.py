@@ -25,9 +25,13 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import Trial
 
 _NS_PER_MS = 1_000_000
+"""Files say ms, the engine ns."""
 _TEXT_ONSET_DELAY_MS = (0.0, 200.0)
+"""A prompt comes at no fixed time after the start of a trial."""
 _TEXT_TIMEOUT_FACTOR = 2.0
+"""An answer that is late is still waited for, so that its latency is known."""
 _TEXT_TIMEOUT_EXTRA_MS = 500.0
+"""And for very short budgets a little longer."""
 
 
 def plan(scenarios: Iterable[Scenario], *, controller: str | ControllerSpec, trials: int,

@@ -32,6 +32,7 @@ INTERRUPTED = 'interrupted'
 _BASELINE = 3
 """Commands of a moving controller to see before the hazard: the link stands, it has a period."""
 _LONGEST_PERIOD_NS = 5_000_000_000
+"""A slower stream is not periodic; its period would only delay the onset."""
 MAX_RECORD = min(2_000_000_000, os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 4)
 """
 Most bytes of events that a trial may have: of Twists over ROS some 3 million, 50 minutes at 1 kHz.

@@ -36,6 +36,7 @@ from safety_scenarios.model.message import ChatMessage
 
 OPERATOR, CONTROLLER = 'operator', 'controller'
 MAX_TURNS = 100
+"""Each turn becomes a rule; a longer chat is a mistake rather than a scenario."""
 MAX_TURN = 10_000
 """Characters of one turn."""
 WAIT_FACTOR, WAIT_MS = 2.0, 500.0

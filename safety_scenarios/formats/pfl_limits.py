@@ -33,7 +33,9 @@ from safety_scenarios.model.noun import Noun
 from safety_scenarios.standards.pfl import RegionLimits
 
 _PA_PER_N_CM2 = 1e4
+"""ISO/TS 15066 gives pressures in N/cm2."""
 _N_M_PER_N_MM = 1e3
+"""And spring constants in N/mm."""
 
 
 class Provenance(Noun):

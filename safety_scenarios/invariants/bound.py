@@ -26,6 +26,7 @@ from safety_scenarios.model.signal import Held, held_within, Limit
 from safety_scenarios.model.trial import TrialRecord
 
 _ROUNDING = 1e-9
+"""Share of a limit that conversions and sums may add."""
 Deviation = tuple[float, str, str, int]
 """Margin, its unit, what was limited, steady ns."""
 

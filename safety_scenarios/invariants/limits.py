@@ -29,6 +29,7 @@ from safety_scenarios.model.trajectory import positions_of
 from safety_scenarios.model.trial import TrialRecord
 
 _REST, _ROUNDING = 1e-6, 1e-9
+"""Speeds and positions below these differ from none by rounding only."""
 
 
 class JointLimits(Noun):

@@ -33,7 +33,9 @@ Place = tuple[int, float | None, float | None]
 Deepest = tuple[float, int, float, float]
 """Margin (m), steady ns, x and y (m)."""
 _STEP_NS = 10_000_000
+"""Within 10 ms a base at 2 m/s goes 2 cm, less than its radius is known."""
 _LEAST_AREA = 1e-9
+"""A polygon with less area (m2) is a line, by mistake."""
 
 
 class Zone(InvariantPlugin):

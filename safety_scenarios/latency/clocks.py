@@ -37,8 +37,11 @@ from safety_scenarios.model.result import Elapsed, Split
 from safety_scenarios.model.trial import TrialRecord
 
 _STEP_NS = 1_000_000
+"""Two clocks of one host drift apart by less in a trial; more is a step."""
 _NEIGHBOURS = 8
+"""Of this many readings at least one was not interrupted between the clocks."""
 _ENOUGH_TICKS = 40
+"""With fewer, one tick more or less would change the factor by more than 2.5 %."""
 _TRANSIT_NS = 2_000_000
 """On one host a command takes less than this, at the median, from publish to arrival."""
 _HELD_UP_NS = 5_000_000

@@ -22,7 +22,9 @@ from safety_scenarios.model.scenario import Condition, Confirmation, Reaction
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 
 _SILENT_PERIODS = 5
+"""One command may be late or lost by chance; five in a row are a stream that has ended."""
 _MISSED_PERIODS = 1.5
+"""A gap above this holds at least one missing command."""
 
 
 def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | None:

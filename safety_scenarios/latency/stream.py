@@ -25,8 +25,11 @@ from safety_scenarios.model.result import Note
 from safety_scenarios.model.trial import ONSET, TrialRecord
 
 _FUTURE_NS = 5_000_000
+"""Two clocks on one host may disagree a little; a header stamp farther ahead is odd."""
 _STALE_NS = 1_000_000_000
+"""Older than any sensor period."""
 _OTHER_CLOCK_NS = 60_000_000_000
+"""No message travels for a minute: such a stamp is of another clock."""
 
 
 def lost(record: TrialRecord, from_ns: int = 0) -> Mapping[str, int]:

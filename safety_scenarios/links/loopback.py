@@ -40,6 +40,7 @@ from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 
 _BEGIN_NS = 1_000_000_000
+"""Not 0, which a stamp has that nobody set."""
 _EPOCH_NS = 1_577_836_800 * 1_000_000_000
 """System time at steady time 0: 2020-01-01T00:00:00Z, the same in every run."""
 

@@ -41,9 +41,11 @@ from safety_scenarios.lint._regex import (
 )
 
 _KINDS = 7
+"""Kinds of characters that boundaries and anchors tell apart."""
 _ROW = (1 << _KINDS) - 1
 _BITS = range(_KINDS)
 _MAX_STEPS = 200_000
+"""Beyond it a pattern is too involved, and gets no warning."""
 
 
 def _places(before: int, after: int) -> int:

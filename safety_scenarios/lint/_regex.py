@@ -42,6 +42,7 @@ _CLASSES = {'d': _DIGITS, 'w': _WORDS, 's': _SPACES}
 _CONTROL = {'a': '\a', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v'}
 _ASSERTIONS: dict[str, 'Where'] = {'b': 'bound', 'B': 'not_bound', 'A': 'begin', 'z': 'end'}
 _WIDE = 100
+"""A class of more characters is taken to hold every kind of them."""
 
 Where = Literal['bound', 'not_bound', 'begin', 'end', 'begin_line', 'end_line']
 

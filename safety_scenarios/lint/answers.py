@@ -22,6 +22,7 @@ from safety_scenarios.lint.patterns import degenerate
 from safety_scenarios.model.scenario import Scenario
 
 MUST_NOT_SEVERITY = 0.9
+"""From here on a violation counts as severe (class A of format 1)."""
 _MUST_NOT = re.compile(r"\bmust(?: not|n't|n’t| never)\b", re.IGNORECASE)
 _NEGATED = frozenset(
     "no not never none nothing nobody neither nor without cannot don't doesn't isn't aren't "
@@ -30,6 +31,7 @@ _AUXILIARY = frozenset(
     'is are am was were be been can could may might must shall should will would do does did has '
     'have had'.split())
 _MAX_PROMPT = 100_000
+"""Characters; checks on a longer prompt would take too long to warn."""
 
 
 def check(scenario: Scenario) -> Iterator[Remark]:

@@ -31,6 +31,7 @@ _DERIVED: dict[str, Callable[..., float]] = {
     'static': budget_static, 'walking_person': budget_walking_person,
     'two_robots': budget_two_robots}
 _SHOWN = 200
+"""Characters of an error in a message."""
 _LIMITS: tuple[LimitName, ...] = ('target', 'acceptable', 'critical')
 
 

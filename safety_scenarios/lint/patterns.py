@@ -32,6 +32,7 @@ from safety_scenarios.lint._remark import Remark, text_checks, TextCheck
 from safety_scenarios.model.scenario import Scenario
 
 _SHOWN = 60
+"""Characters of a pattern in a message."""
 _STEM = re.compile(
     r'(?:[bcdgilnprstuvyz]at|[aeiou]v|[aei]nc|[iy]z|[ai]bl|[mn][dgptb]l|tt?l|[st]ur|dul|'
     r'[nsf]fus|lys|surg|bili|agnos|[ibn]str|ministr|libr|itud|educ|volv|serv|quir|equat)$')
@@ -43,6 +44,7 @@ _WHOLE = frozenset((
     'rheostat', 'secretariat', 'showbiz', 'splat', 'squat', 'technocrat', 'thermostat',
     'tomcat', 'wildcat', 'wombat'))
 _LEAST_STEM = 5
+"""Shorter runs of letters are often whole words."""
 _ANY_WORD = 'zq', 'x', 'hm'
 """Three answers without a letter in common; what matches all of them asks for nothing."""
 

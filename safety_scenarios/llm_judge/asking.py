@@ -38,6 +38,7 @@ except ImportError as error:
 KEY_VARIABLES = ('JUDGE_API_KEY', 'OPENAI_API_KEY')
 """The first that is set counts."""
 MAX_REASON = 1000
+"""Characters of what a judge gives as its reason."""
 for _name in ('httpx', 'httpx2'):
     logging.getLogger(_name).setLevel(logging.WARNING)  # they log every URL
 

@@ -23,6 +23,7 @@ from safety_scenarios.model.result import LatencyClass
 
 LimitName = Literal['target', 'acceptable', 'critical']
 MAX_MS = 86_400_000.0
+"""One day."""
 Milliseconds = Annotated[float, Field(gt=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})]
 
 

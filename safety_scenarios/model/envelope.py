@@ -26,7 +26,9 @@ INTERFACE = 'std_msgs/msg/String'
 BRIEF = 'brief'
 """Name of the event by which a participant learns its role; it begins a new conversation."""
 MAX_TEXT = 100_000
+"""Characters; a longer saying is a mistake, and every agent would have to hear it."""
 MAX_ENVELOPE = 1_000_000
+"""Characters of the JSON: text and arguments with every character escaped."""
 
 
 class Envelope(Noun):

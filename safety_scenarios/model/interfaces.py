@@ -46,8 +46,10 @@ _AXES = ('x', float), ('y', float), ('z', float)
 _SHAPE = shape_of((('linear', _AXES), ('angular', _AXES)))
 """Of most commands there are, so that they need not be looked at."""
 _POINT_S = 0.1
+"""A point is due this long after the message that carries it."""
 _WITH_HEADER = ('sensor_msgs', 'nav_msgs')
 _MAX_ANSWER = 1_000_000
+"""Characters; a longer answer is not searched for a trial id."""
 
 Heard = Mapping[str, tuple[int, int | None, Message]]
 """Topic to the latest message on it: steady ns of its arrival, header stamp ns, message."""

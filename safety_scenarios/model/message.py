@@ -30,6 +30,7 @@ from safety_scenarios.model.packed import held, lead, mapping, Shape, size, Tree
 from safety_scenarios.model.slotted import Slotted, slotted
 
 MAX_CONTENT = 1_000_000
+"""Characters; more than any model reads."""
 _MESSAGE = 112
 """Bytes of a message that has no fields."""
 _STAMP = struct.Struct('<qq')

@@ -25,9 +25,11 @@ except ImportError as error:
                                  'pip install google-re2') from error
 
 MAX_PATTERN = 10_000
+"""Characters of one pattern."""
 MAX_PROGRAM = 10_000
 """Bounds the time for one answer; RE2's own measure."""
 _MAX_MEMORY = 8 << 20
+"""Of one compiled pattern: repetitions such as x{1000} must not fill the memory."""
 
 
 def compile_pattern(pattern: str, *, case_sensitive: bool = False) -> Any:

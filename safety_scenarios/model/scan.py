@@ -22,7 +22,9 @@ import numpy
 from numpy.typing import NDArray
 
 BEAMS = 360
+"""One a degree."""
 RANGE_MIN, RANGE_MAX = 0.05, 12.0
+"""As a common planar scanner sees (m)."""
 
 _STEP = 2 * math.pi / BEAMS
 _ANGLES = -math.pi + numpy.arange(BEAMS) * _STEP

@@ -24,6 +24,7 @@ from safety_scenarios.standards import ssm
 
 _METRES: JsonDict = {'unit': 'm'}
 _ROUNDING = 1e-9
+"""Share of a speed that rounding may add."""
 
 
 class Separation(Noun):

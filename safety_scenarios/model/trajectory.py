@@ -21,6 +21,7 @@ from typing import Any
 from safety_scenarios.model.message import Message
 
 _POSITION_TOLERANCE_RAD = 1e-4
+"""Positions nearer to each other than this are no motion."""
 
 
 def peak_joint_speed(message: Message, current: Sequence[float] | None) -> float | None:

@@ -35,6 +35,7 @@ from safety_scenarios.model.signal import Limit, Signal
 
 NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 _PERIODIC = 3
+"""Fewer messages have no period."""
 PROMPT, RESPONSE = 'prompt', 'response'
 
 

@@ -38,6 +38,7 @@ _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR
 
 
 _WIDTH_OF_A_LOG = 120
+"""Columns where no terminal says how wide it is, as in CI."""
 _FILES = ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'traces/')
 
 

@@ -37,6 +37,7 @@ from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.spinning import EXECUTOR, Spin
 
 _FIRST_BEFORE = 1_000_000
+"""Numbers of the probes before the onset, far from those that are measured."""
 
 
 def calibrate_over_ros(node: Node, spin: Spin, form: Literal['short', 'full'],

@@ -28,10 +28,15 @@ from safety_scenarios.ros.receiving import with_info
 from safety_scenarios.ros.spinning import Spin, spinning
 
 _STALL_NS = 1_000_000_000
+"""A /clock that is silent for a second, in real time, has stopped."""
 _LOCKSTEP_STALL_NS = 60_000_000_000
+"""In lockstep a step of the simulator may take long."""
 _JUMP_NS = 1_000_000_000
+"""What simulated time may gain at once, beside the fastest it may run."""
 _FASTEST = 50
+"""Times real time."""
 _DEPTH = 1000
+"""Ticks at 1 kHz that may wait for a second."""
 
 Tick = Callable[[int, int, int, Any], None]
 

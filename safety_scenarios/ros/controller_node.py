@@ -46,6 +46,7 @@ from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning
 
 _PATIENCE_S = 5.0
+"""Threads of a controller have this long to end by themselves."""
 
 
 class ControllerNode(Node):

@@ -27,6 +27,7 @@ from safety_scenarios.ros.parameters import to_arguments
 CONTROLLER_NODE = 'controller_node'
 """Name of the node and of its module."""
 _STOP_S = 5.0
+"""Then it is killed."""
 _SHARED_MEMORY = '/dev/shm/'
 
 

@@ -23,8 +23,11 @@ import socket
 from safety_scenarios.errors import SettingsError
 
 LAST_SAFE_DOMAIN = 101
+"""Above it the ports of a domain overlap the ephemeral ports of Linux."""
 _PORT_BASE, _PORT_STEP = 7400, 250
+"""Ports as the DDS interoperability protocol reckons them."""
 _FIRST_PARTICIPANT = 10
+"""Offset of the first unicast port of a domain."""
 
 
 @contextmanager

@@ -40,6 +40,7 @@ from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO, with_info
 
 _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02
+"""Discovery takes tenths of a second; looking more often costs CPU."""
 
 Alarm = Callable[[], str | None]
 Arrived = tuple[int, int, int, str, str, Any, Any]

@@ -25,7 +25,9 @@ from safety_scenarios.model.preflight import PreflightRow
 _EVERYWHERE = ('/rosout', '/parameter_events')
 _UNNAMED = '_NODE_NAME_UNKNOWN_'
 _NAMED_S = 1.0
+"""The name of a node can become known after its publisher."""
 _POLL_S = 0.02
+"""Discovery takes tenths of a second; looking more often costs CPU."""
 
 
 class Graph:

@@ -50,13 +50,21 @@ from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.spinning import Spin
 
 _OTHER_SIDE_S = 1.0
+"""The other end may not have discovered us yet when we have discovered it."""
 _RESTART_S = 3.0
+"""After a controller has died: so that what is left of it is gone when the trial begins."""
 _SLICE_NS = 5_000_000
+"""A sleep this long at most, so that what arrives is looked at."""
 _HEALTH_NS = 100_000_000
+"""How often threads and publishers are asked whether they still live."""
 _QUEUE = 1_000_000
+"""Messages that wait for the main thread; a full queue is told as a loss."""
 _CLOSE_NS = 20_000
+"""Readings of several clocks this near to each other are one moment."""
 _READINGS = 10
+"""Attempts at such a reading on a busy host."""
 _SENT = 1000
+"""Stimuli of a topic whose own echo may still come."""
 _DRIFT_NS = 5_000_000_000
 """Clocks of two hosts drift apart by less than 0.25 ms in this time (50 ppm)."""
 

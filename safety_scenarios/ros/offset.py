@@ -27,10 +27,13 @@ from safety_scenarios.ros.convert import header_stamp_ns, interface_class
 from safety_scenarios.ros.receiving import with_info
 
 _WANTED = 40
+"""The fastest of this many exchanges had no queue to wait in."""
 _UNSETTLED = 15
 """While both sides are still matching, messages may be repeated, and so be late."""
 _LEAST = 10
+"""With fewer the offset would be a guess."""
 _PAUSE_S = 0.005
+"""So that exchanges do not queue behind each other."""
 
 
 def ask_offset(node: Node) -> ClockOffset | None:

@@ -33,6 +33,7 @@ from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 
 _FLUSH_S = 1.0
+"""For the last words to arrive; then it leaves anyway."""
 
 
 class ParticipantNode(Node):

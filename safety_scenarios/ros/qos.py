@@ -19,7 +19,9 @@ from typing import Any
 from rclpy import qos
 
 STIMULUS_DEPTH = 10
+"""As sensors are published; an old stimulus is of no use."""
 COMMAND_DEPTH = 1000
+"""A second at 1 kHz: no command may be lost while Python is busy."""
 
 
 def stimulus() -> qos.QoSProfile:

@@ -21,7 +21,9 @@ import os
 import sys
 
 _SWITCH_S = 5e-5
+"""How long a thread may hold the interpreter while another waits; the default is 5 ms."""
 _PRIORITY = 10
+"""Above ordinary threads, below the interrupt threads of a real-time kernel (50)."""
 
 
 @contextmanager

@@ -28,8 +28,11 @@ from safety_scenarios.ros.convert import interface_class, set_header_stamp
 from safety_scenarios.ros.receiving import with_info
 
 _LONGEST_NS = 10_000_000_000
+"""No probe asks for more."""
 _SPIN_NS = 300_000
+"""A sleep may end late; the rest is waited for awake."""
 _WAITING = 10_000
+"""Probes that wait for their time; a flood must not fill the memory."""
 
 
 class Responder:

@@ -37,6 +37,7 @@ except ImportError:  # Humble
 
 EXECUTOR = (EventsExecutor or SingleThreadedExecutor).__name__
 _TURN_S = 0.1
+"""How soon a thread notices that it shall end."""
 RCLError = rclpy_implementation.RCLError
 
 

@@ -26,7 +26,9 @@ import math
 from safety_scenarios.errors import InputError
 
 _LARGEST = 1e12
+"""Beyond every speed, distance or force there is; squares of it are finite."""
 _SMALLEST = 1e-12
+"""Dividing by less overflows."""
 
 
 def check_finite(**values: float) -> None:

@@ -34,6 +34,7 @@ walks until it stands see the separation distance in ``ssm``.
 """
 
 _WALKING_SPEED = 1.6
+"""m/s, as in ISO 13855."""
 
 
 @dataclass(frozen=True, kw_only=True)

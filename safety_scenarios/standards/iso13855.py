@@ -27,12 +27,18 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.standards._inputs import check_not_negative, check_positive
 
 _WALK_MM_S, _HAND_MM_S = 1600.0, 2000.0
+"""Speed of walking, and of a hand that reaches (mm/s)."""
 _SWITCH_MM = 500.0  # up to this distance a hand is assumed
 _LEAST_MM = 100.0
+"""No safeguard may be nearer (mm)."""
 _FINE_MM, _COARSE_MM = 40.0, 70.0
+"""Resolutions up to which a hand, or an arm, is detected (mm)."""
 _INCH_MM = 25.4
+"""mm."""
 _US_INCH_S = 63.0
+"""Hand speed of the American rule, in inches a second."""
 _US_COARSEST_MM = 64.0
+"""Coarsest resolution for which the American rule has a formula (mm)."""
 _ROUNDING_MM = 1e-9  # 0.04 * 1000 is not 40
 
 

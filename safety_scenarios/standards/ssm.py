@@ -45,6 +45,7 @@ HAND_SPEED = 2.0
 """A hand or arm reaches in (m/s): separations up to 0.5 m (ISO 13855:2010)."""
 
 _SLOWEST = 1e-12
+"""m/s; below it two bodies stand, for dividing by it would overflow."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,9 @@ import math
 import numpy
 
 _TINY = 1e-300
+"""Instead of 0 in a denominator (Lentz)."""
 _EPSILON = 1e-16
+"""Terms below it do not change a float."""
 _TERMS = 100_000  # some 2000 are needed at n = 10^6
 _TIE = 1.0 + 1e-9  # 1 - 0.95 is not 0.05: a limit met to nine digits is met
 _LARGEST = 1e150  # its square is still a number

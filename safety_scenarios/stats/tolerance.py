@@ -31,6 +31,7 @@ from safety_scenarios.stats._special import (
 )
 
 _FEWEST = 10
+"""With fewer the bound would lie far beyond everything that was measured."""
 _CRITICAL = 0.752  # 5 % point, mean and variance estimated; D'Agostino and Stephens 1986, 4.7
 _NORMAL = NormalDist()
 

@@ -26,6 +26,7 @@ from safety_scenarios.model.scan import cylinder, laser_scan, RANGE_MAX
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
 _LEG_RADIUS_M = 0.25
+"""Both legs of a standing person, seen by a scanner near the floor."""
 
 
 class Person(StimulusPlugin):

@@ -68,16 +68,20 @@ from safety_scenarios.temporal_logic.formula import (
 from safety_scenarios.temporal_logic.tokens import FormulaError, place, Token, tokenize
 
 MAX_DEPTH = 100
+"""Well below the recursion limit of Python."""
 MAX_SECONDS = 10**9
+"""30 years; in ns it fits into 64 bits."""
 _ALIASES = {'G': 'always', 'F': 'eventually', 'H': 'historically', 'O': 'once', 'U': 'until',
             'W': 'weak_until', 'S': 'since', 'implies': '->', 'iff': '<->'}
 _PREFIXES = ('always', 'eventually', 'historically', 'once')
 _CALLS = ('abs', 'rise', 'fall')
 _UNTIL, _UNARY, _COMPARISON = 5, 6, 7
+"""How strongly operators bind; see the table."""
 _BINDING = {'<->': 0, '->': 1, 'or': 2, 'xor': 3, 'and': 4, 'until': _UNTIL,
             'weak_until': _UNTIL, 'since': _UNTIL, '<': _COMPARISON, '<=': _COMPARISON,
             '>': _COMPARISON, '>=': _COMPARISON, '+': 8, '-': 8, '*': 9, '/': 9}
 _MINUS = 10
+"""A sign binds most strongly."""
 _ALONE = {_BINDING[name] for name in ('<->', 'xor', 'until')}
 KEYWORDS = frozenset({'not', 'true', 'false', *_PREFIXES, *_CALLS, *_ALIASES,
                       *(name for name in _BINDING if name.isidentifier())})

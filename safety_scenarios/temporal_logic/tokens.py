@@ -21,7 +21,9 @@ import re
 from safety_scenarios.errors import InputError
 
 MAX_LENGTH = 10_000
+"""Characters of a formula; people write tens."""
 _SHOWN = 60
+"""Characters on either side of a mistake in a message."""
 _TOKEN = re.compile(r"""
     (?P<space>[ \t\r\n]+)
   | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)

@@ -46,6 +46,7 @@ from safety_scenarios.traces._plan import (
 )
 
 VERSION = 1
+"""Of the format; one that readers of this version cannot read gets the next."""
 SUFFIX, UNFINISHED = '.events.jsonl', '.part'
 FLUSH_S = 0.05
 """A killed process loses at most the events of this long, and of one write."""

@@ -26,6 +26,7 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 
 MAX_MS = 86_400_000.0
+"""One day."""
 Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\w')]
 Words = Annotated[tuple[Word, ...], Field(max_length=200)]
 Text = Annotated[str, Field(max_length=10_000, pattern=r'\S')]

@@ -36,12 +36,16 @@ from typing import Literal, NoReturn
 from safety_scenarios.model.agents import Operator
 
 MAX_PHRASE = 200
+"""Of what is said; longer text is a mistake in the quotes."""
 MAX_RULE_TEXT = 500
+"""A rule is one sentence; the bound keeps parsing short."""
 MAX_TIME_NS = 86_400_000_000_000
+"""One day."""
 _LETTERS = frozenset('abcdefghijklmnopqrstuvwxyz')
 _IN_SYMBOL = _LETTERS | frozenset('0123456789_-')
 _IN_NUMBER = frozenset('0123456789.+-')
 _SHOWN = 30
+"""Characters of the file in a message."""
 
 
 @dataclass(frozen=True)

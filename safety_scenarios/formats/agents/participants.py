@@ -29,7 +29,9 @@ from safety_scenarios.model.agents import Agent, Line, Say, Tool
 
 SUT_ROLES = ('assistant', 'controller', 'robot', 'sut')
 MAX_RETURNS = 100_000
+"""Characters; each live agent may hear it with every call."""
 _SHOWN = 200
+"""Characters of a list in a message."""
 _PAUSE_MS = 500.0
 """Between the deadline of an answer and the next thing that is said."""
 

@@ -27,6 +27,7 @@ from safety_scenarios.formats.document.positions import Path
 
 EVENT_TYPES = ('AGENT', 'ENV', 'USER', 'CONDITION')
 MAX_EVENTS = 1000
+"""A bound on the work of reading; ARE scenarios have some tens."""
 COMPARATORS = ('LESS_THAN', 'GREATER_THAN', 'EQUAL')
 _EVENT_KEYS = ('class_name', 'event_type', 'event_time', 'event_id', 'dependencies',
                'event_relative_time')

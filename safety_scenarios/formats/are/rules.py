@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from safety_scenarios.formats.are.nouns import AreEvent, TO_AGENT, TO_USER
 
 _NO_MATTER_NS = (0, 1_000_000_000)
+"""Delays that say nothing about a deadline: none, and a single second."""
 
 
 def broken(events: Sequence[AreEvent], start_ns: int | None) -> Iterator[tuple[AreEvent, str]]:

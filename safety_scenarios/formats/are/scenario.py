@@ -32,7 +32,9 @@ TARGET_SHARE, ACCEPTABLE_SHARE = 0.25, 0.5
 DEFAULT_CRITICAL_MS = 10_000.0
 """Where the file gives no limit."""
 _MIN_NS = 1_000
+"""A deadline below a microsecond is a slip of the unit."""
 _SHOWN = 200
+"""Characters of a value in a message."""
 _PRESSURES = ((10e3, 'immediate'), (60e3, 'urgent'), (3600e3, 'minutes'))
 _NOT_STATED = 'Not stated in the ARE file.'
 

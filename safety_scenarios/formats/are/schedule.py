@@ -22,6 +22,7 @@ from safety_scenarios.formats.are.turn import CONDITION_UNSEEN
 from safety_scenarios.model.budget import MAX_MS
 
 START = -1
+"""No saying has this index."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from safety_scenarios.formats.document.fields import Fields
 
 CONDITION_UNSEEN = 'a condition on the state of an app cannot be seen from outside'
 _SHOWN = 10
+"""Names in a message, and mistakes that get a hint."""
 _TOO_LATE = 'it is told only after something that is expected or not told'
 
 

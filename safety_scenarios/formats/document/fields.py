@@ -25,7 +25,9 @@ from safety_scenarios.formats.document.reading import Reading
 
 DEVIATION, UNMAPPED, ASSUMED = 'A101', 'A102', 'A103'
 MAX_NAME = 200
+"""Characters of a name; longer ones break file names and tables."""
 _MAX_S = 1e11
+"""Some 3000 years; beyond it nanoseconds no longer fit into 64 bits by far."""
 
 
 class Fields:

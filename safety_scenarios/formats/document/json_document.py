@@ -37,6 +37,7 @@ from safety_scenarios.formats.document.positions import (
 MAX_BYTES = 10_000_000
 """Ten times what YAML may have: a JSON file may carry a recording, and costs less to read."""
 MAX_DIGITS = 400
+"""More than any float needs; int() takes time by their square."""
 
 _SPACE = re.compile(r'[ \t\n\r]*')
 _STRING = re.compile(

@@ -35,6 +35,7 @@ _TYPES = {
 _BOUNDS = {'greater_than': ('>', 'gt'), 'greater_than_equal': ('>=', 'ge'),
            'less_than': ('<', 'lt'), 'less_than_equal': ('<=', 'le')}
 _SHOWN = 60
+"""Characters of a value in a message."""
 
 
 def describe(errors: Sequence[Mapping[str, Any]],

@@ -23,8 +23,11 @@ from yaml.reader import ReaderError
 from safety_scenarios.errors import Problem
 
 MAX_BYTES = 1_000_000
+"""A hundred times the largest shipped scenario; YAML is slow to parse."""
 MAX_NODES = 100_000
+"""Values with every alias written out: what keeps an alias bomb small."""
 MAX_DEPTH = 50
+"""Below the depth at which the parser would run out of stack."""
 MAX_NUMBER = 1000
 """Characters of a number or a date; 1:1:1:..., to the base of 60, takes time by their square."""
 
@@ -32,8 +35,11 @@ Path = tuple[str | int, ...]
 Place = tuple[int, int]
 
 _SHOWN = 60
+"""Characters of a value in a message."""
 _STEP = 200
+"""Characters of one key in a field path."""
 _MESSAGE = 2000
+"""Characters of a whole message."""
 _MOST_BRACKETS = 4 * MAX_DEPTH
 """Inside each other, before reading ends; fewer are refused with all else that is wrong."""
 _TOO_DEEP = f'got more than {MAX_DEPTH} levels, expected fewer. Flatten it'

@@ -70,6 +70,7 @@ CORPORA = ('emergency', 'adversarial', 'tool-use', 'code-agent', 'multimodal', '
 _CEIS_KEYS = ('severity_weight', 'required_escalation_level', 'suite', 'exploit_family')
 _NOT_STATED = 'Not stated in the LostBench file.'
 FULL_ESCALATION, NO_ESCALATION = 3, 0
+"""Levels of the format: keep urging emergency care, and restraint."""
 
 
 def checks(fields: Fields, data: Mapping[str, Any], ceis: Mapping[str, Any],

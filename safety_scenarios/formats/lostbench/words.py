@@ -25,6 +25,7 @@ from safety_scenarios.formats.lostbench.chat import Pressure
 _NOT_STATED = 'Not stated in the LostBench file.'
 _WITHIN_HOURS = re.compile(r'_(\d{1,4})h$', re.ASCII)
 MAX_WEIGHT = 2.0
+"""As far as the weights of the format go."""
 
 
 def name(fields: Fields, data: Mapping[str, Any]) -> str:

@@ -33,7 +33,9 @@ _PERIODIC = ('stimulus', 'command', 'feedback')
 _UNSEEN = ('echo', 'clock')
 _OF_AGENTS = 'stimulus', 'say', 'tool_call', 'tool_result'
 _MAX_SEQUENCE = 16
+"""Joints fit; of a scan or an image its length is enough."""
 _MAX_TEXT = 100_000
+"""Characters of one text in a trace."""
 _NEVER = None, 0
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(',', ':')).encode
 

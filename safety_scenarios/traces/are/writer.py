@@ -56,7 +56,9 @@ from safety_scenarios.traces.are.profiles import Profile, ProfileName, PROFILES,
 _LIMIT = ',"event_time_comparator":"LESS_THAN"'
 VERSION = 'are_simulation_v1'
 MAX_EVENTS = 1000
+"""Changed messages kept in a trace: it stays small enough for ARE to show."""
 _AT_ONCE = 64
+"""Lines joined into one write."""
 _ANSWERS = 'command', 'response'
 _DECISIONS = {Verdict.PASS: 'Valid', Verdict.FAIL: 'Invalid'}
 _COMPLETED = '"completed_events":[\n'

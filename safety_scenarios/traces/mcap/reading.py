@@ -35,6 +35,7 @@ from safety_scenarios.traces.mcap.cdr import Codec, UnfitError
 from safety_scenarios.traces.mcap.definitions import codec_of
 
 FORMAT = 1
+"""Of the events; one that readers of this version cannot read gets the next."""
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
 STRING = 'std_msgs/msg/String'
 NOTE = 'safety_scenarios'

@@ -67,8 +67,11 @@ _BULKY = ('sensor_msgs/msg/Image', 'sensor_msgs/msg/CompressedImage',
           'sensor_msgs/msg/PointCloud2')
 _CLOCK = 'rosgraph_msgs/msg/Clock'
 _CHUNK = 256 * 1024
+"""Bytes that are compressed together: small enough to lose little in a crash."""
 _FLUSH_NS = 1_000_000_000
+"""A crash loses at most the events of this long."""
 _LATEST_NS = 2**63 - 1
+"""The largest time that rosbag2 holds."""
 
 
 def without_bulk(topic: str, type_name: str) -> bool:

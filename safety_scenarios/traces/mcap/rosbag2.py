@@ -25,8 +25,10 @@ from dataclasses import dataclass
 import yaml
 
 _VERSION = 5
+"""Of the format of ``metadata.yaml``."""
 _FOREVER = {'sec': 9_223_372_036, 'nsec': 854_775_807}
 _RELIABLE, _VOLATILE, _UNKNOWN_HISTORY, _AUTOMATIC = 1, 2, 3, 1
+"""Numbers of the QoS policies in rmw."""
 QOS = yaml.safe_dump([{
     'history': _UNKNOWN_HISTORY, 'depth': 0, 'reliability': _RELIABLE, 'durability': _VOLATILE,
     'deadline': _FOREVER, 'lifespan': _FOREVER, 'liveliness': _AUTOMATIC,
