@@ -26,7 +26,7 @@ VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
 
 TEST = ['pytest>=7', 'pytest-xdist>=3', 'hypothesis', 'jsonschema', 'scipy>=1.12',
         'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
-        'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML',
+        'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
         'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py']
 
 
@@ -65,6 +65,7 @@ setup(
     name=NAME,
     version=VERSION,
     packages=find_packages(include=[NAME, f'{NAME}.*']),
+    package_data={NAME: ['py.typed']},
     data_files=data_files(),
     python_requires='>=3.10',
     install_requires=['click>=8.0', 'google-re2', 'numpy', 'pydantic>=2.6', 'PyYAML', 'rich'],
@@ -84,5 +85,6 @@ setup(
         f'controller_node = {NAME}.ros.controller_node:main',
         f'safety-scenarios-are-run = {NAME}.are.commands:run',
         f'safety-scenarios-are-benchmark = {NAME}.are.commands:benchmark'],
+        'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],
         'are.simulation.scenarios': [f'{NAME} = {NAME}.are.register:register']},
 )

@@ -12,20 +12,97 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Does the model that drives a robot react in time, and safely? Scenarios, measured and judged."""
+"""
+Does the model that drives a robot react in time, and safely? Scenarios, measured and judged.
 
-from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.run import run_trial
-from safety_scenarios.errors import InputError, SafetyScenariosError, ScenarioError
-from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
-from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.model.trial import Trial, TrialRecord
+The names below are what Python users build on; each is imported when it is first used, so that
+``import safety_scenarios`` takes no time and needs nothing. See ``doc/python.md``.
+"""
 
-__all__ = [
-    'CampaignSummary', 'Event', 'Finding', 'InputError', 'LatencyClass', 'SafetyScenariosError',
-    'Scenario', 'ScenarioError', 'Trial', 'TrialRecord', 'TrialResult', 'Verdict', 'evaluate',
-    'load_scenario', 'load_scenarios', 'plan', 'run_trial']
+from importlib import import_module
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from safety_scenarios.campaign.from_python import run as run
+    from safety_scenarios.campaign.rejudge import rejudge as rejudge
+    from safety_scenarios.campaign.rejudge import Rejudged as Rejudged
+    from safety_scenarios.campaign.results import CampaignResults as CampaignResults
+    from safety_scenarios.campaign.verify import verify as verify
+    from safety_scenarios.engine.evaluate import evaluate as evaluate
+    from safety_scenarios.engine.plan import plan as plan
+    from safety_scenarios.engine.run import run_trial as run_trial
+    from safety_scenarios.errors import ControllerError as ControllerError
+    from safety_scenarios.errors import InputError as InputError
+    from safety_scenarios.errors import MeasurementError as MeasurementError
+    from safety_scenarios.errors import MissingDependencyError as MissingDependencyError
+    from safety_scenarios.errors import SafetyScenariosError as SafetyScenariosError
+    from safety_scenarios.errors import ScenarioError as ScenarioError
+    from safety_scenarios.errors import SettingsError as SettingsError
+    from safety_scenarios.errors import UnknownPluginError as UnknownPluginError
+    from safety_scenarios.links.loopback import LoopbackLink as LoopbackLink
+    from safety_scenarios.loading import load_scenario as load_scenario
+    from safety_scenarios.loading import load_scenarios as load_scenarios
+    from safety_scenarios.model.contracts import Controller as Controller
+    from safety_scenarios.model.contracts import InvariantPlugin as InvariantPlugin
+    from safety_scenarios.model.contracts import Link as Link
+    from safety_scenarios.model.contracts import Stimulus as Stimulus
+    from safety_scenarios.model.contracts import StimulusContext as StimulusContext
+    from safety_scenarios.model.contracts import StimulusPlugin as StimulusPlugin
+    from safety_scenarios.model.event import Event as Event
+    from safety_scenarios.model.message import ChatMessage as ChatMessage
+    from safety_scenarios.model.message import Command as Command
+    from safety_scenarios.model.message import Message as Message
+    from safety_scenarios.model.message import Observation as Observation
+    from safety_scenarios.model.message import Reading as Reading
+    from safety_scenarios.model.observer import Beginning as Beginning
+    from safety_scenarios.model.observer import Observer as Observer
+    from safety_scenarios.model.result import Finding as Finding
+    from safety_scenarios.model.result import LatencyClass as LatencyClass
+    from safety_scenarios.model.result import TrialResult as TrialResult
+    from safety_scenarios.model.result import Verdict as Verdict
+    from safety_scenarios.model.scenario import Scenario as Scenario
+    from safety_scenarios.model.settings import ControllerSettings as ControllerSettings
+    from safety_scenarios.model.settings import RunSettings as RunSettings
+    from safety_scenarios.model.summary import CampaignSummary as CampaignSummary
+    from safety_scenarios.model.trial import Trial as Trial
+    from safety_scenarios.model.trial import TrialRecord as TrialRecord
+
+_WHERE = {
+    'campaign.from_python': ('run',),
+    'campaign.rejudge': ('rejudge', 'Rejudged'),
+    'campaign.results': ('CampaignResults',),
+    'campaign.verify': ('verify',),
+    'engine.evaluate': ('evaluate',),
+    'engine.plan': ('plan',),
+    'engine.run': ('run_trial',),
+    'errors': ('ControllerError', 'InputError', 'MeasurementError', 'MissingDependencyError',
+               'SafetyScenariosError', 'ScenarioError', 'SettingsError', 'UnknownPluginError'),
+    'links.loopback': ('LoopbackLink',),
+    'loading': ('load_scenario', 'load_scenarios'),
+    'model.contracts': ('Controller', 'InvariantPlugin', 'Link', 'Stimulus', 'StimulusContext',
+                        'StimulusPlugin'),
+    'model.event': ('Event',),
+    'model.message': ('ChatMessage', 'Command', 'Message', 'Observation', 'Reading'),
+    'model.observer': ('Beginning', 'Observer'),
+    'model.result': ('Finding', 'LatencyClass', 'TrialResult', 'Verdict'),
+    'model.scenario': ('Scenario',),
+    'model.settings': ('ControllerSettings', 'RunSettings'),
+    'model.summary': ('CampaignSummary',),
+    'model.trial': ('Trial', 'TrialRecord'),
+}
+"""Module to the public names in it: what the block above tells type checkers."""
+_MODULES = {name: module for module, names in _WHERE.items() for name in names}
+__all__ = sorted(_MODULES)
+
+if not TYPE_CHECKING:
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used."""
+        if name not in _MODULES:
+            raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+        found = getattr(import_module(f'{__name__}.{_MODULES[name]}'), name)
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        """Return the public names, for completion."""
+        return sorted({*globals(), *__all__})

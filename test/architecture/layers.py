@@ -76,6 +76,7 @@ LAYERS = {
     'ros': Layer('nodes and the link over ROS topics: the only folder that imports rclpy',
                  ('registry', 'loading', 'engine', 'links', 'llm_judge', 'campaign',
                   *_PURE, *_PLUG_INS), inside=True),
+    'pytest_plugin': Layer('scenarios as tests: marker and fixtures', ('errors', 'campaign')),
     'cli': Layer('arguments and exit codes',
                  ('registry', 'loading', 'engine', 'links', 'llm_judge', 'campaign', 'ros',
                   'lint', *_PURE, *_PLUG_INS), inside=True),
@@ -122,7 +123,8 @@ def table() -> str:
 
 
 def _path(name: str) -> str:
-    return f'`{name}.py`' if name in ('errors', 'registry', 'loading') else f'`{name}/`'
+    is_module = name in ('errors', 'registry', 'loading', 'pytest_plugin')
+    return f'`{name}.py`' if is_module else f'`{name}/`'
 
 
 def page() -> str:

@@ -101,7 +101,10 @@ def test_the_wheel_holds_the_package_and_no_tests(source, tmp_path):
          '--no-deps', '--wheel-dir', tmp_path, source, env=without_ament())
     [wheel] = tmp_path.glob('*.whl')
     names = zipfile.ZipFile(wheel).namelist()
-    assert 'safety_scenarios/ros/evaluator_node.py' in names
+    assert {'safety_scenarios/ros/evaluator_node.py', 'safety_scenarios/py.typed'} <= set(names)
+    [entries] = [name for name in names if name.endswith('.dist-info/entry_points.txt')]
+    assert '[pytest11]\nsafety_scenarios = safety_scenarios.pytest_plugin' in zipfile.ZipFile(
+        wheel).read(entries).decode()
     assert not [name for name in names if 'test' in Path(name).parts or name.endswith('.pyc')]
 
 

@@ -1,0 +1,91 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The pytest plug-in: safety scenarios as tests; ``doc/python.md`` shows it.
+
+pytest imports it at every start, so it imports nothing itself until a test asks for a run.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from safety_scenarios.campaign.results import CampaignResults
+
+_MARK = 'safety_scenario'
+_RESULTS = '_safety_scenarios_results'
+
+
+def pytest_configure(config: 'pytest.Config') -> None:
+    """Register the marker."""
+    config.addinivalue_line('markers', (
+        f'{_MARK}(*scenarios, **settings): run safety scenarios before the test; what fails them '
+        f'fails it, with the findings as its text. The arguments are those of '
+        f'safety_scenarios.run'))
+
+
+@pytest.fixture
+def safety_settings() -> Mapping[str, Any]:
+    """Return the settings of every run; override it, as with the controller that you test."""
+    return {}
+
+
+@pytest.fixture
+def safety_run(safety_settings: Mapping[str, Any]) -> 'Callable[..., CampaignResults]':
+    """Return ``safety_scenarios.run`` with ``safety_settings``; a FAIL is yours to judge."""
+    def run(*scenarios: Any, **settings: Any) -> 'CampaignResults':
+        from safety_scenarios.campaign.from_python import run as run_scenarios  # takes a second
+        return run_scenarios(*scenarios, **{**safety_settings, **settings})
+    return run
+
+
+@pytest.fixture
+def safety_results(request: pytest.FixtureRequest,
+                   safety_run: 'Callable[..., CampaignResults]') -> 'CampaignResults':
+    """
+    Return the results of the scenarios that the test's marker names.
+
+    INCONCLUSIVE and ERROR are an error of the test: what could not be judged is not skipped.
+    """
+    marker = request.node.get_closest_marker(_MARK)
+    if marker is None or not marker.args:
+        pytest.fail(f"safety_results: the test names no scenario. Mark it, for example with "
+                    f"@pytest.mark.{_MARK}('SCN-R-101')", pytrace=False)
+    from safety_scenarios.errors import SafetyScenariosError
+    try:
+        results = safety_run(*marker.args, **marker.kwargs)
+    except SafetyScenariosError as error:
+        pytest.fail(str(error), pytrace=False)
+    if results.verdict.value in ('INCONCLUSIVE', 'ERROR'):
+        pytest.fail(results.explain(), pytrace=False)
+    setattr(request.node, _RESULTS, results)
+    return results
+
+
+@pytest.fixture(autouse=True)
+def _safety_scenario(request: pytest.FixtureRequest) -> None:
+    """Run what the marker names, also for a test that does not look at the results."""
+    if request.node.get_closest_marker(_MARK) is not None:
+        request.getfixturevalue('safety_results')
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: 'pytest.Item') -> None:
+    """Fail the test before its body, if its scenarios failed."""
+    results = getattr(item, _RESULTS, None)
+    if results is not None and results.verdict.value == 'FAIL':
+        pytest.fail(results.explain(), pytrace=False)

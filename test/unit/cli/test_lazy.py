@@ -1,0 +1,68 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""``safety-scenarios --help`` imports no command, and yet says what each of them says."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from safety_scenarios.cli.main import cli, COMMANDS
+
+HEAVY = ('rclpy', 'numpy', 'pydantic', 'rich', 'yaml', 're2', 'openai', 'mcap')
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    code = ('import sys\nfrom safety_scenarios.cli.main import main\n'
+            f'code = main({list(arguments)!r})\n'
+            'print(*sys.modules, file=sys.stderr)\nsys.exit(code)')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          check=False, timeout=60)
+    assert done.returncode == 0 and 'Usage: safety-scenarios' in done.stdout
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize('arguments', [('--help',), ('-h',)])
+def test_help_loads_nothing_heavy_and_none_of_our_modules_but_its_own(arguments):
+    modules = loaded_by(*arguments)
+    assert not modules & set(HEAVY)
+    assert {name for name in modules if name.startswith('safety_scenarios')} == {
+        'safety_scenarios', 'safety_scenarios.cli', 'safety_scenarios.cli.main',
+        'safety_scenarios.errors'}
+
+
+def test_the_help_of_a_command_loads_that_command():
+    modules = loaded_by('run', '--help')
+    assert 'safety_scenarios.cli.running' in modules and 'pydantic' in modules
+    assert not {'safety_scenarios.cli.looking', 'safety_scenarios.cli.selftest', 'rclpy'} & modules
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+def test_the_table_says_what_the_command_says(name):
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None and command.name == name
+    shown = click.Command(name, help=COMMANDS[name].help)
+    for limit in range(20, 160):
+        assert shown.get_short_help_str(limit) == command.get_short_help_str(limit)
+
+
+def test_the_commands_are_listed_in_alphabetical_order():
+    assert list(COMMANDS) == sorted(COMMANDS)
+    assert cli.list_commands(click.Context(cli)) == list(COMMANDS)
+
+
+def test_no_other_name_is_a_command():
+    assert cli.get_command(click.Context(cli), 'fly') is None

@@ -1,0 +1,95 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""``import safety_scenarios``: these names and no others, at once and without ROS."""
+
+import inspect
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import safety_scenarios
+
+NAMES = {
+    # what is done
+    'run', 'evaluate', 'plan', 'run_trial', 'load_scenario', 'load_scenarios', 'rejudge', 'verify',
+    # what plug-ins are made of
+    'InvariantPlugin', 'StimulusPlugin', 'Controller', 'Link', 'LoopbackLink', 'Observer',
+    # what is said, and heard
+    'Observation', 'Reading', 'Command', 'Message', 'ChatMessage', 'Stimulus', 'StimulusContext',
+    # what is run
+    'Scenario', 'Trial', 'RunSettings', 'ControllerSettings', 'Beginning',
+    # what comes of it
+    'CampaignResults', 'CampaignSummary', 'TrialRecord', 'TrialResult', 'Event', 'Finding',
+    'Verdict', 'LatencyClass', 'Rejudged',
+    # what goes wrong
+    'SafetyScenariosError', 'InputError', 'ScenarioError', 'SettingsError', 'UnknownPluginError',
+    'MissingDependencyError', 'MeasurementError', 'ControllerError'}
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_public_names_are_these_and_no_others():
+    assert set(safety_scenarios.__all__) == NAMES
+    public = {name for name in dir(safety_scenarios) if not name.startswith('_')
+              and not isinstance(getattr(safety_scenarios, name), ModuleType)}
+    assert public - {'import_module', 'Any', 'TYPE_CHECKING'} == NAMES
+
+
+def test_type_checkers_are_told_the_same_names_from_the_same_modules():
+    source = inspect.getsource(safety_scenarios)
+    for module, names in safety_scenarios._WHERE.items():
+        for name in names:
+            line = f'from safety_scenarios.{module} import {name} as {name}'
+            assert source.count(f'    {line}\n') == 1
+    assert source.count(' import ') - 2 == len(NAMES)
+
+
+@pytest.mark.parametrize('name', sorted(NAMES))
+def test_every_public_name_says_what_it_is(name):
+    assert getattr(safety_scenarios, name).__doc__.strip()
+
+
+def test_a_name_that_is_none_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'runn'"):
+        safety_scenarios.runn  # noqa: B018
+
+
+def test_the_import_loads_nothing_until_a_name_is_used():
+    loaded = python(
+        'import collections.abc, sys, typing\nbefore = set(sys.modules)\nimport safety_scenarios\n'
+        'print(*sorted(name for name in set(sys.modules) - before))').split()
+    assert loaded == ['safety_scenarios']
+
+
+def test_three_lines_run_a_scenario_without_ros():
+    shown = python(
+        'import sys\nsys.modules["rclpy"] = None\n'
+        'import safety_scenarios as ss\n'
+        'results = ss.run("SCN-R-101", controller="late", link="loopback")\n'
+        'print(results.verdict.value)')
+    assert shown == 'FAIL\n'
+
+
+def test_a_star_import_brings_the_public_names_and_nothing_else():
+    found: dict[str, object] = {}
+    exec('from safety_scenarios import *', found)
+    assert set(found) - {'__builtins__'} == NAMES

@@ -1,0 +1,42 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What doc/python.md shows works as it is printed there."""
+
+from pathlib import Path
+import re
+
+import pytest
+
+PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'python.md'
+BLOCKS = re.findall(r'^```python\n(.*?)^```$', PAGE.read_text(encoding='utf-8'), re.M | re.S)
+TESTS = [block for block in BLOCKS if block.startswith('# test_')]
+EXAMPLES = [block for block in BLOCKS if not block.startswith('# test_')]
+pytest_plugins = ('pytester',)
+
+
+def test_the_page_has_its_examples():
+    assert len(EXAMPLES) >= 7 and len(TESTS) == 1
+    assert PAGE.read_text(encoding='utf-8').count('```python') == len(BLOCKS)
+
+
+@pytest.mark.parametrize('example', EXAMPLES, ids=[str(one) for one in range(len(EXAMPLES))])
+def test_an_example_runs(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, str(PAGE), 'exec'), {'__name__': 'example'})
+
+
+def test_the_test_file_passes(pytester):
+    pytester.makepyfile(test_my_robot=TESTS[0])
+    pytester.runpytest_subprocess().assert_outcomes(passed=3)
