@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.controllers import controller_settings, EXTERNAL
+from safety_scenarios.campaign.controllers import controller_settings, EXTERNAL, plugin_of
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import takes_real_time
 from safety_scenarios.errors import MissingDependencyError, SettingsError
@@ -85,29 +85,29 @@ def from_ros(module: str, feature: str, instead: str = '') -> Any:
 
 @contextmanager
 def loopback(settings: RunSettings, folder: Path,
-             make: Any = None) -> Iterator[Session]:
+             controller: Any = None) -> Iterator[Session]:
     """
     Reach the controller in this process, in simulated time.
 
-    :param make: makes the controller, if no plug-in has the name in the settings
+    :param controller: the controller, if no plug-in has the name in the settings
     :raises SettingsError: the controller is external
     """
     if settings.controller == EXTERNAL:
         raise SettingsError('controller: got external with link loopback, expected a built-in or '
                             'plug-in name. An external controller needs ROS')
-    make = make or registry.resolve('controllers', settings.controller)
-    if takes_real_time(make):
+    plugin = plugin_of(settings, controller)
+    if takes_real_time(plugin):
         raise SettingsError(f'controller: got {settings.controller} with link loopback, where '
                             f'thinking takes no time, so that its latency would be a lie. Use '
                             f'link ros')
 
     @contextmanager
     def open_link(scenario: Scenario) -> Iterator[Link]:
-        own = controller_settings(settings, scenario)
+        own = controller_settings(settings, scenario, controller=controller)
         others = {agent.id: _hosted(settings, scenario, agent.controller)
                   for agent in (scenario.agents.agents if scenario.agents else ())
                   if agent.driver == 'model'}
-        with closing(LoopbackLink(hosted(make, own), settings.clock, others)) as link:
+        with closing(LoopbackLink(hosted(plugin, own), settings.clock, others)) as link:
             yield link
     yield Session(open_link, 'this process, in simulated time')
 

@@ -36,16 +36,28 @@ EXTERNAL = 'external'
 """Name of a controller that runs already, of which nothing is known here."""
 
 
-def spec_of(settings: RunSettings) -> ControllerSpec:
+def plugin_of(settings: RunSettings, controller: Any = None) -> Any:
+    """
+    Return the controller under test: what is given, else the plug-in with the name.
+
+    :raises UnknownPluginError: no controller has this name
+    """
+    return registry.resolve('controllers', settings.controller) if controller is None \
+        else controller
+
+
+def spec_of(settings: RunSettings, controller: Any = None) -> ControllerSpec:
     """
     Return the controller under test by its name and whatever of its parameters was set.
+
+    :param controller: the controller itself, if no plug-in has the name in the settings
 
     :raises UnknownPluginError: no controller has this name
     :raises SettingsError: a parameter that it does not have, or not like this
     """
     name, label = settings.controller, settings.controller_label
     if name != EXTERNAL:
-        return named(name, _configured(settings), label)
+        return named(name, _configured(settings, controller), label)
     if settings.controller_parameters:
         key = settings.controller_parameters[0].partition('=')[0]
         raise SettingsError(f'controller.{key}: got a parameter with an external controller, '
@@ -59,22 +71,23 @@ def named(name: str, plugin: ControllerPlugin, label: str = '') -> ControllerSpe
     return ControllerSpec(name=name, parameters=set_parameters(plugin), label=label)
 
 
-def model_under_test(settings: RunSettings) -> str:
+def model_under_test(settings: RunSettings, controller: Any = None) -> str:
     """Return the language model that the controller under test asks; empty if nobody can tell."""
     if settings.controller == EXTERNAL:
         return settings.server.model
-    told = _configured(settings).model_dump()
+    told = _configured(settings, controller).model_dump()
     return str(told.get('model') or settings.server.model)
 
 
 def controller_settings(settings: RunSettings, scenario: Scenario,
-                        participant: str = '') -> ControllerSettings:
+                        participant: str = '', controller: Any = None) -> ControllerSettings:
     """
     Return what a controller is told: its robot and its interface, never the hazard.
 
     Only parameters that are a share of the scenario's critical limit depend on its budget.
 
     :param participant: name of a controller that plays another agent, with no parameter set
+    :param controller: the one under test, if no plug-in has the name in the settings
     """
     block = scenario.ros or scenario.agents
     robot = block.robot if block else None
@@ -86,11 +99,14 @@ def controller_settings(settings: RunSettings, scenario: Scenario,
         robot=robot or RobotModel(kind='mobile_base', max_speed=1.0),
         command_topic=topic.topic if topic else '', command_type=asked or settings.command_type,
         controller_parameters=() if name == EXTERNAL else tuple(
-            _texts(settings, scenario, name, is_other=bool(participant))))
+            _texts(settings, scenario, registry.resolve('controllers', participant)
+                   if participant else plugin_of(settings, controller),
+                   is_other=bool(participant))))
 
 
-def _texts(settings: RunSettings, scenario: Scenario, name: str, is_other: bool) -> Iterator[str]:
-    model = parameter_model(registry.resolve('controllers', name))
+def _texts(settings: RunSettings, scenario: Scenario, plugin: Any,
+           is_other: bool) -> Iterator[str]:
+    model = parameter_model(plugin)
     given = [*_server(settings, model), *(() if is_other else settings.controller_parameters)]
     yield from given
     is_set = split(given, model)
@@ -99,8 +115,8 @@ def _texts(settings: RunSettings, scenario: Scenario, name: str, is_other: bool)
             yield to_text(parameter, scenario.latency_budget.critical_ms * share)
 
 
-def _configured(settings: RunSettings) -> ControllerPlugin:
-    plugin: Any = registry.resolve('controllers', settings.controller)
+def _configured(settings: RunSettings, controller: Any) -> ControllerPlugin:
+    plugin = plugin_of(settings, controller)
     model = parameter_model(plugin)
     texts = [*_server(settings, model), *settings.controller_parameters]
     return configured(plugin, read_parameters(texts, model))

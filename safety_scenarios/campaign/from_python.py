@@ -27,7 +27,6 @@ from safety_scenarios.campaign.connect import Connect, connection, loopback
 from safety_scenarios.campaign.given import given, GivenController
 from safety_scenarios.campaign.results import CampaignResults
 from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
-from safety_scenarios.links.loopback import MakeController
 from safety_scenarios.model.observer import Beginning, Observer
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
@@ -54,14 +53,15 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     :raises SafetyScenariosError: the campaign could not be carried out
     :raises KeyboardInterrupt: as soon as what was measured is in ``output``
     """
-    label, make = given(controller)
+    label, thing = given(controller)
     names, objects = _asked(scenarios)
     chosen = _settings({
         **settings, 'controller': label, 'output': '' if output is None else os.fspath(output),
         **({'scenarios': names} if names else {})})
     kept = _Kept()
-    summary = campaign.run(chosen, [kept, *observers], _connect(chosen, make),
-                           scenarios=objects or None, files=output is not None)
+    summary = campaign.run(chosen, [kept, *observers], _connect(chosen, thing),
+                           scenarios=objects or None, controller=thing,
+                           files=output is not None)
     if summary.interrupted:
         raise KeyboardInterrupt
     return CampaignResults(summary, tuple(kept.results), kept.folder, tuple(kept.warnings))
@@ -75,7 +75,7 @@ class _Kept(Observer):
         self.warnings: list[Problem] = []
         self.folder: Path | None = None
 
-    def scenarios_read(self, warnings: Sequence[Problem]) -> None:
+    def scenarios_read(self, warnings: Sequence[Problem], notes: Sequence[Problem]) -> None:
         """Keep what is odd."""
         self.warnings += warnings
 
@@ -138,16 +138,16 @@ def _settings(values: Mapping[str, Any]) -> RunSettings:
             from None
 
 
-def _connect(settings: RunSettings, make: MakeController | None) -> Connect:
+def _connect(settings: RunSettings, thing: Any) -> Connect:
     """
     Return the way to the controller.
 
     :raises SettingsError: another process would have to run an object of this one
     """
-    if make is None:
+    if thing is None:
         return connection(settings)
     if settings.link != 'loopback':
         raise SettingsError(f'controller: got {settings.controller}, an object of this process, '
                             f"with link {settings.link}, expected a name. Use link='loopback', or "
                             f'give it a name by the entry point safety_scenarios.controllers')
-    return partial(loopback, make=make)
+    return partial(loopback, controller=thing)

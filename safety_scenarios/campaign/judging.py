@@ -16,6 +16,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from safety_scenarios.campaign.controllers import model_under_test
 from safety_scenarios.llm_judge.cache import Cache
@@ -29,15 +30,17 @@ Ask = Callable[[TrialRecord], TrialRecord]
 """Record to the same with what a judge says about it; must not raise."""
 
 
-def judge_of(settings: RunSettings, scenarios: Iterable[Scenario], folder: Path) -> Ask:
+def judge_of(settings: RunSettings, scenarios: Iterable[Scenario], folder: Path,
+             controller: Any = None) -> Ask:
     """
     Return who answers the judge's questions; without a judge or a question nobody does.
 
     :param folder: of the campaign, for answers that no other campaign shares
+    :param controller: the one under test, if no plug-in has the name in the settings
     :raises SettingsError: the judge is the model under test, or cannot be asked
     """
     server = settings.judge
-    refuse_own_judge(server, model_under_test(settings))
+    refuse_own_judge(server, model_under_test(settings, controller))
     asked = any(isinstance(invariant, Asks) for scenario in scenarios
                 for invariant in scenario.invariants)
     if not server.judge_model or not asked:

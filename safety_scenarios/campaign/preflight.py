@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safety_scenarios.campaign.connect import Connect
+from safety_scenarios.campaign.controllers import spec_of
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.trials import planned
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
@@ -55,7 +56,7 @@ def preflight(settings: RunSettings, connect: Connect, folder: Path) -> Wiring:
     loaded = load_scenarios(settings.scenarios)
     refuse_unrunnable(loaded.scenarios, settings)
     once = settings.model_copy(update={'trials': 1, 'warmup': 0})
-    trials = planned(once, loaded.scenarios)
+    trials = planned(once, loaded.scenarios, spec_of(once))
     found: list[Preflight] = []
     with connect(settings, folder) as session:
         for trial in trials:

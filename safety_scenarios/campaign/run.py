@@ -26,6 +26,7 @@ from itertools import groupby
 from pathlib import Path
 import secrets
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from safety_scenarios.campaign.connect import Connect, OpenLink
 from safety_scenarios.campaign.controllers import spec_of
@@ -71,12 +72,14 @@ class Campaign:
 
 
 def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, *,
-        scenarios: Sequence[Scenario] | None = None, files: bool = True) -> CampaignSummary:
+        scenarios: Sequence[Scenario] | None = None, controller: Any = None,
+        files: bool = True) -> CampaignSummary:
     """
     Run a whole campaign and write its folder; what people see of it is up to the observers.
 
     :param connect: reaches the controller; its argument is the campaign's folder
     :param scenarios: to run instead of those that the settings name
+    :param controller: the controller itself, if no plug-in has the name in the settings
     :param files: False to leave no folder behind
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
@@ -86,12 +89,12 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         for observer in observers:
             observer.scenarios_read(loaded.warnings, loaded.notes)
     refuse_unrunnable(scenarios, settings)
-    spec = spec_of(settings)
+    spec = spec_of(settings, controller)
     exact = settings.link == 'loopback'
-    trials = planned(settings, scenarios, run='' if exact else secrets.token_hex(3))
+    trials = planned(settings, scenarios, spec, run='' if exact else secrets.token_hex(3))
     with ExitStack() as stack:
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
-        judge = judge_of(settings, scenarios, path)
+        judge = judge_of(settings, scenarios, path, controller)
         session = stack.enter_context(connect(settings, path))
         sinks: Sinks = _nothing
         if files:

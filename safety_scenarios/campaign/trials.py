@@ -38,6 +38,7 @@ from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import InputError, TraceError
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.contracts import EventSink, Link
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
@@ -80,17 +81,17 @@ def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
           folder: Path | None = None) -> tuple[TrialTask, ...]:
     """Return the trials of a campaign as tasks, in order."""
     return tuple(TrialTask(settings, trial, folder)
-                 for trial in planned(settings, scenarios))
+                 for trial in planned(settings, scenarios, spec_of(settings)))
 
 
-def planned(settings: RunSettings, scenarios: Iterable[Scenario],
+def planned(settings: RunSettings, scenarios: Iterable[Scenario], spec: ControllerSpec,
             run: str = '') -> tuple[Trial, ...]:
     """
     Return the trials that the settings ask for.
 
     :param run: ends the trials' ids, as in ``plan``
     """
-    return plan(scenarios, controller=spec_of(settings), trials=settings.trials,
+    return plan(scenarios, controller=spec, trials=settings.trials,
                 seed=settings.seed, prompt=registry.resolve('stimuli', 'prompt')(), run=run,
                 warmup=settings.warmup)
 

@@ -20,6 +20,7 @@ observation, or a class or an object as ``model.contracts.Controller`` describes
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from typing import Any, ClassVar
 
 from pydantic import Field, PrivateAttr, ValidationError
@@ -97,14 +98,15 @@ class OldController(_OldParameters, ControllerPlugin):
         return int(getattr(self._wrapped, 'answer_delay_ns', 0))
 
     def decide(self, observation: Observation) -> Command | Message | None:
-        """Return its decision."""
-        decided: Command | Message | None = self._wrapped.decide(observation)
-        return decided
+        """Return its decision, if it commands at all."""
+        own: Decide | None = getattr(self._wrapped, 'decide', None)
+        return None if own is None else own(observation)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
-        """Return its answer."""
-        answered: str | None = self._wrapped.answer(messages)
-        return answered
+        """Return its answer, if it answers at all."""
+        own: Callable[[Sequence[ChatMessage]], str | None] | None = getattr(
+            self._wrapped, 'answer', None)
+        return None if own is None else own(messages)
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
         """Return what it does in its turn, by ``answer`` if it has no ``converse``."""
@@ -163,11 +165,16 @@ def make_controller(thing: Any, context: ControllerContext,
     """
     plugin = configured(thing, parameters or {})
     if isinstance(plugin, OldController):
-        plugin._make = thing if isinstance(thing, type) else lambda settings: thing
+        plugin._make = _constructor(thing) if isinstance(thing, type) else lambda settings: thing
     elif isinstance(plugin, FunctionController):
         plugin._function = thing
     plugin.begin(context)
     return plugin
+
+
+def _constructor(thing: type[Any]) -> Callable[[OldSettings], Any]:
+    """Return a class as a function of the settings, which it need not take."""
+    return thing if signature(thing).parameters else lambda settings: thing()
 
 
 def configured(thing: Any, parameters: Mapping[str, Any]) -> ControllerPlugin:

@@ -87,7 +87,7 @@ def test_what_could_not_be_judged_is_an_error_and_never_a_skip_or_a_failure(
     found.assert_outcomes(errors=1)
     found.stdout.fnmatch_lines([f'{verdict} against *: 1 of 1 trials completed (1 {verdict})',
                                 f'SCN-R-101 (Person steps near), trial 1: {verdict}',
-                                f'ERROR *::test_unknown*'])
+                                'ERROR *::test_unknown*'])
     assert 'the body ran' not in found.stdout.str()
 
 
