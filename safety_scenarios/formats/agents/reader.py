@@ -48,7 +48,7 @@ from safety_scenarios.model.scenario import Constraint, Origin, Scenario
 NAME = 'agents (format 3)'
 _MARKS = ('agents', 'roles', 'rules')
 _MIN_DURATION_MS, _MARGIN_MS = 5000.0, 1000.0
-"""A shorter run shows little; after the last deadline there is a second to see it pass."""
+"""A shorter run shows little; after the last deadline a second is left to see it pass."""
 _NAME = 80
 """Characters of a title that fit into a row of a report."""
 _SOON_MS, _HOUR_MS = 10_000.0, 3_600_000.0
