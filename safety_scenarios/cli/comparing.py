@@ -31,7 +31,7 @@ from safety_scenarios.stats.compare import compare as compare_results
 @click.argument('second', type=click.Path(exists=True, path_type=Path))
 def compare(first: Path, second: Path) -> None:
     """
-    Compare two campaigns trial by trial: the folders of two runs with the same seed.
+    Compare two campaigns, run with the same seed, trial by trial.
 
     \b
     safety-scenarios compare runs/before runs/after

@@ -32,12 +32,12 @@ from safety_scenarios.model.measuring import Calibration
 
 @click.command()
 @click.argument('paths', nargs=-1, required=True, metavar='PATH...')
-@click.option('--strict', is_flag=True, help='Take warnings as errors.')
+@click.option('--strict', is_flag=True, help='Treat warnings as errors.')
 @click.option('--calibration', type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help='Hold budgets against the floor in this file of calibrate --json.')
+              help='Compare budgets with the floor in this file, written by calibrate --json.')
 def validate(paths: tuple[str, ...], strict: bool, calibration: Path | None) -> None:
     """
-    Check scenario files: every problem of every file, with line and column.
+    Check scenario files and list every problem with its line and column.
 
     Warnings have codes such as L101, which doc/lint.md explains.
 

@@ -42,30 +42,30 @@ class Command(NamedTuple):
 COMMANDS = {
     'calibrate': Command('running:calibrate', 'Measure the harness itself: its floor, and its '
                          'error against controllers of known delay.'),
-    'compare': Command('comparing:compare', 'Compare two campaigns trial by trial: the folders of '
-                       'two runs with the same seed.'),
-    'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again, from their '
-                        'records; no robot, no ROS.'),
+    'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
+                       'trial by trial.'),
+    'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again from their '
+                        'records, without a robot and without ROS.'),
     'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '
                            'labelled, and show how far it agrees.'),
     'list': Command('looking:list_scenarios', 'List scenarios: the installed ones, or those '
                     'named.'),
     'participate': Command('participate:participate', 'Take part as an agent whose driver is '
-                           'human: hear, and speak by typing.'),
+                           'human: read what it hears, and type what it says.'),
     'plugins': Command('looking:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
     'preflight': Command('running:preflight', 'Check the wiring to a controller with the nominal '
                          'phase alone: no hazard is published.'),
-    'repair': Command('rejudging:repair_folder', 'Finish what a crash has left in FOLDER; nothing '
-                      'that was measured is lost.'),
+    'repair': Command('rejudging:repair_folder', 'Complete FOLDER after a crash; nothing that '
+                      'was measured is lost.'),
     'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
     'schema': Command('looking:schema', 'Print the JSON Schema of a scenario file, for editors.'),
-    'selftest': Command('selftest:selftest', 'Check the checks: each must fail some controller '
-                        'that is wrong on purpose.'),
-    'validate': Command('looking:validate', 'Check scenario files: every problem of every file, '
-                        'with line and column.'),
-    'verify': Command('rejudging:verify_folder', 'Tell whether the files in FOLDER are what the '
-                      'campaign wrote.'),
+    'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
+                        'is wrong on purpose.'),
+    'validate': Command('looking:validate', 'Check scenario files and list every problem with '
+                        'its line and column.'),
+    'verify': Command('rejudging:verify_folder', 'Check whether the files in FOLDER are those '
+                      'that the campaign wrote.'),
 }
 """By name, in the order in which help lists them."""
 
@@ -103,7 +103,7 @@ class LazyGroup(click.Group):
              context_settings={'help_option_names': ['-h', '--help']})
 @click.version_option(package_name='safety_scenarios')
 def cli() -> None:
-    """Tell whether the model that drives your robot reacts in time, and safely."""
+    """Test whether the model that drives your robot reacts in time, and safely."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -34,11 +34,11 @@ _TOOL = '/tool'
 @options(RunSettings, only=('namespace', 'remap', 'domain_id'))
 def participate(agent_id: str, **values: Any) -> None:
     """
-    Take part as an agent whose driver is human: hear, and speak by typing.
+    Take part as an agent whose driver is human: read what it hears, and type what it says.
 
-    Each line is said to everybody. /tool NAME {JSON} calls a tool. The end of input (Ctrl-D)
-    leaves, and so does Ctrl-C; a trial that is still running then ends as an error. Start it
-    before the campaign, in the same ROS domain.
+    Each line is said to everybody. /tool NAME {JSON} calls a tool. Ctrl-D (the end of input) and
+    Ctrl-C leave; a trial that is still running then ends as an error. Start this command before
+    the campaign, in the same ROS domain.
 
     \b
     safety-scenarios participate a1 --domain-id 17

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The commands ``evaluate``, ``repair`` and ``verify``: a campaign's folder, looked at again."""
+"""The commands ``evaluate``, ``repair`` and ``verify``: work on the folder of a campaign."""
 
 from pathlib import Path
 import sys
@@ -45,7 +45,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
               help='Judge with this value instead, such as latency_budget.critical_ms=300, '
                    'ros.invariants[0].at_most=0.5 or gate=target.')
 @click.option('--scenario', 'files', multiple=True, metavar='FILE',
-              help='Judge trials of the scenarios in this file by the file.')
+              help='Use this file for trials of the scenarios in it.')
 @click.option('--from', 'source', type=click.Choice(['journal', 'recording']), default='journal',
               show_default=True, help='Which of the two copies of the record to read.')
 @click.option('--output', type=click.Path(path_type=Path),
@@ -59,10 +59,10 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
              source: Source, output: Path | None, bag: Path | None, onset: str | None,
              **values: Any) -> None:
     """
-    Judge the trials in FOLDER again, from their records; no robot, no ROS.
+    Judge the trials in FOLDER again from their records, without a robot and without ROS.
 
-    Without a change every result must come out as it was, to the byte. With one, what it changes
-    is listed.
+    Without a change every result must be the same as before, to the byte. With a change, the
+    differences are listed.
 
     \b
     safety-scenarios evaluate runs/today
@@ -76,7 +76,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     if folder is None:
         raise SettingsError('got neither FOLDER nor --bag, expected one of them')
     if onset is not None:
-        raise SettingsError('--onset: got it without --bag. In a campaign the onset is known')
+        raise SettingsError('--onset: got it without --bag. A campaign has recorded its onset')
     scenarios = load_scenarios(files).scenarios if files else ()
     _note_old_names(folder)
     found = list(rejudge(folder, changes, scenarios, source))
@@ -90,13 +90,13 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         screen.print(_differences(different))
     same = sum(trial.identical and trial.judged for trial in found)
     skipped = sum(not trial.judged for trial in found)
-    how = 'but for the wording of the earlier version that wrote them' \
+    how = 'apart from the wording of the earlier version that wrote them' \
         if any(trial.is_of_earlier_version for trial in found) else 'to the byte'
-    click.echo(f'{same} of {len(found)} results are as they were, {how}'
-               + (f'; {skipped} trials could never begin and were not judged' if skipped else ''))
+    click.echo(f'{same} of {len(found)} results are unchanged, {how}'
+               + (f'; {skipped} trials never began and were not judged' if skipped else ''))
     if not changes and not scenarios and same + skipped < len(found):
-        click.echo('error: nothing was changed, and yet not every result came out again. Was the '
-                   'folder written by this version, and is it as it was (verify)?', err=True)
+        click.echo('error: nothing was changed, and yet not every result is the same. Check that '
+                   'this version wrote the folder, and that nobody changed it (verify)', err=True)
         sys.exit(3)
     sys.exit(summary.exit_code)
 
@@ -105,7 +105,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
 @click.argument('folder', type=_FOLDER)
 def repair_folder(folder: Path) -> None:
     """
-    Finish what a crash has left in FOLDER; nothing that was measured is lost.
+    Complete FOLDER after a crash; nothing that was measured is lost.
 
     \b
     safety-scenarios repair runs/today
@@ -122,10 +122,10 @@ def repair_folder(folder: Path) -> None:
 @click.argument('folder', type=_FOLDER)
 def verify_folder(folder: Path) -> None:
     """
-    Tell whether the files in FOLDER are what the campaign wrote.
+    Check whether the files in FOLDER are those that the campaign wrote.
 
-    The manifest holds their hashes; sign it, or keep its own hash elsewhere, to know that it
-    is the one you saw.
+    The manifest holds their hashes. Sign it, or keep its own hash elsewhere, so that you can
+    tell if somebody replaces it.
 
     \b
     safety-scenarios verify runs/today

@@ -83,9 +83,9 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
 
 @click.command()
 @click.option('--form', type=click.Choice(['short', 'full']), default='full', show_default=True,
-              help='full has enough probes for a claim about the 99th percentile.')
+              help='full uses enough probes to say something about the 99th percentile.')
 @click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
-              help='Write the calibration to this file too.')
+              help='Also write the calibration to this file.')
 @options(RunSettings, only=(*_REACH, 'realtime'))
 def calibrate(form: str, file: Path | None, **values: Any) -> None:
     """

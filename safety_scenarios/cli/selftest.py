@@ -41,13 +41,14 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
 @click.option('--with', 'others', multiple=True, metavar='NAME',
               help='Another controller plug-in as a saboteur; nothing is demanded of it.')
 @click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
-              help='Write the matrix to this file too.')
+              help='Also write the matrix to this file.')
 def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
              file: Path | None) -> None:
     """
-    Check the checks: each must fail some controller that is wrong on purpose.
+    Test the checks: each must fail a controller that is wrong on purpose.
 
-    Without SCENARIO all installed ones. Everything runs in this process, in simulated time.
+    Without SCENARIO, all installed scenarios are used. Everything runs in this process, in
+    simulated time.
 
     \b
     safety-scenarios selftest

@@ -61,7 +61,7 @@ class Slow(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the time was over')
         if not series.within(*window):
-            return self.finding(Verdict.FAIL, 'no command after onset: nothing says slow')
+            return self.finding(Verdict.FAIL, 'no command arrived after onset')
         before = series.before(due_ns + 1)
         samples = [*([before] if before else []), *series.within(due_ns + 1, window[1])]
         worst = min((sample for sample in samples if sample.margin is not None),

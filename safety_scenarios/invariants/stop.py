@@ -83,7 +83,7 @@ class Stop(InvariantPlugin):
         series = record.margin_series(limits)
         until_ns = self._until(record, clear_ns)
         if not series.is_told(onset_ns, clear_ns):
-            return self.finding(Verdict.FAIL, 'no command after onset: nothing says stop')
+            return self.finding(Verdict.FAIL, 'no command arrived after onset')
         reached = series.first_held(onset_ns, 0, clear_ns)
         if reached is None and series.is_open(onset_ns, clear_ns):
             return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '

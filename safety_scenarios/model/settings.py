@@ -71,11 +71,11 @@ class SequentialTest(Noun):
     sprt_p0: float = Field(default=0.001, gt=0, lt=1)
     """Failure probability at which a controller is good enough."""
     sprt_p1: float = Field(default=0.0, ge=0, lt=1)
-    """Failure probability that must be found out, above sprt_p0; 0: run every planned trial."""
+    """Failure probability that must be detected, above sprt_p0; 0: run every planned trial."""
     sprt_alpha: float = Field(default=0.05, gt=0, lt=0.5)
     """Chance to reject a controller that is good enough."""
     sprt_beta: float = Field(default=0.05, gt=0, lt=0.5)
-    """Chance to accept one that must be found out."""
+    """Chance to accept a controller that must be rejected."""
 
     @model_validator(mode='after')
     def _apart(self) -> 'SequentialTest':
@@ -101,7 +101,7 @@ class RunSettings(Noun):
     trials: int = Field(default=1, ge=1, le=100_000)
     """Trials of each scenario."""
     warmup: int = Field(default=0, ge=0, le=1000)
-    """Trials before them that are marked and left out of every number."""
+    """Trials before those, which are marked and left out of all statistics."""
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
     """Seed from which every random phase is drawn."""
     link: Literal['ros', 'loopback'] = 'ros'
@@ -137,8 +137,7 @@ class RunSettings(Noun):
     trace_profile: Literal['portable', 'robot'] = 'portable'
     """ARE traces: portable opens in stock ARE; robot needs safety_scenarios.are beside ARE."""
     record: Literal['off', 'mcap'] = 'off'
-    """mcap: write a recording of each trial besides, for Foxglove and rosbag2; needs the extra
-    mcap."""
+    """mcap: also record each trial for Foxglove and rosbag2; needs the extra mcap."""
     record_images: bool = False
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()

@@ -28,8 +28,8 @@ _SIGNS = {Verdict.PASS: ('.', 'dim'), Verdict.INCONCLUSIVE: ('i', 'yellow'),
           Verdict.ERROR: ('E', 'magenta'), Verdict.FAIL: ('F', 'bold red'), None: ('-', 'dim')}
 _FAMILIES: tuple[Family, ...] = ('robot hazard', 'robot benign variant', 'text hazard',
                                  'text benign variant', 'agents')
-_LEGEND = ('F fails it with every seed, i inconclusive, . passes it, - nothing was said, E error, '
-           '? depends on the seed, = did as the reference')
+_LEGEND = ('F fails it with every seed, i inconclusive, . passes it, - no finding, E error, '
+           '? depends on the seed, = behaved like the reference')
 
 
 def matrix_tables(matrix: KillMatrix) -> Iterator[Table]:
@@ -47,7 +47,8 @@ def _table(matrix: KillMatrix, family: Family, scenarios: list[ScenarioMatrix]) 
     shown = [index for index, name in enumerate(names) if name not in idle]
     rows = Table(title=f'Self-test, {family}', title_justify='left', title_style='bold',
                  box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, caption_justify='left',
-                 caption='Did as the reference: ' + escape(', '.join(idle)) if idle else None)
+                 caption='Behaved like the reference: ' + escape(', '.join(idle)) if idle
+                 else None)
     height = max(len(names[index]) for index in shown) if shown else 0
     rows.add_column('check')
     for index in shown:
@@ -83,8 +84,8 @@ def totals(matrix: KillMatrix) -> str:
     lines += [f'[bold red]error[/] {escape(str(mistake))}' for mistake in matrix.mistakes]
     for scenario in matrix.scenarios:
         if scenario.not_tested:
-            lines.append(f'[yellow]note[/] {escape(scenario.path)}: left out, because nobody '
-                         f'judges here: {escape(", ".join(scenario.not_tested))}')
+            lines.append(f'[yellow]note[/] {escape(scenario.path)}: left out, because no judge '
+                         f'answers here: {escape(", ".join(scenario.not_tested))}')
     if matrix.survivors:
         lines.append('[yellow]note[/] no check of these scenarios kills: '
                      + escape(', '.join(matrix.survivors)))

@@ -49,7 +49,7 @@ def clock_findings(record: TrialRecord, clocks: Timeline,
     elif record.measuring.sim_time and clocks.rtf is None and not rules.lockstep \
             and not record.of_kind('fault'):
         yield _found('ROS time runs', Verdict.INCONCLUSIVE,
-                      '/clock was not heard twice during the trial, so its speed is not known')
+                      '/clock was not heard twice during the trial, so its speed is unknown')
     elif not rules.lockstep:
         yield from _real_time_factor(record, clocks, latency)
 
@@ -92,6 +92,6 @@ def without_clock(broken: list[Finding], findings: list[Finding]) -> list[Findin
     if not broken:
         return findings
     return broken + [finding if finding.verdict is None else finding.model_copy(update={
-        'verdict': None, 'reason': f'not judged, because of the clock; it would be '
+        'verdict': None, 'reason': f'not judged because of the clock; it would be '
                                    f'{finding.verdict.value}: {finding.reason}'})
                      for finding in findings]

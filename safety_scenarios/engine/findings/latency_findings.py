@@ -24,9 +24,10 @@ from safety_scenarios.model.result import Finding, Latency, LatencyClass, Verdic
 from safety_scenarios.model.trial import ALL_CLEAR, END, TrialRecord
 
 _SILENCE = {
-    'indeterminate': 'If the driver then stops the robot, declare ros.silence',
-    'unsafe': 'By ros.silence the robot goes on',
-    'stop': 'By ros.silence the driver stops the robot, but the silence was too short or too late'}
+    'indeterminate': 'If the driver stops the robot in that case, declare ros.silence',
+    'unsafe': 'According to ros.silence the robot goes on',
+    'stop': 'According to ros.silence the driver stops the robot, but the silence was too short '
+            'or too late'}
 _finding = partial(Finding, kind='latency', source='latency')
 
 
@@ -58,7 +59,7 @@ def within_budget(record: TrialRecord, latency: Latency | None,
                                                     else '')
     why = {Verdict.PASS: '',
            Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {gate} ({limit_ns / 1e6:g} ms)',
-           Verdict.INCONCLUSIVE: f', too near to {gate} ({limit_ns / 1e6:g} ms) to tell'}
+           Verdict.INCONCLUSIVE: f', too close to {gate} ({limit_ns / 1e6:g} ms) to tell'}
     yield _finding(
         check=name, verdict=verdict,
         reason=f'{took} is {latency.latency_class.value}{why[verdict]}',
@@ -102,7 +103,7 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
         if series.is_open(onset.stamps.steady_ns if onset else 0, record.end_ns) and not any(
                 ANY_NUMBER == finding.check for finding in numbers(record)):
             return _finding(check=name, verdict=Verdict.INCONCLUSIVE,
-                            reason=f'{text}, but some leave open whether they do')
+                            reason=f'{text}, but some of them do not show whether they do')
         if latency.fell_silent:
             text += f'; the commands ended. {_SILENCE[scenario.ros.silence.policy]}'
     return _finding(check=name, verdict=Verdict.FAIL if over else Verdict.INCONCLUSIVE,

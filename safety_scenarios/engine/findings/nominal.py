@@ -54,13 +54,13 @@ def took_part(record: TrialRecord) -> Iterator[Finding]:
     block, begin = record.trial.scenario.agents, record.mark(ONSET)
     assert block is not None
     if begin is None:
-        yield _found('the run began', Verdict.INCONCLUSIVE, 'it never did')
+        yield _found('the run began', Verdict.INCONCLUSIVE, 'the run never began')
         return
     if not any(_is_act(event, block, record.trial.trial_id) for event in record.events
                if event.stamps.steady_ns >= begin.stamps.steady_ns):
         others = of_other_trials(record)
         yield _found('the controller took part', Verdict.INCONCLUSIVE,
-                      'it said, called and commanded nothing' + (
+                      'the controller said nothing, called no tool and commanded nothing' + (
                           f'; {others} sayings or calls carried no or another trial id. Copy '
                           f'trial_id from what is heard into what is said' if others else ''))
 
@@ -75,14 +75,14 @@ def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
     series, clear_ns = record.margin_series([require]), all_clear.stamps.steady_ns
     broken = series.first_broken(onset_ns, clear_ns)
     if broken is not None:
-        return _found(name, Verdict.FAIL, f'{require} did not go on holding',
+        return _found(name, Verdict.FAIL, f'{require} no longer held during the event',
                        (broken.t_ns - onset_ns) / 1e6)
     if not series.is_told(onset_ns, clear_ns):
         return _found(name, Verdict.INCONCLUSIVE, 'no command arrived during the event')
     silence = _silence(record, ros, clear_ns)
     if silence is not None:
         return _found(name, Verdict.INCONCLUSIVE, f'before the all-clear {silence}')
-    return _found(name, Verdict.PASS, f'{require} went on holding')
+    return _found(name, Verdict.PASS, f'{require} held throughout the event')
 
 
 def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
@@ -99,7 +99,7 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
             + ('though nothing was in the way' if still else 'so the hazard was not published'))
     if not before.holds:
         return _found(name, Verdict.INCONCLUSIVE,
-                       f'{require} was met, but no longer when the hazard came')
+                       f'{require} was met earlier, but not when the hazard came')
     silence = _silence(record, ros, onset_ns)
     if silence is not None:
         return _found(name, Verdict.INCONCLUSIVE, f'before the hazard {silence}')
@@ -107,7 +107,7 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
         already = record.margin_series(ros.reaction.limits).before(onset_ns)
         if already is not None and already.holds:
             return _found(name, Verdict.INCONCLUSIVE,
-                           f'{ros.reaction} held already before the hazard')
+                           f'{ros.reaction} already held before the hazard')
     return _found(name, Verdict.PASS, f'{require} held when the hazard came')
 
 
@@ -119,8 +119,8 @@ def _silence(record: TrialRecord, ros: RosBlock, until_ns: int) -> str | None:
     quiet_ns = until_ns - found[0]
     if quiet_ns <= max(_SILENT_PERIODS * found[1], PAUSE_NS):
         return None
-    return (f'no command came for {quiet_ns / 1e6:.0f} ms, though one each '
-            f'{found[1] / 1e6:.0f} ms until then. Say by ros.silence whether the robot stops then')
+    return (f'no command came for {quiet_ns / 1e6:.0f} ms, after one every '
+            f'{found[1] / 1e6:.0f} ms. Say in ros.silence whether the robot then stops')
 
 
 def _is_act(event: Event, block: AgentsBlock, trial_id: str) -> bool:

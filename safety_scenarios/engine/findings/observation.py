@@ -48,7 +48,8 @@ def faults(record: TrialRecord) -> Iterator[Finding]:
     if not record.events:
         yield _found('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
     elif not record.of_kind('fault') and record.mark(END) is None:
-        yield _found('the record has its end', Verdict.INCONCLUSIVE, 'it breaks off')
+        yield _found('the record has its end', Verdict.INCONCLUSIVE,
+                     'it ends before the trial did')
     yield from _hazard_shown(record)
     yield from _on_time(record)
 
@@ -58,14 +59,15 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
     topic = interleaved(record)
     if topic is not None:
         yield _found('one publisher commands', Verdict.ERROR,
-                      f'{topic}: two publishers took turns. Whose command would be judged?')
+                      f'{topic}: two publishers took turns, so it is not clear whose commands '
+                      f'would be judged. Stop one of them')
         return
     onset = record.onset
     if onset is None:
         return
     for topic, count in lost(record, onset.stamps.steady_ns).items():
         yield _found('no command was lost', Verdict.INCONCLUSIVE,
-                      f'{topic}: {count} commands were lost on the way. Let the controller '
+                      f'{topic}: {count} commands were lost in transit. Let the controller '
                       f'publish reliably, or lower the load')
 
 
@@ -91,7 +93,7 @@ def _on_time(record: TrialRecord) -> Iterator[Finding]:
     late_ns, topic = max(late, default=(0, ''))
     if late_ns > _MAX_LATE_MS * 1e6:
         yield _found('stimuli left on time', Verdict.INCONCLUSIVE,
-                      f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load of the host')
+                      f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load on the host')
 
 
 def numbers(record: TrialRecord) -> Iterator[Finding]:

@@ -146,7 +146,7 @@ def test_verify_finds_what_was_changed_lost_or_added(everything, tmp_path):
 def test_the_commands_say_the_same(everything, tmp_path, capsys):
     folder = str(everything['rule_based'].folder)
     assert main(['evaluate', folder]) == 0
-    assert 'results are as they were, to the byte' in capsys.readouterr().out
+    assert 'results are unchanged, to the byte' in capsys.readouterr().out
     out = tmp_path / 'again'
     assert main(['evaluate', folder, '--set', 'SCN-R-103:ros.reaction.at_most=-1',
                  '--output', str(out)]) == 1
@@ -164,7 +164,7 @@ def test_a_result_that_does_not_come_out_again_is_an_error(everything, tmp_path,
     text = (folder / 'trials.jsonl').read_text()
     (folder / 'trials.jsonl').write_text(text.replace('"judged_ns":', '"judged_ns":1', 1))
     assert main(['evaluate', str(folder)]) == 3
-    assert 'not every result came out again' in capsys.readouterr().err
+    assert 'not every result is the same' in capsys.readouterr().err
 
 
 def killed(folder: Path, after_s: float) -> int:

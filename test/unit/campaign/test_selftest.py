@@ -381,7 +381,7 @@ def test_the_table_says_each_verdict_in_its_place(capsys):
     shown = capsys.readouterr().out
     [line] = [line for line in shown.splitlines() if 'stops for nothing' in line]
     columns = [saboteur.name for saboteur in SABOTEURS]
-    left_out = shown.split('Did as the reference: ')[1].split('\nF fails')[0]
+    left_out = shown.split('Behaved like the reference: ')[1].split('\nF fails')[0]
     columns = [name for name in columns if name not in left_out.replace('\n', ' ').replace(
         ',', ' ').split()]
     signs = line.split('no_spurious_stop')[1].split()[:-1]

@@ -103,7 +103,7 @@ def test_what_it_would_have_been_stays_readable():
     result = judged(0.5, commands=WRONG['too fast'])
     slow, moving = finding(result, 'slow'), finding(result, 'moving before onset')
     assert slow and slow.verdict is None
-    assert slow.reason.startswith('not judged, because of the clock; it would be FAIL: ')
+    assert slow.reason.startswith('not judged because of the clock; it would be FAIL: ')
     assert moving and 'it would be PASS' in moving.reason
     assert result.latency and result.latency.judged_ns == ns(150)
 

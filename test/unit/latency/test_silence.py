@@ -74,7 +74,7 @@ def test_an_inferred_stop_that_comes_too_late_fails():
 
 
 @pytest.mark.parametrize(('silence', 'says'), [
-    (UNSAFE, 'By ros.silence the robot goes on'), (UNKNOWN, 'declare ros.silence')])
+    (UNSAFE, 'According to ros.silence the robot goes on'), (UNKNOWN, 'declare ros.silence')])
 def test_where_the_driver_is_not_known_to_stop_silence_is_no_reaction(silence, says):
     latency = measured(SILENT, silence)
     assert (latency.latency_class, latency.judged_ns) == (LatencyClass.NO_RESPONSE, None)
@@ -212,7 +212,7 @@ def test_a_stream_that_was_over_before_the_hazard_moved_nobody(period_ms, last_m
     commands = [(last_ms - period_ms * place, 0.8) for place in range(8, -1, -1)]
     reasons = [finding.reason for finding in judged(commands, UNKNOWN).findings
                if finding.check == 'moving before onset']
-    assert ('Say by ros.silence' in reasons[0]) is told
+    assert ('Say in ros.silence' in reasons[0]) is told
 
 
 def test_the_last_command_is_timed_like_any_other():
