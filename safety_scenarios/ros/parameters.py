@@ -91,7 +91,7 @@ def read_plugin_parameters(node: Node, model: type[ControllerPlugin],
         descriptor.dynamic_typing = descriptor.dynamic_typing or default is None
         value = _declared(node, name, default, descriptor)
         if value is not None and value != default and shown not in said:
-            texts.append(to_text(name, list(value) if isinstance(value, array) else value))
+            texts.append(to_text(shown, list(value) if isinstance(value, array) else value))
     return (*settings.controller_parameters, *texts)
 
 

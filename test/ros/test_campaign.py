@@ -52,7 +52,7 @@ def test_the_folder_holds_what_was_promised(rule_based_run):
 
 
 def test_a_parameter_reaches_the_controller_and_names_it(tmp_path):
-    """The person of the scenario comes as near as 1.5 m, and walks on."""
+    """The person of the scenario stands 2.05 m ahead."""
     run = campaign(tmp_path / 'run', 'SCN-R-101', '--set', 'controller.stop_distance_m=1.0',
                    '--set', 'controller.slow_distance_m=1.0')
     assert run.code == 1, run.output
