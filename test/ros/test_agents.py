@@ -21,7 +21,7 @@ import re
 import signal
 import subprocess
 import sys
-from threading import Event
+from threading import Event, Timer
 import time
 
 from diagnostic_msgs.srv import AddDiagnostics
@@ -301,6 +301,21 @@ def person(domain):
             process.kill()
 
 
+def read_to(process, words):
+    """Return what a process prints until some words come, or until it ends."""
+    impatience = Timer(WAIT_S, process.kill)
+    impatience.start()
+    try:
+        found = ''
+        for line in process.stdout:
+            found += line
+            if words is not None and words in line:
+                break
+        return found
+    finally:
+        impatience.cancel()
+
+
 PEOPLE = BLOCK.model_copy(update={
     'agents': (Agent(id='p', name='Pat', role='user', driver='human'), BLOCK.agents[1])})
 
@@ -329,8 +344,10 @@ def test_a_person_hears_and_speaks_and_leaves(wire):
         assert brief(said) == ('say', 'p', 'agents/p/out', 'Hello Bot', trial.trial_id)
         assert brief(call) == ('tool_call', 'p', 'search', None, trial.trial_id)
         assert json.loads(result.arguments) == {'found': 3}
-        output, _ = typing.communicate(timeout=WAIT_S)  # which closes its input
-        assert typing.returncode == 0
+        output = read_to(typing, 'search gave back')  # who leaves at once does not hear of it
+        typing.stdin.close()
+        output += read_to(typing, None)
+        assert typing.wait(WAIT_S) == 0
         [left] = wire.events(1, link)
         assert left.kind == 'fault' and 'agents/p/out: the publisher has left' in left.text
     lines = output.splitlines()

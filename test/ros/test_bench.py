@@ -59,7 +59,7 @@ def abandoned() -> set[str]:
 def test_a_quick_run_measures_every_figure_and_leaves_nothing_behind(tmp_path):
     before, written = abandoned(), tmp_path / 'results.json'
     ended = subprocess.run([sys.executable, BENCH, '--quick', '--output', written],
-                           env=environment(), timeout=180, text=True, stdout=subprocess.PIPE,
+                           env=environment(), timeout=400, text=True, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, check=False)
     assert ended.returncode == 0, ended.stdout
     results = json.loads(written.read_text(encoding='utf-8'))
