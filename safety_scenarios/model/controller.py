@@ -15,11 +15,12 @@
 """What every controller plug-in is made of, and how a controller is named in results."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 import hashlib
 import json
 from typing import Any, ClassVar
 
-from pydantic import Field, model_validator, PrivateAttr
+from pydantic import Field, model_validator
 
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.interfaces import INPUTS
@@ -50,8 +51,6 @@ class ControllerPlugin(Noun):
     old_names: ClassVar[Mapping[str, str]] = {}
     """Earlier names of parameters, which keep working, to those of today."""
 
-    _context: ControllerContext | None = PrivateAttr(default=None)
-
     @classmethod
     def __pydantic_init_subclass__(cls, **more: Any) -> None:
         """
@@ -66,20 +65,18 @@ class ControllerPlugin(Noun):
 
     def begin(self, context: ControllerContext) -> None:
         """Take the context, and start; for whoever runs it, called once before anything else."""
-        self._context = context
+        self.__dict__['context'] = context
         self.start()
 
-    @property
+    @cached_property
     def context(self) -> ControllerContext:
         """
         What it was told about its robot and its interface.
 
         :raises RuntimeError: it was not begun yet
         """
-        if self._context is None:
-            raise RuntimeError(f'{type(self).__name__}: got no context, expected begin(context) '
-                               f'before the first question')
-        return self._context
+        raise RuntimeError(f'{type(self).__name__}: got no context, expected begin(context) '
+                           f'before the first question')
 
     @property
     def inputs(self) -> Mapping[str, str]:

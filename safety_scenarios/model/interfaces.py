@@ -79,6 +79,8 @@ def joint_positions(heard: Heard) -> dict[str, float]:
 def has_header(message: Message) -> bool:
     """Return whether messages of its type begin with a header, even if this one leaves it out."""
     package, _, name = message.type.partition('/msg/')
+    if package == 'std_msgs':  # none of them has one
+        return False
     return package in _WITH_HEADER or name.endswith('Stamped') or 'header' in message.data
 
 

@@ -14,20 +14,30 @@
 
 """The ROS edge without other processes: conversion, parameters, launch arguments, domains."""
 
+from collections.abc import Mapping
 import json
 import math
 import os
 import socket
+import threading
+import time
+from typing import ClassVar
 
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
 import pytest
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from safety_scenarios import registry
 from safety_scenarios.errors import MeasurementError, SettingsError
+from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.interfaces import command_message, read_answer
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.parameters import known_parameters, read_parameters
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
+from safety_scenarios.ros import qos
+from safety_scenarios.ros.controller_node import ControllerNode
 from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure
@@ -269,3 +279,43 @@ def test_the_envelope_of_a_prompt_is_json():
         't1', (ChatMessage(role='user', content='Hello'),), None))
     assert json.loads(to_ros(stimulus.message).data) == {
         'v': 1, 'trial_id': 't1', 'messages': [{'role': 'user', 'content': 'Hello'}]}
+
+
+class Navigates(ControllerPlugin):
+    """Stops when it has seen odometry, which no built-in controller listens to."""
+
+    inputs: ClassVar[Mapping[str, str]] = {'odometry': 'nav_msgs/msg/Odometry'}
+    share: float = 0.5
+
+    def decide(self, observation):
+        return Command(velocity=(0.0 if 'odometry' in observation.readings else self.share, 0.0))
+
+
+def test_a_node_listens_to_what_its_controller_declares_and_to_nothing_else(domain, monkeypatch):
+    monkeypatch.setitem(registry.BUILT_IN['controllers'], 'navigates', 'unused')
+    monkeypatch.setattr(registry, 'resolve', lambda kind, name: Navigates)
+    arguments = ['--ros-args', '-p', 'controller:=navigates', '-p', 'share:=0.25', '-p',
+                 'responder:=false']
+    with ros_context(arguments, domain) as context:
+        node = ControllerNode(threading.Event(), context=context)
+        other = Node('other', context=context)
+        try:
+            heard = dict(node.get_subscriber_names_and_types_by_node('controller_node', '/'))
+            assert heard['/odometry'] == ['nav_msgs/msg/Odometry'] and '/scan' not in heard
+            publisher = other.create_publisher(Odometry, 'odometry', qos.stimulus())
+            commands = []
+            other.create_subscription(Twist, 'cmd_vel', commands.append, qos.stimulus())
+            executor = SingleThreadedExecutor(context=context)
+            for one in (node, other):
+                executor.add_node(one)
+            until = time.monotonic() + 10.0
+            while time.monotonic() < until and (not commands or commands[-1].linear.x != 0.0):
+                node.tick()
+                if commands:
+                    publisher.publish(Odometry())
+                executor.spin_once(0.02)
+            assert commands[0].linear.x == 0.25 and commands[-1].linear.x == 0.0
+        finally:
+            node.close()
+            for one in (node, other):
+                one.destroy_node()
