@@ -105,4 +105,4 @@ if not TYPE_CHECKING:
 
     def __dir__() -> list[str]:
         """Return the public names, for completion."""
-        return sorted({*globals(), *__all__})
+        return list(__all__)
