@@ -134,8 +134,8 @@ def test_a_nominal_phase_too_long_to_wait_for_is_refused(tmp_path):
 
 
 def test_an_unknown_key_in_our_block_is_refused_with_the_nearest(tmp_path):
-    assert "Did you mean 'all_clear'?" in refused(tmp_path, robot(al_clear={'at_ms': 1}))[
-        'ros.al_clear']
+    assert "Did you mean 'all_clear'?" in refused(tmp_path, robot(all_cleer={'at_ms': 1}))[
+        'ros.all_cleer']
 
 
 @pytest.mark.parametrize('key', [
