@@ -39,7 +39,7 @@ TOTAL_HZ = 1000
 _LATE_MS = 100.0
 _SHARE = 0.98
 _TWICE = (2.0, 2.0)
-_CPU_US = 150.0
+_CPU_US = 120.0
 
 
 @dataclass

@@ -97,12 +97,11 @@ def to_ros(message: Message) -> Any:
 @lru_cache(maxsize=256)
 def _reader(kind: type) -> tuple[str, Shape, Callable[[Any], tuple[Any, ...]]]:
     """Return a message class's interface name, its shape, and what reads its values in order."""
-    blank, kinds = kind(), dict[str, Any]()
-    name, shape = type_name(blank), shape_of(_key(blank, '', kinds))
-    if not kinds:
+    name, shape, fields = leaves(kind)
+    if not fields:
         return name, shape, lambda message: ()
-    read, is_one = attrgetter(*kinds), len(kinds) == 1
-    bulky = [index for index, known in enumerate(kinds.values()) if known is tuple]
+    read, is_one = attrgetter(*fields), len(fields) == 1
+    bulky = [index for index, field in enumerate(fields.values()) if _known(field) is tuple]
     if not bulky and not is_one:
         return name, shape, read
 
@@ -114,19 +113,29 @@ def _reader(kind: type) -> tuple[str, Shape, Callable[[Any], tuple[Any, ...]]]:
     return name, shape, values
 
 
-def _key(blank: Any, before: str, kinds: dict[str, Any]) -> Key:
-    """Return the key of a message's shape, and add the type of the value at each path."""
+def leaves(kind: type) -> tuple[str, Shape, Mapping[str, str]]:
+    """Return a message class's interface name, its shape, and each path's field type, in order."""
+    blank, fields = kind(), dict[str, str]()
+    return type_name(blank), shape_of(_key(blank, '', fields)), fields
+
+
+def _key(blank: Any, before: str, fields: dict[str, str]) -> Key:
+    """Return the key of a message's shape, and add the type of the field at each path."""
     key: list[tuple[str, Any]] = []
     for name, field_type in blank.get_fields_and_field_types().items():
         value = getattr(blank, name)
         if _field_names(type(value)) is not None:
-            key.append((name, _key(value, f'{before}{name}.', kinds)))
+            key.append((name, _key(value, f'{before}{name}.', fields)))
             continue
-        is_one = not field_type.startswith('sequence<') and not field_type.endswith(']')
-        known = _ONE.get(field_type.partition('<')[0], tuple) if is_one else tuple
-        kinds[before + name] = known
-        key.append((name, known))
+        fields[before + name] = field_type
+        key.append((name, _known(field_type)))
     return tuple(key)
+
+
+def _known(field_type: str) -> type:
+    """Return the type of a field's values."""
+    is_one = not field_type.startswith('sequence<') and not field_type.endswith(']')
+    return _ONE.get(field_type.partition('<')[0], tuple) if is_one else tuple
 
 
 def _plain(value: Any) -> Any:

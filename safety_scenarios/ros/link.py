@@ -36,7 +36,6 @@ from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.convert import (
-    from_ros,
     header_stamp_ns,
     interface_class,
     set_header_stamp,
@@ -48,6 +47,7 @@ from safety_scenarios.ros.offset import ask_offset
 from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.spinning import Spin
+from safety_scenarios.ros.unpack import from_raw
 
 _OTHER_SIDE_S = 1.0
 """The other end may not have discovered us yet when we have discovered it."""
@@ -261,22 +261,25 @@ class RosLink:
         if isinstance(arrived, Event):
             return arrived
         steady_ns, system_ns, ros_ns, kind, topic, raw, info = arrived
-        message = None
-        if raw is not None:
-            message = deserialize_message(raw, interface_class(self._endpoints.interface(topic)))
+        said, message, header_ns = None, None, None
+        if kind == 'response':
+            said = deserialize_message(raw, interface_class(self._endpoints.interface(topic)))
+            header_ns = header_stamp_ns(said)
+        elif raw is not None:
+            message, header_ns = from_raw(raw, self._endpoints.interface(topic))
         stamps = Stamps.model_construct(
             steady_ns=steady_ns, system_ns=system_ns, ros_ns=ros_ns,
             source_ns=info.get('source_timestamp') if info else None,
             received_ns=info.get('received_timestamp') if info else None,
-            header_ns=header_stamp_ns(message))
+            header_ns=header_ns)
         if kind in ('echo', 'lost', 'clock'):
             return self._own(kind, topic, stamps, info)
         if kind == 'response':
-            text, trial_id = read_answer(message.data)
+            text, trial_id = read_answer(said.data)
             return Event.model_construct(kind=kind, name=topic, stamps=stamps, text=text,
                                          trial_id=trial_id)
         return Event.model_construct(
-            kind=kind, name=topic, stamps=stamps, message=from_ros(message),
+            kind=kind, name=topic, stamps=stamps, message=message,
             sequence=info.get('publication_sequence_number') if info else None)
 
     def _own(self, kind: Any, topic: str, stamps: Stamps, info: Any) -> Event | None:

@@ -98,6 +98,18 @@ def test_the_corridor_is_a_setting():
     assert narrow.decide(seen(scan=box(1.5, middle=0.75))).velocity == CRUISE
 
 
+def test_a_scan_is_looked_at_anew_when_anything_of_it_has_changed():
+    controller, near = RuleBased(ControllerSettings(robot=BASE)), [math.inf] * 360
+    near[AHEAD] = 1.0
+    ranges = tuple(near)  # the same object in all of them
+    for message, expected in (
+            (beams(ranges), STOP), (beams(ranges).stamped(5), STOP),
+            (beams(ranges, angle_min=0.0), CRUISE), (beams(ranges), STOP),
+            (Message(type=beams(ranges).type, data={**beams(ranges).data, 'range_min': 2.0}),
+             CRUISE), (scan(), CRUISE), (beams(ranges), STOP)):
+        assert controller.decide(seen(scan=message)).velocity == expected
+
+
 @pytest.mark.parametrize('message', [
     beams([math.nan] * 360), beams([]), beams([0.0] * 360), faulty({}, rest=-math.inf),
     faulty(dict.fromkeys(range(85, 276), math.nan)), faulty({AHEAD: -math.inf}),

@@ -125,3 +125,34 @@ def test_what_comes_from_outside_is_validated(wrong):
 def test_a_copy_has_other_data():
     other = twist(1.0).model_copy(update={'data': {'x': 1}})
     assert other == Message(type=twist(1.0).type, data={'x': 1})
+
+
+@settings(deadline=None, max_examples=100)
+@given(DATA, DATA)
+def test_what_is_the_same_is_the_same_to_the_bit(one, other):
+    first, second = Message(type='t', data=one), Message(type='t', data=other)
+    if first.is_same(second):
+        assert exactly(first.data) == exactly(second.data)
+    assert not first.is_same(Message(type='u', data=one))
+    assert first.is_same(Message.of('t', first.shape, first.packed, first._others))
+
+
+@pytest.mark.parametrize('other', [0, -0.0, False, 0.5])
+def test_equal_numbers_of_other_types_are_not_the_same(other):
+    for data in ({'x': 0.0}, {'x': (0.0,)}, {'x': {'y': 0.0}}):
+        changed = {'x': other if data['x'] == 0.0 else (other,) if data['x'] == (0.0,)
+                   else {'y': other}}
+        assert not Message(type='t', data=data).is_same(Message(type='t', data=changed))
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.one_of(DATA, st.fixed_dictionaries({'a': VALUES, 'header': st.one_of(
+    DATA, st.just({'stamp': 1.0, 'frame_id': 'f'})), 'b': VALUES})), st.integers(0, 2**61))
+def test_a_header_stamp_is_added_as_to_the_data(data, stamp_ns):
+    assume(isinstance(data.get('header', {}), dict))
+    sec, nanosec = divmod(stamp_ns, 10**9)
+    header = {**data.get('header', {}), 'stamp': {'sec': sec, 'nanosec': nanosec}}
+    expected = {**data, 'header': header}
+    found = Message(type='t', data=data).stamped(stamp_ns)
+    assert exactly(found.data) == exactly(expected)
+    assert found.is_same(Message.of('t', found.shape, found.packed, found._others))
