@@ -31,10 +31,11 @@ import time
 from rich.console import Console
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import connection, loopback
+from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder import read_trials
 from safety_scenarios.campaign.run import run, run_trials
 from safety_scenarios.engine.plan import plan
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import ConsoleReport
@@ -43,11 +44,11 @@ SCENARIO = str(Path(__file__).with_name('two_seconds.yaml'))
 
 
 def bare_s(settings: RunSettings) -> float:
-    """Return the seconds that planning, running and judging take in loopback, without files."""
+    """Return the seconds that planning, running and judging take in Loopback, without files."""
     begin_s = time.perf_counter()
     trials = plan(load_scenarios(settings.scenarios).scenarios, controller=settings.controller,
                   trials=settings.trials, seed=1, prompt=registry.resolve('stimuli', 'prompt')())
-    with loopback(settings, Path()) as session:
+    with Loopback(settings, Path()) as session:
         run_trials(trials, session.open_link, [])
     return time.perf_counter() - begin_s
 

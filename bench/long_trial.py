@@ -33,9 +33,9 @@ from figures import Figure, table
 from rich.console import Console
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.campaign.folder import read_trials
 from safety_scenarios.campaign.run import run
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console, ConsoleReport
 from safety_scenarios.traces.mcap.recording import read_mcap
@@ -62,7 +62,7 @@ def long_trials(minutes: float, trials: int) -> list[Figure]:
             calibration='off', period_ms=PERIOD_MS, record='mcap')
         before_mb, begin_s = peak_mb(), time.process_time()
         with open(os.devnull, 'w', encoding='utf-8') as nowhere:
-            summary = run(settings, [ConsoleReport(Console(file=nowhere))], loopback)
+            summary = run(settings, [ConsoleReport(Console(file=nowhere))], Loopback)
         took_s, most_mb = time.process_time() - begin_s, peak_mb()
         if summary.exit_code:
             raise RuntimeError(f'bench: exit code {summary.exit_code}')

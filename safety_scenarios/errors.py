@@ -146,6 +146,21 @@ class ControllerError(SafetyScenariosError):
     """The controller under test failed as a program: it crashed or did not start."""
 
 
+def missing_ros(error: ImportError, feature: str, instead: str = '') -> MissingDependencyError:
+    """
+    Return what to say when a module that needs ROS cannot be imported.
+
+    :param instead: what works without ROS
+    :raises ImportError: what is missing is a module of this package, which is no fault of ROS
+    """
+    if (error.name or '').partition('.')[0] == 'safety_scenarios':
+        raise error
+    return MissingDependencyError(
+        feature, f'{error.name or "rclpy"} ({error})',
+        'source your ROS installation, or pip install ros-jazzy-rclpy '
+        f'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces{instead}')
+
+
 def refused(place: str, error: Mapping[str, Any]) -> str:
     """
     Return one error of a settings model in our words.

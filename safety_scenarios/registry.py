@@ -24,7 +24,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from safety_scenarios.errors import UnknownPluginError
+from safety_scenarios.errors import missing_ros, UnknownPluginError
 
 _HERE = __name__.rpartition('.')[0]
 
@@ -88,6 +88,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'leap': 'controllers.faulty_streams:Leap',
         'header_copier': 'controllers.faulty_streams:HeaderCopier',
     },
+    'links': {
+        'ros': 'ros.session:OverRos',
+        'loopback': 'links.loopback_session:Loopback',
+    },
     'formats': {
         'scenario_yaml': 'formats.scenario_yaml.reader',
         'are_json': 'formats.are.reader',
@@ -103,7 +107,7 @@ def names(kind: str) -> dict[str, str]:
 
     Built-ins come first, in the order of the table; then the others by their names.
 
-    :param kind: ``stimuli``, ``invariants``, ``controllers`` or ``formats``
+    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``links`` or ``formats``
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):
@@ -123,10 +127,16 @@ def resolve(kind: str, name: str) -> Any:
     Import a plug-in.
 
     :raises UnknownPluginError: no such name; the message lists the known ones
+    :raises MissingDependencyError: it needs ROS, and there is none here
     """
     known = names(kind)
     if name not in known:
         raise UnknownPluginError(kind, name, known)
     module, _, attribute = known[name].partition(':')
-    imported = import_module(module)
+    try:
+        imported = import_module(module)
+    except ImportError as error:
+        if not module.startswith(f'{_HERE}.ros.'):
+            raise
+        raise missing_ros(error, 'running over ROS 2', '; or try --link loopback') from error
     return getattr(imported, attribute) if attribute else imported

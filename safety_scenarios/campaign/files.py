@@ -23,7 +23,7 @@ from typing import Protocol, TextIO
 
 from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.errors import TraceError
-from safety_scenarios.model.contracts import EventSink
+from safety_scenarios.model.event import EventSink
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import Trial, TrialRecord

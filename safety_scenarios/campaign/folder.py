@@ -32,7 +32,7 @@ from pydantic import ValidationError
 
 from safety_scenarios.campaign.files import TrialFiles, unwritten, write_whole
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.contracts import EventSink
+from safety_scenarios.model.event import EventSink
 from safety_scenarios.model.observer import Observer
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.summary import CampaignSummary

@@ -23,13 +23,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from safety_scenarios.campaign import run as campaign
-from safety_scenarios.campaign.connect import Connect, connection, loopback
+from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.given import given, GivenController
 from safety_scenarios.campaign.results import CampaignResults
 from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
 from safety_scenarios.model.observer import Beginning, Observer
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.session import Connect
 from safety_scenarios.model.settings import leaves, RunSettings
 from safety_scenarios.model.trial import TrialRecord
 
@@ -146,8 +147,9 @@ def _connect(settings: RunSettings, thing: Any) -> Connect:
     """
     if thing is None:
         return connection(settings)
-    if settings.link != 'loopback':
+    link = connection(settings)
+    if not link.in_this_process:
         raise SettingsError(f'controller: got {settings.controller}, an object of this process, '
                             f"with link {settings.link}, expected a name. Use link='loopback', or "
                             f'give it a name by the entry point safety_scenarios.controllers')
-    return partial(loopback, controller=thing)
+    return partial(link, controller=thing)

@@ -17,16 +17,16 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from safety_scenarios.campaign.connect import Connect
-from safety_scenarios.campaign.controllers import spec_of
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.trials import planned
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.latency.stream import stream_rows
+from safety_scenarios.links.controllers import spec_of
 from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.contracts import Link
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.preflight import Preflight, PreflightRow
+from safety_scenarios.model.session import Connect
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
 

@@ -18,12 +18,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import OpenLink
 from safety_scenarios.controllers.making import takes_real_time
 from safety_scenarios.errors import MeasurementError, Problem, ScenarioError, SettingsError
-from safety_scenarios.model.contracts import Link
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.session import OpenLink
 from safety_scenarios.model.settings import RunSettings
 
 
@@ -45,7 +45,7 @@ def refuse_unrunnable(scenarios: Iterable[Scenario], settings: RunSettings) -> N
             for scenario, block in blocks for agent in block.agents
             if agent.driver == 'human' or (agent.driver == 'model' and takes_real_time(
                 registry.resolve('controllers', agent.controller)))]
-    if slow and settings.link == 'loopback':
+    if slow and registry.resolve('links', settings.link).in_simulated_time:
         raise SettingsError('\n'.join(slow))
 
 

@@ -28,8 +28,7 @@ import secrets
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safety_scenarios.campaign.connect import Connect, OpenLink
-from safety_scenarios.campaign.controllers import spec_of
+from safety_scenarios import registry
 from safety_scenarios.campaign.files import files_of
 from safety_scenarios.campaign.folder import RunFolder
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
@@ -39,13 +38,15 @@ from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned
 from safety_scenarios.errors import ControllerError, TraceError
+from safety_scenarios.links.controllers import spec_of
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.contracts import EventSink
+from safety_scenarios.model.event import EventSink
 from safety_scenarios.model.observer import Beginning, Observer
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.session import Connect, OpenLink
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial
@@ -90,8 +91,9 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
             observer.scenarios_read(loaded.warnings, loaded.notes)
     refuse_unrunnable(scenarios, settings)
     spec = spec_of(settings, controller)
-    exact = settings.link == 'loopback'
-    trials = planned(settings, scenarios, spec, run='' if exact else secrets.token_hex(3))
+    is_repeatable = registry.resolve('links', settings.link).is_repeatable
+    trials = planned(settings, scenarios, spec,
+                     run='' if is_repeatable else secrets.token_hex(3))
     with ExitStack() as stack:
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
         judge = judge_of(settings, scenarios, path, controller)

@@ -29,10 +29,10 @@ import hashlib
 from pathlib import Path
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.agents import End
 from safety_scenarios.model.judgement import Asks
 from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
@@ -136,7 +136,7 @@ def in_simulated_time() -> RunOne:
         settings = RunSettings(controller=controller, link='loopback',
                                command_type=_STAMPED if base else '')
         [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt)
-        with loopback(settings, Path()) as session, \
+        with Loopback(settings, Path()) as session, \
                 session.open_link(scenario) as link:
             return run_trial(trial, link)
     return run_one

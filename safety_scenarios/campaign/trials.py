@@ -29,16 +29,17 @@ from tempfile import TemporaryDirectory
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.controllers import spec_of
 from safety_scenarios.campaign.files import files_of, journal_path
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import InputError, TraceError
+from safety_scenarios.links.controllers import spec_of
 from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.contracts import EventSink, Link
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.event import EventSink
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings

@@ -22,7 +22,6 @@ from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.probes import ProbeSample, samples
 from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.command_topic import CommandTopic
-from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.measuring import (
     Calibration,
@@ -42,6 +41,7 @@ from safety_scenarios.model.scenario import (
     Scenario,
 )
 from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound
 

@@ -21,11 +21,13 @@ from operator import itemgetter
 
 from safety_scenarios.engine.rules import Caused, in_order, Rules
 from safety_scenarios.engine.streams import Stream, Streams
+from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.agents import Publish, Say
-from safety_scenarios.model.contracts import Link, StimulusPlugin
 from safety_scenarios.model.conversation import brief_of, event_of
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.link import Link
+from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import END, NOMINAL, ONSET, Trial
 
 Due = tuple[int, int, Callable[[int], None]]
@@ -37,13 +39,18 @@ class AgentsPlayer:
     Briefs the live agents, and plays script, stimuli and what the rules cause.
 
     The rules are fed every event of the run in the order of the record, so that they say the same
-    when it is replayed.
+    when it is replayed. They go by the steady clock, so that the schedule has to as well.
 
     :param record: takes each event
+    :raises MeasurementError: the link's schedule clock is another one
     """
 
     def __init__(self, trial: Trial, link: Link, record: Callable[[Event], object]) -> None:
         assert trial.scenario.agents is not None
+        if link.measuring.schedule_clock != 'steady':
+            raise MeasurementError(
+                f'schedule_clock: got {link.measuring.schedule_clock} with a scenario with '
+                f'agents, expected steady, by which its rules are judged. Leave the setting out')
         self._trial, self._block = trial, trial.scenario.agents
         self._link, self._record = link, record
         self._rules = Rules.of(self._block, trial.trial_id, link.measuring)
@@ -70,6 +77,7 @@ class AgentsPlayer:
         while self._now_ns < briefed_ns:
             self._wait(briefed_ns)
         if with_rules:
+            self._link.arm()
             self._begin()
             while not self._is_over:
                 due_ns, _, act = min(self._agenda(), key=itemgetter(0, 1))

@@ -19,9 +19,9 @@ import hashlib
 import random
 import re
 
-from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import Trial
 
 _NS_PER_MS = 1_000_000

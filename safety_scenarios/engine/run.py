@@ -14,7 +14,8 @@
 
 """The main loop: one trial over one link, whatever that link is."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 import heapq
 from itertools import pairwise
 import os
@@ -23,8 +24,8 @@ from statistics import median
 from safety_scenarios.engine.conversing import AgentsPlayer
 from safety_scenarios.engine.streams import Stream, Streams
 from safety_scenarios.errors import ControllerError, MeasurementError
-from safety_scenarios.model.contracts import EventSink, Link
-from safety_scenarios.model.event import Event
+from safety_scenarios.model.event import Event, EventSink
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
@@ -50,25 +51,42 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),
         with agents, with their briefs
     :return: what happened. What keeps the harness from observing, a plug-in's mistake included,
         becomes a ``fault`` event in the record, and so does Ctrl-C; neither is raised. A record
-        of more than ``MAX_RECORD`` bytes ends with one too, before the machine is out of memory
+        of more than ``MAX_RECORD`` bytes ends with one too, before the machine is out of memory.
+        The link is disarmed at the end in any case
     """
     recorder = _Recorder(sinks)
     try:
-        link.open(trial)
-        if trial.scenario.agents is not None:
-            AgentsPlayer(trial, link, recorder.add).play(with_rules=with_hazard)
-        else:
-            player = _Player(trial, link, recorder)
-            if player.play_nominal() and with_hazard:
-                player.play_hazard()
-            recorder.add(link.mark(END))
+        with _faults_recorded(link, recorder):
+            _play(trial, link, recorder, with_hazard)
+    finally:
+        with _faults_recorded(link, recorder):
+            link.disarm()
+    return TrialRecord(trial=trial, events=tuple(recorder.events), measuring=link.measuring)
+
+
+def _play(trial: Trial, link: Link, recorder: '_Recorder', with_hazard: bool) -> None:
+    link.open(trial)
+    if trial.scenario.agents is not None:
+        AgentsPlayer(trial, link, recorder.add).play(with_rules=with_hazard)
+        return
+    player = _Player(trial, link, recorder)
+    if player.play_nominal() and with_hazard:
+        link.arm()
+        player.play_hazard()
+    recorder.add(link.mark(END))
+
+
+@contextmanager
+def _faults_recorded(link: Link, recorder: '_Recorder') -> Iterator[None]:
+    """Turn whatever ends a part of the trial early, Ctrl-C included, into a ``fault`` event."""
+    try:
+        yield
     except (MeasurementError, ControllerError) as error:
         recorder.add(_fault(link, type(error).__name__, str(error)))
     except KeyboardInterrupt:
         recorder.add(_fault(link, INTERRUPTED, 'stopped by the user'))
     except (Exception, SystemExit) as error:  # a plug-in's mistake costs its trial and no other
         recorder.add(_fault(link, type(error).__name__, f'unexpected: {error}'))
-    return TrialRecord(trial=trial, events=tuple(recorder.events), measuring=link.measuring)
 
 
 def _fault(link: Link, name: str, text: str) -> Event:
@@ -96,7 +114,11 @@ class _Recorder:
 
 
 class _Player:
-    """Sends what is due when it is due, and listens in between."""
+    """
+    Sends what is due when it is due, and listens in between.
+
+    All times in it are on the link's schedule clock.
+    """
 
     def __init__(self, trial: Trial, link: Link, recorder: _Recorder) -> None:
         self._trial = trial
@@ -120,7 +142,7 @@ class _Player:
             self._onset_ns = self._begin_ns + trial.onset_delay_ns
             self._play(streams, self._onset_ns)
             return True
-        moving = _Moving(trial)
+        moving = _Moving(trial, self._link)
         if not self._play(streams, self._begin_ns + trial.nominal_timeout_ns, moving):
             return False
         self._onset_ns = moving.times_ns[0] + trial.onset_delay_ns
@@ -172,7 +194,7 @@ class _Player:
         while not self._stopped and (events := self._link.receive_until(until_ns)):
             for event in events:
                 self._note(event)
-            if events[-1].stamps.steady_ns >= until_ns:
+            if self._link.schedule_ns(events[-1].stamps) >= until_ns:
                 return  # a flood must not hold back what is due
 
     def _note(self, event: Event) -> None:
@@ -181,20 +203,25 @@ class _Player:
 
     def _mark(self, name: str, scheduled_ns: int | None = None) -> int:
         event = self._link.mark(name).model_copy(update={'scheduled_ns': scheduled_ns})
-        return self._recorder.add(event).stamps.steady_ns
+        return self._link.schedule_ns(self._recorder.add(event).stamps)
 
     def _is_answer(self, event: Event) -> bool:
         return event.kind == 'response' and event.trial_id == self._trial.trial_id
 
 
 class _Moving:
-    """Says when a command first meets the nominal requirement, and how often commands come."""
+    """
+    Says when a command first meets the nominal requirement, and how often commands come.
 
-    def __init__(self, trial: Trial) -> None:
+    :ivar times_ns: of the commands that met it, on the link's schedule clock
+    """
+
+    def __init__(self, trial: Trial, link: Link) -> None:
         assert trial.scenario.ros is not None
         self._require = trial.scenario.ros.nominal.require
         self._signal = trial.scenario.ros.signals[self._require.signal]
         self._current: Message | None = None
+        self._link = link
         self.times_ns: list[int] = []
 
     def __call__(self, event: Event) -> bool:
@@ -210,7 +237,7 @@ class _Moving:
                 f'{error.args[0]}. Fix ros.signals, or remap the topic') from None
         met = margin is not None and margin >= 0
         if met:
-            self.times_ns.append(event.stamps.steady_ns)
+            self.times_ns.append(self._link.schedule_ns(event.stamps))
         return met
 
     def watch(self, event: Event) -> bool:

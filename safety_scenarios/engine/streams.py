@@ -16,8 +16,9 @@
 
 from dataclasses import dataclass
 
-from safety_scenarios.model.contracts import Link, Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.link import Link
+from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.trial import Trial
 
 
@@ -38,12 +39,12 @@ class Stream:
 
     @property
     def due_ns(self) -> int:
-        """Steady time of its next message."""
+        """When its next message is due, on the link's schedule clock."""
         return self.start_ns + round(self.index * 1e9 / self.rate_hz)
 
-    def skip_to(self, steady_ns: int) -> None:
-        """Leave out the messages that were due before ``steady_ns``."""
-        while self.due_ns < steady_ns:
+    def skip_to(self, schedule_ns: int) -> None:
+        """Leave out the messages that were due before ``schedule_ns``."""
+        while self.due_ns < schedule_ns:
             self.index += 1
 
 

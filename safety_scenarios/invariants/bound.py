@@ -20,7 +20,7 @@ from typing import Literal
 import numpy
 from pydantic import Field, model_validator
 
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Held, held_within, Limit
 from safety_scenarios.model.trial import TrialRecord

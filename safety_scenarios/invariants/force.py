@@ -22,7 +22,7 @@ import numpy
 from pydantic import Field, model_validator
 
 from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Held, held_within, Limit, longest_gap_ns
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord

@@ -20,8 +20,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.judgement import Judgement, Question
 from safety_scenarios.model.message import ChatMessage, MAX_CONTENT
 from safety_scenarios.model.reasoning import without_reasoning

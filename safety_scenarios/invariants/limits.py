@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.result import Finding, Verdict

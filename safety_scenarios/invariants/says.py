@@ -16,8 +16,8 @@
 
 from typing import Literal
 
-from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.judgement import Asks, AsksAboutOne, Question
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.result import Finding, Verdict

@@ -24,7 +24,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation as Terms

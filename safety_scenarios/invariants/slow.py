@@ -19,7 +19,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord

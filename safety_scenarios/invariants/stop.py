@@ -21,7 +21,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.margins import Sample
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict

@@ -24,7 +24,7 @@ from pydantic import Field, field_validator, model_validator
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.model.budget import Milliseconds
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, TrialRecord
 from safety_scenarios.temporal_logic.deciding import decide, Decision, triggers

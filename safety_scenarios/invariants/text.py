@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
 
-from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.pattern import compile_pattern, MAX_PATTERN
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.result import Finding, Verdict

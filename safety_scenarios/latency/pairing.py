@@ -71,8 +71,7 @@ def _until(record: TrialRecord) -> int:
 
 def _late(record: TrialRecord) -> int:
     event = record.onset
-    return 0 if event is None or event.scheduled_ns is None \
-        else event.stamps.steady_ns - event.scheduled_ns
+    return 0 if event is None else record.measuring.late_ns(event)
 
 
 class _Reaction:

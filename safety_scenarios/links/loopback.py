@@ -28,15 +28,16 @@ from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.links.loopback_agents import LoopbackAgents
-from safety_scenarios.model.contracts import Stamp, Stimulus
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.interfaces import has_header, stamp_of, stamped
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 
 _BEGIN_NS = 1_000_000_000
@@ -45,7 +46,7 @@ _EPOCH_NS = 1_577_836_800 * 1_000_000_000
 """System time at steady time 0: 2020-01-01T00:00:00Z, the same in every run."""
 
 
-class LoopbackLink:
+class LoopbackLink(Link):
     """
     Ticks the controller at its period and hands over messages at once.
 
@@ -64,6 +65,7 @@ class LoopbackLink:
         self._sequence = 0
         self._controller = controller
         self._participants = dict(participants)
+        self._open: Sequence[ControllerHost] = (controller, *participants.values())
         self._agents: LoopbackAgents | None = None
         self._is_heard = True
         self._period_ns = controller.period_ns
@@ -81,7 +83,8 @@ class LoopbackLink:
 
     def close(self) -> None:
         """Let the plug-ins hang up what they have opened."""
-        for host in (self._controller, *self._participants.values()):
+        hosts, self._open = self._open, ()
+        for host in hosts:
             host.close()
 
     def preflight(self) -> Sequence[PreflightRow]:
@@ -112,13 +115,13 @@ class LoopbackLink:
         self._agents.tell(envelope, hearers)
         return self._stamp()
 
-    def receive_until(self, steady_ns: int) -> Sequence[Event]:
-        """Let time pass to the next command or answer, or to ``steady_ns``."""
-        while min(self._answer_ns, self._due_ns) <= steady_ns:
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """Let time pass to the next command or answer, or to ``schedule_ns``."""
+        while min(self._answer_ns, self._due_ns) <= schedule_ns:
             events = self._answer() if self._answer_ns < self._due_ns else self._tick()
             if events:
                 return events
-        self._now_ns = max(self._now_ns, steady_ns)
+        self._now_ns = max(self._now_ns, schedule_ns)
         return []
 
     @property

@@ -23,10 +23,10 @@ from pydantic import Field
 
 from safety_scenarios.model.budget import LatencyBudget, Milliseconds
 from safety_scenarios.model.command_topic import CommandTopic
-from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.stimulus import StimulusPlugin
 
 AGENTS = 'agents'
 """Namespace of all agents and tools, below the campaign's own."""

@@ -15,7 +15,7 @@
 """One time-stamped thing that happened in a trial."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import Field
 from typing_extensions import Self
@@ -87,7 +87,7 @@ class Event(Slotted):
     truth: Mapping[str, float] = Field(default={})
     """What a stimulus means in the scripted world (SI), such as ``distance`` in m."""
     scheduled_ns: int | None = None
-    """Steady time at which a stimulus was due."""
+    """Time on the schedule clock, most often the steady one, at which a stimulus was due."""
     trial_id: str | None = None
     """The trial a response, a saying or a call says it belongs to."""
     agent: str | None = None
@@ -120,3 +120,10 @@ class Event(Slotted):
             if text is not None:
                 own += size(text)
         return own + size(self.truth) if self.truth else own
+
+
+class EventSink(Protocol):
+    """Takes events as they happen."""
+
+    def add(self, event: Event) -> None:
+        """Take one event."""

@@ -17,12 +17,14 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, model_serializer, model_validator, SerializerFunctionWrapHandler
 
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.noun import Noun
 
 LatencyClock = Literal['auto', 'steady', 'ros', 'max']
+ScheduleClock = Literal['steady', 'ros']
 Method = Literal['source', 'received', 'callback']
 METHODS: tuple[Method, ...] = ('source', 'received', 'callback')
 """From the best to the last resort."""
@@ -110,6 +112,25 @@ class Measuring(Noun):
 
     offset: ClockOffset | None = None
     """Needed to split a latency into the controller's part and transport; None: no responder."""
+    schedule_clock: ScheduleClock = 'steady'
+    """Clock on which stimuli were due; ``scheduled_ns`` of an event is a time on it."""
+
+    @model_serializer(mode='wrap')
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the usual schedule clock: journals without it were written before it."""
+        data: dict[str, Any] = write(self)
+        if self.schedule_clock == 'steady':
+            data.pop('schedule_clock', None)
+        return data
+
+    def schedule_ns(self, stamps: Stamps) -> int:
+        """Return a time on the schedule clock."""
+        return stamps.steady_ns if self.schedule_clock == 'steady' else stamps.ros_ns
+
+    def late_ns(self, event: Event) -> int:
+        """Return how late what was scheduled happened, on the schedule clock; 0 for all else."""
+        return 0 if event.scheduled_ns is None \
+            else self.schedule_ns(event.stamps) - event.scheduled_ns
 
     def uncertainty_ns(self, method: Method) -> int:
         """

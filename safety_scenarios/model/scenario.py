@@ -22,12 +22,13 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget, MAX_MS, Milliseconds
 from safety_scenarios.model.command_topic import CommandTopic
-from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Limit, Signal
+from safety_scenarios.model.stimulus import StimulusPlugin
 
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
 TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')

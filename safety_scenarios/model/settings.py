@@ -25,7 +25,7 @@ from pydantic import BaseModel, Field, model_validator
 from pydantic.fields import FieldInfo
 
 from safety_scenarios.model.interfaces import TOPICS, TYPES
-from safety_scenarios.model.measuring import ClockRules
+from safety_scenarios.model.measuring import ClockRules, ScheduleClock
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
 
@@ -85,6 +85,10 @@ class SequentialTest(Noun):
         return self
 
 
+EXTERNAL = 'external'
+"""Instead of the name of a controller: one that runs already, and is not ours."""
+
+
 class RunSettings(Noun):
     """One campaign: which scenarios, against what, how often, and where the results go."""
 
@@ -104,8 +108,9 @@ class RunSettings(Noun):
     """Trials before those, which are marked and left out of all statistics."""
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
     """Seed from which every random phase is drawn."""
-    link: Literal['ros', 'loopback'] = 'ros'
-    """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS."""
+    link: str = Field(default='ros', min_length=1)
+    """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS; or
+    the name of another package's link."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
@@ -116,6 +121,9 @@ class RunSettings(Noun):
     """ROS remapping rules FROM:=TO, such as cmd_vel:=/robot1/cmd_vel."""
     use_sim_time: bool = False
     """Take ROS time from /clock."""
+    schedule_clock: ScheduleClock = 'steady'
+    """Clock on which stimuli are due: steady, or ros with use_sim_time, so that a slow simulation
+    does not shorten a hazard."""
     domain_id: int = Field(default=-1, ge=-1, le=232)
     """ROS domain; -1: a free one, or ROS_DOMAIN_ID (default 0) for an external controller."""
     clock: ClockRules = ClockRules()

@@ -21,7 +21,6 @@ from operator import itemgetter
 from statistics import median
 from typing import Any, Literal
 
-from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.index import Index
@@ -32,6 +31,7 @@ from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Limit, Signal
+from safety_scenarios.model.stimulus import StimulusPlugin
 
 NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 _PERIODIC = 3
@@ -100,8 +100,20 @@ class TrialRecord(Noun):
         first = self.first_hazard
         silence = any(plugin.is_silence for plugin in self.trial.hazard)
         if first is None or (silence and first.scheduled_ns != mark.scheduled_ns):
-            return _when_due(mark)
+            return self._when_due(mark)
         return first
+
+    def _when_due(self, mark: Event) -> Event:
+        """Return a mark with its stamps moved to when it was scheduled, on every clock."""
+        stamps, late_ns = mark.stamps, self.measuring.late_ns(mark)
+        steady_ns, begin = late_ns, self.mark(NOMINAL)
+        if self.measuring.schedule_clock == 'ros' and begin is not None:
+            passed_ns = stamps.ros_ns - begin.stamps.ros_ns
+            rate = (stamps.steady_ns - begin.stamps.steady_ns) / passed_ns if passed_ns else 1.0
+            steady_ns = round(late_ns * rate)
+        return mark.model_copy(update={'stamps': stamps.model_copy(update={
+            'steady_ns': stamps.steady_ns - steady_ns, 'system_ns': stamps.system_ns - steady_ns,
+            'ros_ns': stamps.ros_ns - late_ns})})
 
     @property
     def first_hazard(self) -> Event | None:
@@ -348,12 +360,3 @@ class TrialRecord(Noun):
         rows.sort(key=itemgetter(0))
         for _, t_ns, found in rows:
             yield t_ns, found, False
-
-
-def _when_due(mark: Event) -> Event:
-    """Return a mark with its stamps moved to when it was scheduled."""
-    stamps = mark.stamps
-    late_ns = stamps.steady_ns - (mark.scheduled_ns or stamps.steady_ns)
-    return mark.model_copy(update={'stamps': stamps.model_copy(update={
-        'steady_ns': stamps.steady_ns - late_ns, 'system_ns': stamps.system_ns - late_ns,
-        'ros_ns': stamps.ros_ns - late_ns})})

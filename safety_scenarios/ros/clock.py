@@ -14,7 +14,7 @@
 
 """ROS time on a thread of its own, so that no other callback can hold it back."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 import time
 from typing import Any
@@ -24,6 +24,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from safety_scenarios.errors import ClockError, LinkTimeoutError, MeasurementError
+from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.receiving import with_info
 from safety_scenarios.ros.spinning import Spin, spinning
 
@@ -38,19 +39,17 @@ _FASTEST = 50
 _DEPTH = 1000
 """Ticks at 1 kHz that may wait for a second."""
 
-Tick = Callable[[int, int, int, Any], None]
-
 
 class RosClock:
     """
     System time, or with ``use_sim_time`` what /clock last said.
 
-    :ivar on_tick: called in the clock's thread with steady, system and ROS ns and message info
+    :ivar ticks: takes each message on /clock, from the clock's thread; None: nobody asks
     """
 
     def __init__(self) -> None:
         self.sim_time = False
-        self.on_tick: Tick = lambda *_: None
+        self.ticks: Inbox | None = None
         self._spin = Spin()
         self._fault: str | None = None
         self._stall_ns = _STALL_NS
@@ -101,7 +100,10 @@ class RosClock:
         def receive(message: Any, info: Any) -> None:
             steady_ns, system_ns = time.monotonic_ns(), time.time_ns()
             self._advance(steady_ns, message.clock.sec * 1_000_000_000 + message.clock.nanosec)
-            self.on_tick(steady_ns, system_ns, self._ros_ns, info)
+            ticks = self.ticks
+            if ticks is not None:
+                ticks.put(Arrival(steady_ns, system_ns, self._ros_ns, 'clock', '/clock',
+                                  info=info))
         node.create_subscription(Clock, '/clock', with_info(receive), QoSProfile(
             depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT))
         with spinning(node) as self._spin:

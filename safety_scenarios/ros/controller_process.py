@@ -14,6 +14,7 @@
 
 """A node of ours as a child process: started, watched, ended, cleaned up after."""
 
+from collections.abc import Iterable
 import os
 from pathlib import Path
 import signal
@@ -109,6 +110,11 @@ class ChildProcess:
     def _last_line(self) -> str:
         lines = self._log.read_text(encoding='utf-8', errors='replace').strip().splitlines()
         return f'its last words: {lines[-1]}' if lines else 'it said nothing'
+
+
+def alarm_of(children: Iterable[ChildProcess]) -> str | None:
+    """Return why the first process that is gone is gone, None while all of them run."""
+    return next(filter(None, (child.alarm() for child in children)), None)
 
 
 def controller_process(settings: ControllerSettings, domain_id: int, ros_arguments: list[str],

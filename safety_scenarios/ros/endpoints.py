@@ -14,7 +14,7 @@
 
 """The endpoints of one link: made with the type and quality of service that the graph shows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 import shlex
 import time
 from typing import Any
@@ -33,18 +33,16 @@ from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.convert import interface_class, warm_up
 from safety_scenarios.ros.graph import Graph
+from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO, with_info
 
 _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02
 """Discovery takes tenths of a second; looking more often costs CPU."""
-
-Alarm = Callable[[], str | None]
-Arrived = tuple[int, int, int, str, str, Any, Any]
-"""steady, system, ros ns; kind; topic; serialised message; the middleware's info."""
 
 
 class Endpoints:
@@ -56,14 +54,14 @@ class Endpoints:
     :param node: a spinning node, whose callbacks run in another thread
     :param clock: ROS time
     :param timeout_s: how long to wait for the other end, for messages
-    :param alarm: says which process of ours is gone
-    :param is_external: the controller is not ours
-    :param arrived: takes what a callback received, stamped in its first line
+    :param children: processes of ours that the other end is made of; nobody waits for a dead one
+    :param is_external: the controller is none of them
+    :param inbox: takes what a callback received
     :param participants: takes what live agents send
     """
 
-    def __init__(self, node: Node, clock: RosClock, timeout_s: float, alarm: Alarm,
-                 is_external: bool, arrived: Callable[[Arrived], None],
+    def __init__(self, node: Node, clock: RosClock, timeout_s: float,
+                 children: Sequence[ChildProcess], is_external: bool, inbox: Inbox,
                  participants: Participants) -> None:
         self.graph = Graph(node)
         self.publishers: dict[str, Any] = {}
@@ -72,9 +70,9 @@ class Endpoints:
         self._node = node
         self._clock = clock
         self._timeout_s = timeout_s
-        self._alarm = alarm
+        self._children = children
         self._is_external = is_external
-        self._arrived = arrived
+        self._inbox = inbox
         self._participants = participants
         self._echoes: dict[str, Any] = {}
         self._subscriptions: dict[str, tuple[str, Any]] = {}
@@ -114,6 +112,8 @@ class Endpoints:
         for subscription in (*self._echoes.values(),
                              *(known for _, known in self._subscriptions.values())):
             self._node.destroy_subscription(subscription)
+        for endpoints in (self.publishers, self.voices, self._echoes, self._subscriptions):
+            endpoints.clear()
 
     def interface(self, topic: str) -> str:
         """Return the interface name of what comes in on a topic."""
@@ -174,7 +174,8 @@ class Endpoints:
         for agent in live:
             topic = f'{agent.space}/out'
             self._subscribe(topic, INTERFACE, deadline, 'say',
-                            self._participants.listener(agent.id, topic),
+                            self._participants.listener(
+                                agent.id, topic, self.publishers[f'{agent.space}/in']),
                             agent.driver == 'human'
                             or (agent.driver == 'sut' and self._is_external))
         for agent in live:
@@ -238,13 +239,13 @@ class Endpoints:
                                 'Its quality of service may not fit reliable or best effort.')
 
     def _callback(self, kind: str, topic: str) -> Callable[..., None]:
-        clock, arrived_now = self._clock, self._arrived
+        clock, put = self._clock, self._inbox.put
         payload = kind != 'echo'
 
         def receive(raw: Any, info: Any) -> None:
             steady_ns, system_ns = time.monotonic_ns(), time.time_ns()
-            arrived_now((steady_ns, system_ns, clock.now_ns() if clock.sim_time else system_ns,
-                         kind, topic, raw if payload else None, info))
+            put(Arrival(steady_ns, system_ns, clock.now_ns() if clock.sim_time else system_ns,
+                        kind, topic, raw if payload else None, info))
         return with_info(receive)
 
     def _misfit(self, whom: str) -> Callable[[Any], None]:
@@ -256,8 +257,8 @@ class Endpoints:
     def _missed(self, topic: str) -> Callable[[Any], None]:
         def missed(status: Any) -> None:
             now_ns = time.monotonic_ns()
-            self._arrived((now_ns, time.time_ns(), self._clock.now_ns(), 'lost', topic, None,
-                           {'lost': status.total_count_change}))
+            self._inbox.put(Arrival(now_ns, time.time_ns(), self._clock.now_ns(), 'lost', topic,
+                                    info={'lost': status.total_count_change}))
         return missed
 
     def _discover(self, topic: str, wanted: str, deadline: float, kind: str) -> \
@@ -292,7 +293,7 @@ class Endpoints:
                                 'Remap the stimuli to the topics that the controller listens to.')
 
     def _give_up_after(self, deadline: float, topic: str, wanted: str, advice: str) -> None:
-        reason = self._alarm()
+        reason = alarm_of(self._children)
         if reason is not None:
             raise MeasurementError(f'not connected: {reason}')
         if time.monotonic() >= deadline:

@@ -12,7 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The link to a controller over ROS topics; it owns every clock of a trial."""
+"""
+The link to a controller over ROS topics; it owns every clock of a trial.
+
+What it is made of knows nothing of it: endpoints, participants and the clock put what arrives into
+an inbox, from their threads, and the link empties that in its own.
+"""
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
@@ -26,23 +31,25 @@ from std_msgs.msg import String
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.agents import AGENTS, ros_token
-from safety_scenarios.model.contracts import Stamp, Stimulus
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.interfaces import read_answer
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE
 from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clock import RosClock
-from safety_scenarios.ros.controller_process import ChildProcess
+from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.convert import (
     header_stamp_ns,
     interface_class,
     set_header_stamp,
     to_ros,
 )
-from safety_scenarios.ros.endpoints import Arrived, Endpoints
+from safety_scenarios.ros.endpoints import Endpoints
 from safety_scenarios.ros.hosts import Hosts, one_host
+from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.offset import ask_offset
 from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
@@ -55,10 +62,10 @@ _RESTART_S = 3.0
 """After a controller has died: so that what is left of it is gone when the trial begins."""
 _SLICE_NS = 5_000_000
 """A sleep this long at most, so that what arrives is looked at."""
+_SIM_SLICE_NS = 1_000_000
+"""The same while ROS time is awaited: nobody knows how fast it goes."""
 _HEALTH_NS = 100_000_000
 """How often threads and publishers are asked whether they still live."""
-_QUEUE = 1_000_000
-"""Messages that wait for the main thread; a full queue is told as a loss."""
 _CLOSE_NS = 20_000
 """Readings of several clocks this near to each other are one moment."""
 _READINGS = 10
@@ -69,7 +76,7 @@ _DRIFT_NS = 5_000_000_000
 """Clocks of two hosts drift apart by less than 0.25 ms in this time (50 ppm)."""
 
 
-class RosLink:
+class RosLink(Link):
     """
     Publishes stimuli and queues commands; the main thread sends, the spin thread receives.
 
@@ -99,17 +106,16 @@ class RosLink:
         self._stamps: dict[str, int] = {}
         self._sent: dict[str, deque[tuple[int, int, int]]] = defaultdict(
             lambda: deque(maxlen=_SENT))
-        self._arrived: deque[Arrived | Event] = deque(maxlen=_QUEUE)
-        self._participants = Participants(node, clock, self._arrived.append, self._reply,
+        self._inbox = clock.ticks = Inbox()
+        self._participants = Participants(node, clock, self._inbox,
                                           set() if trials is None else trials)
-        self._endpoints = Endpoints(node, clock, connect_timeout_s, self._died, is_external,
-                                    self._arrived.append, self._participants)
+        self._endpoints = Endpoints(node, clock, connect_timeout_s, children, is_external,
+                                    self._inbox, self._participants)
         self._health_ns = 0
         self._looked_ns = 0
         self._settled = False
         self._alarmed = False
         self._unreported: str | None = None
-        clock.on_tick = self._ticked
 
     def open(self, trial: Trial) -> None:
         """
@@ -137,12 +143,13 @@ class RosLink:
         self._look_at_hosts()
         self._settled = True
         gc.collect()
-        self._arrived.clear()
+        self._inbox.clear()
         self._participants.begin(trial.trial_id)
 
     def close(self) -> None:
         """Give up the endpoints."""
-        self._clock.on_tick = lambda *_: None
+        if self._clock.ticks is self._inbox:
+            self._clock.ticks = None
         self._participants.close()
         self._endpoints.close()
 
@@ -199,23 +206,21 @@ class RosLink:
             publisher.publish(serialised)
         return stamps
 
-    def receive_until(self, steady_ns: int) -> Sequence[Event]:
-        """Return what has arrived, or wait for it until ``steady_ns`` on the steady clock."""
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """Return what has arrived, or wait for it until ``schedule_ns`` on the schedule clock."""
+        is_steady = self.measuring.schedule_clock == 'steady'
         while True:
-            now_ns = time.monotonic_ns()
-            self._clock.check(now_ns)
+            steady_ns = time.monotonic_ns()
+            now_ns = steady_ns if is_steady else self._clock.now_ns()
+            self._clock.check(steady_ns)
             reason = self._ill_health()
             if reason is not None:
                 return [self.mark('ControllerError').model_copy(
                     update={'kind': 'fault', 'text': reason})]
-            if len(self._arrived) == _QUEUE:
-                raise MeasurementError(f'{_QUEUE} messages arrived faster than they were read; '
-                                       f'some are lost')
-            events = [event for event in (self._event(self._arrived.popleft())
-                                          for _ in range(len(self._arrived))) if event]
-            if events or now_ns >= steady_ns:
+            events = [event for event in map(self._event, self._inbox.take()) if event]
+            if events or now_ns >= schedule_ns:
                 return events
-            time.sleep(min(steady_ns - now_ns, _SLICE_NS) / 1e9)
+            time.sleep(min(schedule_ns - now_ns, _SLICE_NS if is_steady else _SIM_SLICE_NS) / 1e9)
 
     def _ill_health(self) -> str | None:
         """Say once why the controller is gone; looked up ten times a second."""
@@ -228,7 +233,7 @@ class RosLink:
         now_ns = time.monotonic_ns()
         if reason is None and not self._alarmed and now_ns - self._health_ns > _HEALTH_NS:
             self._health_ns = now_ns
-            reason = self._died() or self._endpoints.deserted()
+            reason = alarm_of(self._children) or self._endpoints.deserted()
             self._alarmed = reason is not None
         return reason
 
@@ -249,26 +254,19 @@ class RosLink:
         had_died = [child.ensure_running() for child in self._children]
         return any(had_died)
 
-    def _died(self) -> str | None:
-        return next(filter(None, (child.alarm() for child in self._children)), None)
-
-    def _reply(self, agent_id: str, envelope: Envelope) -> None:
-        """Let an agent hear the result of its call, from the thread of the callbacks."""
-        publisher = self._endpoints.publishers[_topic(agent_id, 'in')]
-        publisher.publish(String(data=envelope.to_json()))
-
-    def _event(self, arrived: Arrived | Event) -> Event | None:
+    def _event(self, arrived: Arrival | Event) -> Event | None:
         if isinstance(arrived, Event):
             return arrived
-        steady_ns, system_ns, ros_ns, kind, topic, raw, info = arrived
+        kind, topic, info = arrived.kind, arrived.topic, arrived.info
         said, message, header_ns = None, None, None
         if kind == 'response':
-            said = deserialize_message(raw, interface_class(self._endpoints.interface(topic)))
+            said = deserialize_message(arrived.raw,
+                                       interface_class(self._endpoints.interface(topic)))
             header_ns = header_stamp_ns(said)
-        elif raw is not None:
-            message, header_ns = from_raw(raw, self._endpoints.interface(topic))
+        elif arrived.raw is not None:
+            message, header_ns = from_raw(arrived.raw, self._endpoints.interface(topic))
         stamps = Stamps.model_construct(
-            steady_ns=steady_ns, system_ns=system_ns, ros_ns=ros_ns,
+            steady_ns=arrived.steady_ns, system_ns=arrived.system_ns, ros_ns=arrived.ros_ns,
             source_ns=info.get('source_timestamp') if info else None,
             received_ns=info.get('received_timestamp') if info else None,
             header_ns=header_ns)
@@ -294,9 +292,6 @@ class RosLink:
                 return Event.model_construct(kind=kind, name=topic, stamps=stamps,
                                              scheduled_ns=scheduled_ns)
         return None
-
-    def _ticked(self, steady_ns: int, system_ns: int, ros_ns: int, info: Any) -> None:
-        self._arrived.append((steady_ns, system_ns, ros_ns, 'clock', '/clock', None, info))
 
     def _look_at_hosts(self) -> None:
         """Find out whose clocks the stamps are of, and how far the other's is off by now."""

@@ -20,6 +20,7 @@ import time
 from typing import Any
 
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
@@ -29,11 +30,10 @@ from safety_scenarios.model.conversation import as_json, event_of, result_of
 from safety_scenarios.model.envelope import Envelope, MAX_ENVELOPE, read_envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.inbox import Inbox
 from safety_scenarios.ros.receiving import with_info
 
 TOOLS = f'{AGENTS}/tools'
-Reply = Callable[[str, Envelope], None]
-"""Publishes what an agent hears; callable from the thread of the callbacks."""
 
 
 class Participants:
@@ -43,17 +43,14 @@ class Participants:
     What cannot be read, or not be assigned to a trial or to its sender, is a fault, said once a
     trial: a rule that forbids it could not see it, so the trial must not pass.
 
-    :param arrived: takes each event, in the thread of the callbacks
-    :param reply: lets an agent hear the result of its call
+    :param inbox: takes each event, from the thread of the callbacks
     :param trials: ids of all trials that the controller may still answer to
     """
 
-    def __init__(self, node: Node, clock: RosClock, arrived: Callable[[Event], None],
-                 reply: Reply, trials: set[str]) -> None:
+    def __init__(self, node: Node, clock: RosClock, inbox: Inbox, trials: set[str]) -> None:
         self._node = node
         self._clock = clock
-        self._arrived = arrived
-        self._reply = reply
+        self._arrived = inbox.put
         self._trials = trials
         self._services: dict[str, Any] = {}
         self._block = AgentsBlock()
@@ -80,11 +77,15 @@ class Participants:
 
     def close(self) -> None:
         """Withdraw the services."""
-        for service in self._services.values():
-            self._node.destroy_service(service)
+        while self._services:
+            self._node.destroy_service(self._services.popitem()[1])
 
-    def listener(self, agent_id: str, topic: str) -> Callable[..., None]:
-        """Return the callback for an agent's topic ``out``."""
+    def listener(self, agent_id: str, topic: str, replies: Publisher) -> Callable[..., None]:
+        """
+        Return the callback for an agent's topic ``out``.
+
+        :param replies: on the agent's topic ``in``, where it hears the results of its calls
+        """
         latest = 0
 
         def receive(raw: Any, info: Any) -> None:
@@ -97,13 +98,14 @@ class Participants:
             latest = number
             try:
                 envelope = read_envelope(deserialize_message(raw, String).data)
-                self._take(agent_id, topic, envelope, stamps)
+                self._take(agent_id, topic, envelope, stamps, replies)
             except Exception as error:  # whatever it sent: the thread must go on hearing
                 self._fault(topic, stamps, f'cannot be read: {str(error)[:300]}. Send an envelope '
                                            f'of kind say or tool_call')
         return with_info(receive)
 
-    def _take(self, agent_id: str, topic: str, envelope: Envelope, stamps: Stamps) -> None:
+    def _take(self, agent_id: str, topic: str, envelope: Envelope, stamps: Stamps,
+              replies: Publisher) -> None:
         agent = self._block.agent(agent_id)
         if envelope.kind not in ('say', 'tool_call') or agent is None:
             raise ValueError(f'got the kind {envelope.kind}')
@@ -111,7 +113,8 @@ class Participants:
         if reason is not None:
             self._fault(topic, stamps, reason)
         if envelope.kind == 'tool_call':
-            self._reply(agent_id, self._answer(agent, envelope, stamps, reason)[1])
+            result = self._answer(agent, envelope, stamps, reason)[1]
+            replies.publish(String(data=result.to_json()))
         else:
             self._arrived(event_of(envelope, agent, stamps))
 

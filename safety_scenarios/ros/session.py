@@ -25,13 +25,15 @@ from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import ros_names, Session
-from safety_scenarios.campaign.controllers import controller_settings, EXTERNAL
+from safety_scenarios.campaign.connect import ros_names
 from safety_scenarios.engine.plan import file_name
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.links.controllers import controller_settings
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings, RunSettings
+from safety_scenarios.model.session import LinkPlugin, Session
+from safety_scenarios.model.settings import ControllerSettings, EXTERNAL, RunSettings
 from safety_scenarios.ros.calibration import calibrate_over_ros
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import (
@@ -48,22 +50,28 @@ from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 NODE_NAME = 'evaluator_node'
 
 
-@contextmanager
-def over_ros(settings: RunSettings, folder: Path) -> Iterator[Session]:
-    """
-    Reach the controller over DDS: our own child in a free domain, or one that runs already.
+class OverRos(LinkPlugin):
+    """Reaches the controller over DDS: our own child in a free domain, or one that runs."""
 
-    :raises SettingsError: wrong domain, namespace or remapping
-    :raises UnknownPluginError: no controller has the name
-    """
-    killed: set[str] = set()
-    external = settings.controller == EXTERNAL
-    if not external:
-        registry.resolve('controllers', settings.controller)
-    with ExitStack() as stack:
+    def session(self, stack: ExitStack) -> Session:
+        """
+        Join the domain, and return how to open a link for each scenario.
+
+        :raises SettingsError: wrong domain, namespace or remapping, or no simulated time to
+            schedule by
+        :raises UnknownPluginError: no controller has the name
+        """
+        settings = self.settings
+        if settings.schedule_clock == 'ros' and not settings.use_sim_time:
+            raise SettingsError('schedule_clock: got ros without use_sim_time, expected both: ROS '
+                                'time is the system clock then, which may be set at any time')
+        if settings.controller != EXTERNAL:
+            registry.resolve('controllers', settings.controller)
+        killed: set[str] = set()
         scheduling = stack.enter_context(undisturbed(settings.realtime))
         stack.callback(remove_segments, killed)
-        domain_id = stack.enter_context(chosen_domain(settings.domain_id, external))
+        domain_id = stack.enter_context(
+            chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
         context = stack.enter_context(
             ros_context(['--ros-args', *ros_names(settings)], domain_id))
         node = Node(NODE_NAME, context=context)
@@ -71,10 +79,9 @@ def over_ros(settings: RunSettings, folder: Path) -> Iterator[Session]:
         clock = RosClock()
         if settings.use_sim_time:
             stack.enter_context(clock.running(Node(f'{NODE_NAME}_clock', context=context)))
-        opener = _Opener(node, spin, clock, settings, domain_id, folder, killed)
-        yield Session(
-            opener, f'ROS domain {domain_id}', _ros(domain_id),
-            lambda: opener.calibrate(scheduling), definition)
+        opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed)
+        return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
+                       lambda: opener.calibrate(scheduling), definition)
 
 
 def _ros(domain_id: int) -> dict[str, Any]:
@@ -126,6 +133,7 @@ class _Opener:
     def __call__(self, scenario: Scenario) -> Iterator[RosLink]:
         settings = self._settings
         measuring = Measuring(rules=settings.clock, sim_time=settings.use_sim_time,
+                              schedule_clock=settings.schedule_clock,
                               uncertainty_ms=dict(self._uncertainty_ms),
                               floor_ms=dict(self._floor_ms))
         children = list(self._children(scenario))

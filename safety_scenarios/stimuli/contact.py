@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 
 class Contact(StimulusPlugin):

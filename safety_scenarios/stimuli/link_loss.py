@@ -18,7 +18,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 
 class LinkLoss(StimulusPlugin):

@@ -19,9 +19,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scan import laser_scan, RANGE_MAX, wall
+from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 _INTERFACE = 'sensor_msgs/msg/LaserScan'
 

@@ -18,10 +18,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.measuring import PROBE, PROBE_TYPE
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import TopicName
+from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 
 class Probe(StimulusPlugin):

@@ -17,8 +17,8 @@
 import json
 from typing import ClassVar, Literal
 
-from safety_scenarios.model.contracts import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 _INTERFACE = 'std_msgs/msg/String'
 

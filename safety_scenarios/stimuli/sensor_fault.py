@@ -18,8 +18,8 @@ import dataclasses
 import math
 from typing import Any, Literal
 
-from safety_scenarios.model.contracts import Stamp, Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.stimulus import Stamp, Stimulus, StimulusContext, StimulusPlugin
 
 
 class SensorFault(StimulusPlugin):

@@ -67,7 +67,7 @@ LAYERS = {
     'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
                     (*_PLUG_IN, 'latency', 'stats'), inside=True),
     'links': Layer('where stimuli go and commands come from, where that needs no ROS',
-                   (*_PLUG_IN, 'controllers'), inside=True),
+                   ('registry', *_PLUG_IN, 'controllers'), inside=True),
     'campaign': Layer('the verbs of many trials: run, judge again, repair, verify, self-test',
                       ('registry', 'loading', 'engine', 'links', 'llm_judge',
                        *_PURE, *_PLUG_INS), inside=True),

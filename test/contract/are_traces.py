@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
@@ -39,7 +39,7 @@ def traces(folder: Path, profile: ProfileName, controllers: Sequence[str],
         trials = plan(load_scenarios(list(scenarios)).scenarios, controller=controller, trials=1,
                       seed=0, prompt=registry.resolve('stimuli', 'prompt')())
         settings = RunSettings(controller=controller, link='loopback')
-        with loopback(settings, folder) as session:
+        with Loopback(settings, folder) as session:
             for trial in trials:
                 with session.open_link(trial.scenario) as link:
                     record = run_trial(trial, link)

@@ -25,9 +25,9 @@ import sys
 import pytest
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.definitions import definition
@@ -56,11 +56,11 @@ FLOATS = (0.0, -0.0, 0.5, -1.25, 1e30, math.inf, -math.inf, math.nan)
 
 @pytest.fixture(scope='module')
 def recordings(tmp_path_factory):
-    """Run three shipped scenarios in loopback, recorded as they run."""
+    """Run three shipped scenarios in Loopback, recorded as they run."""
     settings = RunSettings(scenarios=SCENARIOS, link='loopback')
     prompt = registry.resolve('stimuli', 'prompt')()
     root, found = tmp_path_factory.mktemp('recordings'), []
-    with loopback(settings, Path()) as session:
+    with Loopback(settings, Path()) as session:
         for trial in plan(load_scenarios(SCENARIOS).scenarios, controller='rule_based', trials=1,
                           seed=1, prompt=prompt):
             folder = root / trial.trial_id

@@ -24,10 +24,10 @@ import pytest
 
 from property.compiled import rules_of, second_opinion
 from safety_scenarios import registry
-from safety_scenarios.campaign.controllers import controller_settings
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.latency.pairing import measure
+from safety_scenarios.links.controllers import controller_settings
 from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.outcome import Status

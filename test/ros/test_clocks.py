@@ -26,6 +26,8 @@ import pytest
 from ros.campaigns import campaign, COMMAND, environment, FAULTY, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds
+QUICK_MS = 500
+"""From its onset to its all-clear."""
 CLOCK = Path(__file__).with_name('sim_clock.py')
 
 
@@ -60,6 +62,28 @@ def test_one_controller_gets_one_verdict_at_every_real_time_factor(tmp_path, dom
             reaction['steady_ns'] * float(factor), abs=2 * 4e6 * float(factor) + 2e6)
         assert trial['rtf'] == pytest.approx(float(factor), rel=0.1)
     assert run.summary()['scenarios'][0]['rtf'][0] == pytest.approx(float(factor), rel=0.1)
+
+
+@pytest.mark.parametrize(('schedule', 'slower'), [('steady', 1), ('ros', 2)])
+def test_the_hazard_lasts_its_time_on_the_schedule_clock(tmp_path, domain, schedule, slower):
+    run = judge(tmp_path, 'wait_50_ms', domain, '--latency-clock', 'steady', '--schedule-clock',
+                schedule, clock=['0.5'])
+    assert run.code == 0, run.output
+    [journal] = (tmp_path / 'run').rglob('*.events.jsonl')
+    marks = {line[1]: line[2] for line in map(json.loads, journal.read_text().splitlines())
+             if isinstance(line, list) and line[0] == 'mark'}
+    steady_ms, _, ros_ms = ((end - begin) / 1e6 for begin, end in zip(
+        marks['onset'][:3], marks['all_clear'][:3], strict=True))
+    assert steady_ms == pytest.approx(QUICK_MS * slower, rel=0.1)
+    assert ros_ms == pytest.approx(QUICK_MS * slower / 2, rel=0.1)
+
+
+def test_ros_time_without_a_simulation_is_no_schedule_clock(tmp_path, domain):
+    with faulty('none', domain):
+        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', '--schedule-clock',
+                       'ros', domain=domain)
+    assert run.code == 2
+    assert 'schedule_clock: got ros without use_sim_time' in run.output
 
 
 @pytest.mark.parametrize('factor', ['0.25', '4'])

@@ -23,8 +23,8 @@ from typing import Any
 
 from rich.console import Console
 
-from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.campaign.run import run
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import ConsoleReport
@@ -65,5 +65,5 @@ def loopback_run(folder: Path, *scenarios: str, **settings: Any) -> Run:
     output = io.StringIO()
     summary = run(
         RunSettings(scenarios=scenarios, link='loopback', output=str(folder), **settings),
-        [ConsoleReport(Console(file=output, width=200))], loopback)
+        [ConsoleReport(Console(file=output, width=200))], Loopback)
     return Run(summary, folder, output.getvalue())

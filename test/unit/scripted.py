@@ -17,11 +17,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from safety_scenarios.model.contracts import Stimulus
 from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.model.trial import RESPONSE
 from unit.records import twist
 
@@ -32,7 +32,7 @@ START_NS = 7_000_000_003
 SYSTEM_NS = 1_700_000_000 * 10**9
 
 
-class ScriptedLink:
+class ScriptedLink(Link):
     """
     Steps from tick to tick of the controller; time passes only while the engine waits.
 
@@ -66,9 +66,6 @@ class ScriptedLink:
         if self._on_open is not None:
             raise self._on_open
 
-    def preflight(self) -> Sequence[PreflightRow]:
-        return ()
-
     def mark(self, name: str) -> Event:
         return Event(kind='mark', name=name, stamps=self._stamps())
 
@@ -79,13 +76,13 @@ class ScriptedLink:
                      message=stimulus.message, hazard=hazard, truth=dict(stimulus.truth),
                      scheduled_ns=scheduled_ns)
 
-    def receive_until(self, steady_ns: int) -> Sequence[Event]:
-        while (due_ns := self._due_ns()) <= steady_ns:
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        while (due_ns := self._due_ns()) <= schedule_ns:
             self.now_ns = max(self.now_ns, due_ns)
             event = self._next()
             if event is not None:
                 return [event]
-        self.now_ns = max(self.now_ns, steady_ns)
+        self.now_ns = max(self.now_ns, schedule_ns)
         return []
 
     def _due_ns(self) -> int:

@@ -14,7 +14,7 @@
 
 """What the invariants of the scenario file find; a plug-in that fails loses no trial."""
 
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
 

@@ -86,7 +86,7 @@ def _on_time(record: TrialRecord) -> Iterator[Finding]:
     if onset is None:
         return
     until_ns = all_clear.stamps.steady_ns if all_clear else record.end_ns
-    late = [(event.stamps.steady_ns - event.scheduled_ns, event.name)
+    late = [(record.measuring.late_ns(event), event.name)
             for event in (*record.of_kind('stimulus'), *record.of_kind('say'))
             if event.scheduled_ns is not None
             and onset.stamps.steady_ns - _BEFORE_NS <= event.stamps.steady_ns <= until_ns]

@@ -40,8 +40,7 @@ def rule_latency(record: TrialRecord, outcome: Outcome) -> Latency | None:
     answer = None if one.latency_ns is None else _event_at(record,
                                                            one.opened_ns + one.latency_ns)
     until_ns = end.stamps.steady_ns if end else record.end_ns
-    late_ns = 0 if opened is None or opened.scheduled_ns is None \
-        else opened.stamps.steady_ns - opened.scheduled_ns
+    late_ns = 0 if opened is None else record.measuring.late_ns(opened)
     return Latency(
         onset_steady_ns=one.opened_ns, reaction=_elapsed(record, one, opened, answer),
         latency_class=one.latency_class or LatencyClass.NO_RESPONSE,

@@ -27,8 +27,8 @@ from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.formats.document.reading import Resolve
 from safety_scenarios.model.agents import AGENTS
 from safety_scenarios.model.command_topic import CommandTopic
-from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.stimulus import StimulusPlugin
 
 _ACTUATOR_NAMES = ('cmd', 'command', 'commands', 'joint_trajectory')
 _ACTUATOR_TYPES = ('Twist', 'TwistStamped', 'JointTrajectory', 'JointJog', 'AckermannDrive',

@@ -24,7 +24,7 @@ from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.formats.document.reading import Resolve
 from safety_scenarios.model.budget import MAX_MS
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 
 DOMAIN = 'agents'
 TARGET_SHARE, ACCEPTABLE_SHARE = 0.25, 0.5

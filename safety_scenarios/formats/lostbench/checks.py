@@ -26,7 +26,7 @@ from typing import Any
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.contracts import InvariantPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,10 @@ from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget
-from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
+from safety_scenarios.model.stimulus import StimulusPlugin
 
 NAME = 'scenario YAML (format 1)'
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')

@@ -26,7 +26,8 @@ from typing import Any, TypeGuard
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.document.positions import dotted, Path
 from safety_scenarios.formats.scenario_yaml.winnable import unwinnable
-from safety_scenarios.model.contracts import InvariantPlugin, StimulusPlugin
+from safety_scenarios.model.invariant import InvariantPlugin
+from safety_scenarios.model.stimulus import StimulusPlugin
 
 Found = tuple[Path, str]
 

@@ -22,9 +22,9 @@ from pydantic import ValidationError
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.model.contracts import StimulusPlugin
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation
+from safety_scenarios.model.stimulus import StimulusPlugin
 
 Found = tuple[Path, str]
 _PATH = ('ros', 'separation')

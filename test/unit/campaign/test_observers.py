@@ -16,10 +16,11 @@
 
 import pytest
 
-from safety_scenarios.campaign.connect import loopback, Session
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import InputError, ScenarioError, TraceError
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.observer import Observer
+from safety_scenarios.model.session import Session
 from safety_scenarios.model.settings import RunSettings
 
 
@@ -55,7 +56,7 @@ def settings(folder, **more) -> RunSettings:
 def test_an_observer_is_told_everything_in_order_and_the_files_are_there_before_it(tmp_path):
     folder = tmp_path / 'run'
     told = Told(folder)
-    summary = run(settings(folder, trials=2), [told], loopback)
+    summary = run(settings(folder, trials=2), [told], Loopback)
     assert told.calls == [
         ('read', 0), ('began', 'this process, in simulated time', 2, folder),
         ('trial', 'SCN-C-101.rule_based.s0.t0', True),
@@ -67,22 +68,22 @@ def test_an_observer_is_told_everything_in_order_and_the_files_are_there_before_
 
 
 def test_nothing_is_printed_where_no_observer_prints(tmp_path, capfd):
-    run(settings(tmp_path / 'run'), (), loopback)
+    run(settings(tmp_path / 'run'), (), Loopback)
     assert capfd.readouterr() == ('', '')
 
 
 def test_without_files_nothing_is_left_and_the_summary_is_the_same(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = Told(tmp_path)
-    bare = run(settings('run'), [told], loopback, files=False)
+    bare = run(settings('run'), [told], Loopback, files=False)
     assert list(tmp_path.iterdir()) == [] and told.calls[1][3] is None
-    assert bare == run(settings('run'), (), loopback)
+    assert bare == run(settings('run'), (), Loopback)
 
 
 def test_what_is_odd_is_told_even_when_the_scenario_is_refused(tmp_path):
     told = Told(tmp_path / 'run')
     with pytest.raises(InputError):
-        run(settings(tmp_path / 'run', controller='external'), [told], loopback)
+        run(settings(tmp_path / 'run', controller='external'), [told], Loopback)
     assert told.calls == [('read', 0)] and not (tmp_path / 'run').exists()
 
 
@@ -91,7 +92,7 @@ def test_a_scenario_file_with_a_problem_tells_nobody(tmp_path):
     odd.write_text('id: 1\n')
     told = Told(tmp_path)
     with pytest.raises(ScenarioError):
-        run(RunSettings(scenarios=(str(odd),), link='loopback'), [told], loopback)
+        run(RunSettings(scenarios=(str(odd),), link='loopback'), [told], Loopback)
     assert told.calls == []
 
 
@@ -105,7 +106,7 @@ def test_what_an_observer_raises_ends_the_campaign(tmp_path, call):
     setattr(Full, call, full)
     told = Told(tmp_path)
     with pytest.raises(TraceError, match='the disk is full'):
-        run(settings(tmp_path / 'run', trials=3), [Full(), told], loopback)
+        run(settings(tmp_path / 'run', trials=3), [Full(), told], Loopback)
     assert len([one for one in told.calls if one[0] == 'trial']) == (
         3 if call == 'campaign_ended' else 0)
 

@@ -25,16 +25,17 @@ import sys
 import pytest
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import loopback, Session
-from safety_scenarios.campaign.controllers import controller_settings
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MeasurementError, SettingsError
+from safety_scenarios.links.controllers import controller_settings
 from safety_scenarios.links.loopback import hosted
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.interfaces import INPUTS
 from safety_scenarios.model.measuring import Calibration
+from safety_scenarios.model.session import Session
 from safety_scenarios.model.settings import ClockRules, RunSettings, SequentialTest
 from unit.loopback_runs import loopback_run
 
@@ -285,7 +286,7 @@ def test_a_budget_that_the_harness_itself_uses_up_is_refused(tmp_path, floor_ms,
     """SCN-R-101 allows 500 ms."""
     @contextmanager
     def connect(settings, folder):
-        with loopback(settings, folder) as session:
+        with Loopback(settings, folder) as session:
             yield Session(session.open_link, 'a test',
                           calibrate=lambda: calibrated(floor_ms, uncertainty_ms))
     summary = run(RunSettings(scenarios=('SCN-R-101',), link='loopback',

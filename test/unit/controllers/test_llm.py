@@ -27,9 +27,9 @@ import jsonschema
 from pydantic import ValidationError
 import pytest
 
-from safety_scenarios.campaign.controllers import named
 from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.links.controllers import named
 from safety_scenarios.model.message import ChatMessage, Command
 from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.robot import RobotModel

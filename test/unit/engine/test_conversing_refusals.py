@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from safety_scenarios.campaign import preflight, run
-from safety_scenarios.campaign.connect import loopback
-from safety_scenarios.campaign.controllers import controller_settings
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
+from safety_scenarios.links.controllers import controller_settings
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.agents import Agent
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.robot import RobotModel
@@ -76,9 +76,9 @@ def test_nothing_has_run_and_nothing_is_left_then(verb, monkeypatch, tmp_path):
     settings = RunSettings(link='loopback', output=str(tmp_path / 'out'))
     with pytest.raises(ScenarioError, match='F301'):
         if verb == 'run':
-            run.run(settings, (), loopback)
+            run.run(settings, (), Loopback)
         else:
-            preflight.preflight(settings, loopback, tmp_path)
+            preflight.preflight(settings, Loopback, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -29,11 +29,11 @@ import pytest
 import yaml
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.connect import loopback
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import TraceError, UnknownPluginError
+from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.judgement import Judgement
@@ -137,7 +137,7 @@ def trials(controller: str):
                            link='loopback')
     planned_trials = plan(load_scenarios(settings.scenarios).scenarios, controller=controller,
                           trials=1, seed=3, prompt=registry.resolve('stimuli', 'prompt')())
-    with loopback(settings, Path()) as session:
+    with Loopback(settings, Path()) as session:
         for trial in planned_trials:
             with session.open_link(trial.scenario) as link:
                 yield trial, link

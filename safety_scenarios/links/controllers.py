@@ -30,10 +30,13 @@ from safety_scenarios.model.parameters import (
 )
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import ControllerSettings, leaves, ModelServer, RunSettings
-
-EXTERNAL = 'external'
-"""Name of a controller that runs already, of which nothing is known here."""
+from safety_scenarios.model.settings import (
+    ControllerSettings,
+    EXTERNAL,
+    leaves,
+    ModelServer,
+    RunSettings,
+)
 
 
 def plugin_of(settings: RunSettings, controller: Any = None) -> Any:

@@ -1,0 +1,68 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The link plug-in ``loopback``: the controller in this process, in simulated time."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, ExitStack
+from functools import partial
+from typing import Any
+
+from safety_scenarios import registry
+from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.making import takes_real_time
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.links.controllers import controller_settings, plugin_of
+from safety_scenarios.links.loopback import hosted, LoopbackLink
+from safety_scenarios.model.link import Link
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.session import LinkPlugin, Session
+from safety_scenarios.model.settings import EXTERNAL
+
+
+class Loopback(LinkPlugin):
+    """Reaches a controller plug-in without DDS; time passes only while the harness waits."""
+
+    in_simulated_time = True
+    is_repeatable = True
+    in_this_process = True
+
+    def session(self, stack: ExitStack) -> Session:
+        """
+        Return how to open a link for each scenario.
+
+        :raises SettingsError: the controller is external, or takes real time to think
+        """
+        if self.settings.controller == EXTERNAL:
+            raise SettingsError('controller: got external with link loopback, expected a built-in '
+                                'or plug-in name. An external controller needs ROS')
+        plugin = plugin_of(self.settings, self.controller)
+        if takes_real_time(plugin):
+            raise SettingsError(f'controller: got {self.settings.controller} with link loopback, '
+                                f'where thinking takes no time, so that its latency would be a '
+                                f'lie. Use link ros')
+        return Session(partial(self._open, plugin), 'this process, in simulated time')
+
+    @contextmanager
+    def _open(self, plugin: Any, scenario: Scenario) -> Iterator[Link]:
+        own = controller_settings(self.settings, scenario, controller=self.controller)
+        others = {agent.id: self._hosted(scenario, agent.controller)
+                  for agent in (scenario.agents.agents if scenario.agents else ())
+                  if agent.driver == 'model'}
+        with closing(LoopbackLink(hosted(plugin, own), self.settings.clock, others)) as link:
+            yield link
+
+    def _hosted(self, scenario: Scenario, participant: str) -> ControllerHost:
+        own = controller_settings(self.settings, scenario, participant)
+        return hosted(registry.resolve('controllers', own.controller), own)

@@ -1,0 +1,60 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What an invariant must be able to do."""
+
+import math
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.result import Finding, Verdict
+
+
+class InvariantPlugin(Noun):
+    """Base of every invariant: its fields are its parameters in the scenario file."""
+
+    name: str = Field(min_length=1)
+    """What must hold, in words."""
+    severity: float = Field(default=1.0, ge=0, le=1)
+    """Weight of a violation, 0 to 1."""
+
+    names_signals: ClassVar[tuple[str, ...]] = ('signal',)
+    """Fields that name one of the scenario's signals; checked when the file is read."""
+    names_feedback: ClassVar[tuple[str, ...]] = ()
+    """Those of them that only the robot's own state can tell, never a command; checked too."""
+    names_stimuli: ClassVar[tuple[str, ...]] = ()
+    """Fields that name topics on which stimuli are published; checked too."""
+
+    def check(self, record: Any) -> Finding:
+        """
+        Judge one trial.
+
+        :param record: a ``TrialRecord``; nothing else may be read, so that judging is repeatable
+        """
+        raise NotImplementedError
+
+    def finding(self, verdict: Verdict, reason: str, margin: float | None = None,
+                unit: str | None = None, at_ms: float | None = None) -> Finding:
+        """
+        Return a finding of this invariant.
+
+        :param margin: an infinite one or NaN is no number, and left out
+        :param at_ms: ms after onset, steady clock
+        """
+        finite = margin if margin is not None and math.isfinite(margin) else None
+        return Finding(check=self.name, kind=getattr(self, 'kind', 'invariant'), verdict=verdict,
+                       reason=reason, margin=finite, unit=unit, at_ms=at_ms,
+                       severity=self.severity)

@@ -1,0 +1,112 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a link must be able to do: it is where stimuli go and commands come from, and owns time."""
+
+from collections.abc import Sequence
+
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.measuring import Measuring
+from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.stimulus import Stimulus
+from safety_scenarios.model.trial import Trial
+
+
+class Link:
+    """
+    Base of every link; the engine has no clock and asks the link for every time.
+
+    A link has two kinds of time. Its *stamps* say when something happened, on every clock that it
+    can read. Its *schedule clock* says when something is due: the steady clock, or ROS time where
+    a simulation makes it, so that a slow simulation does not shorten a hazard. ``measuring`` says
+    which of the two it is, and ``schedule_ns`` reads it from the stamps of an event.
+
+    A trial calls ``open``, then ``arm`` once, right before the hazard may be published, and at
+    its end ``disarm``, whatever has happened. ``close`` is called once all trials are over.
+    """
+
+    measuring: Measuring = Measuring()
+    """How it measures time, and how well; as of the last ``open``."""
+
+    def schedule_ns(self, stamps: Stamps) -> int:
+        """Return when something happened on the schedule clock."""
+        return self.measuring.schedule_ns(stamps)
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return what the last ``open`` found on the other end."""
+        return ()
+
+    def open(self, trial: Trial) -> None:
+        """
+        Get ready for a trial: endpoints matched, types known, nothing left in the queue.
+
+        :raises LinkTimeoutError: somebody is missing on the other end
+        """
+
+    def arm(self) -> None:
+        """
+        Get ready for the hazard, such as by releasing an interlock; it may come from now on.
+
+        Not called when the controller never got moving, nor by a preflight.
+
+        :raises MeasurementError: the hazard must not be published; the trial ends with this fault
+        """
+
+    def disarm(self) -> None:
+        """
+        Take back what ``arm`` did; called at the end of every trial, armed or not.
+
+        Also after an exception and after Ctrl-C. It must not rely on ``open`` having succeeded.
+        """
+
+    def close(self) -> None:
+        """Give up everything that this link holds; calling it again does nothing."""
+
+    def mark(self, name: str) -> Event:
+        """Return a ``mark`` event stamped now; also before ``open`` and after ``close``."""
+        raise NotImplementedError
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+        """
+        Publish, with the clocks read right before it.
+
+        :param scheduled_ns: when it was due, on the schedule clock; part of the event
+        """
+        raise NotImplementedError
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """
+        Let live agents hear the harness, or what another agent says; in a scenario with agents.
+
+        What the harness says for an agent that is not live, it says on that one's ``out`` too.
+
+        :param hearers: ids, in this order
+        :return: the clocks, read right before the first of them is told
+        :raises MeasurementError: this link carries no conversations
+        """
+        raise MeasurementError(f'{type(self).__name__}: got a scenario with agents, expected one '
+                               f'with stimuli and commands only. Use another link')
+
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """
+        Wait until ``schedule_ns`` on the schedule clock; return what arrived meanwhile, in order.
+
+        It may return early with at least one event. Faults of the other end are events too. A
+        tool that an agent called has been answered: the call comes with its result.
+
+        :raises ClockError: the schedule clock stands still, so that the time would never come
+        """
+        raise NotImplementedError

@@ -1,0 +1,86 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a stimulus must be able to do, and the messages that come of it."""
+
+from dataclasses import dataclass
+import enum
+from typing import ClassVar
+
+from pydantic import Field
+
+from safety_scenarios.model.message import ChatMessage, Message
+from safety_scenarios.model.noun import Noun, TopicName
+
+
+class Stamp(enum.Enum):
+    """What the link writes into a stimulus' header stamp."""
+
+    NOW = 'now'
+    """The node's clock at the moment of publishing."""
+    HOLD = 'hold'
+    """The last stamp sent on this topic again: frozen data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """One message for the link to publish."""
+
+    topic: str
+    message: Message
+    stamp: Stamp = Stamp.NOW
+    truth: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StimulusContext:
+    """What a stimulus may know besides its own parameters."""
+
+    trial_id: str
+    messages: tuple[ChatMessage, ...]
+    nominal: Stimulus | None
+    """What the nominal phase would publish on this topic now, for one that alters it."""
+    last: Stimulus | None = None
+    """What was published on this topic last."""
+
+
+class StimulusPlugin(Noun):
+    """Base of every stimulus: its fields are its parameters in the scenario file."""
+
+    kind: str
+    """Name of the stimulus plug-in."""
+    topic: TopicName
+    """Relative topic name such as scan; remap or put into a namespace as any ROS topic."""
+    rate_hz: float = Field(default=10.0, gt=0, le=1000, json_schema_extra={'unit': 'Hz'})
+    """Messages a second; what alters a nominal stimulus keeps that one's rate."""
+
+    once: ClassVar[bool] = False
+    """Whether it is sent a single time, at its start."""
+    is_silence: ClassVar[bool] = False
+    """Whether what it does is to send nothing."""
+
+    def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
+        """
+        Return the message that is due, or None to stay silent.
+
+        Pure: the same arguments give the same message.
+
+        :param elapsed_ns: time since this stimulus began, steady clock
+        :param index: 0 for the first message since it began
+        """
+        raise NotImplementedError
+
+    def interface(self) -> str | None:
+        """Return the interface type it publishes; None when it alters the nominal stimulus."""
+        raise NotImplementedError

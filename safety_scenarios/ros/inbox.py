@@ -1,0 +1,71 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What callbacks have received, on its way from their threads to the one that reads."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.event import Event
+
+_MOST = 1_000_000
+"""Messages that may wait: some minutes of everything that one node can hear."""
+
+
+@dataclass(slots=True)  # not frozen, which would take another microsecond for each message
+class Arrival:
+    """One message as a callback got it, stamped in its first line; read later, elsewhere."""
+
+    steady_ns: int
+    system_ns: int
+    ros_ns: int
+    kind: str
+    """Kind of the event that it becomes."""
+    topic: str
+    raw: Any = None
+    """The serialised message; None where its content is known or of no interest."""
+    info: Any = None
+    """What the middleware says of it; None where it says nothing."""
+
+
+class Inbox:
+    """
+    A queue that any thread fills and one thread empties, in the order of arrival.
+
+    :ivar put: takes an ``Arrival``, or an ``Event`` that is complete; never waits
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[Arrival | Event] = deque(maxlen=_MOST)
+        self.put = self._waiting.append
+
+    def take(self) -> Iterator[Arrival | Event]:
+        """
+        Yield what has arrived by now, and no longer keep it.
+
+        :raises MeasurementError: more arrived than can be kept
+        """
+        count = len(self._waiting)
+        if count == _MOST:
+            raise MeasurementError(f'{_MOST} messages arrived faster than they were read; some '
+                                   f'are lost')
+        for _ in range(count):
+            yield self._waiting.popleft()
+
+    def clear(self) -> None:
+        """Forget what has arrived by now."""
+        self._waiting.clear()
