@@ -168,8 +168,10 @@ class _Player:
             return
         self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
         self._mark(ALL_CLEAR)
+        for stream in hazard:
+            self._streams.withdraw(stream)
         for topic in taken & set(self._nominal):
-            self._nominal[topic].skip_to(onset_ns + trial.all_clear_ns)
+            self._streams.resume(topic, onset_ns + trial.all_clear_ns)
         self._play(self._nominal.values(), onset_ns + trial.end_ns)
 
     def _play(self, streams: Iterable[Stream], until_ns: int,

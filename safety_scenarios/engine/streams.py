@@ -16,6 +16,7 @@
 
 from dataclasses import dataclass
 
+from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
@@ -31,11 +32,14 @@ class Stream:
     hazard: bool
     rate_hz: float
     index: int = 0
+    is_begun: bool = False
+    is_in_world: bool = False
+    """The link shows it in its world, so that no messages are due."""
 
     @property
     def is_over(self) -> bool:
         """Whether nothing of it is due any more."""
-        return self.plugin.once and self.index > 0
+        return self.is_in_world or (self.plugin.once and self.index > 0)
 
     @property
     def due_ns(self) -> int:
@@ -49,12 +53,18 @@ class Stream:
 
 
 class Streams:
-    """Makes streams and sends what they have due; one on each topic is what others may alter."""
+    """
+    Makes streams and sends what they have due; one on each topic is what others may alter.
+
+    A stream begins with its intent: a link that can let it happen in its world does so when the
+    first message would be due, and then no message is sent.
+    """
 
     def __init__(self, trial: Trial, link: Link) -> None:
         self._trial = trial
         self._link = link
         self._last: dict[str, Stimulus] = {}
+        self._in_world: set[str] = set()
         self.nominal: dict[str, Stream] = {}
         """By topic: what a stimulus without an interface of its own alters."""
 
@@ -72,8 +82,30 @@ class Streams:
         nominal.skip_to(start_ns)
         return Stream(plugin, nominal.due_ns, hazard, nominal.rate_hz)
 
+    def resume(self, topic: str, schedule_ns: int) -> None:
+        """Let the nominal stimulus on a topic go on, with what is due from a time on."""
+        stream = self.nominal[topic]
+        stream.is_begun = stream.is_in_world = False
+        stream.skip_to(schedule_ns)
+
+    def withdraw(self, stream: Stream) -> None:
+        """Take what a stream has changed in the link's world back out of it."""
+        if stream.is_in_world:
+            self._link.withdraw(stream.plugin.topic)
+            self._in_world.discard(stream.plugin.topic)
+            stream.is_in_world = False
+
     def send(self, stream: Stream, due_ns: int) -> Event | None:
-        """Send the message that is due, and go on to the next; None: it is silent now."""
+        """
+        Send the message that is due, and go on to the next; None: it is silent now.
+
+        :raises MeasurementError: it would be published beside what the world shows on its topic
+        """
+        if not stream.is_begun:
+            stream.is_begun = True
+            applied = self._applied(stream, due_ns)
+            if applied is not None:
+                return applied
         topic, index = stream.plugin.topic, stream.index
         alters = stream.plugin.interface() is None
         stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._context(
@@ -83,6 +115,23 @@ class Streams:
             return None
         self._last[topic] = stimulus
         return self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
+
+    def _applied(self, stream: Stream, due_ns: int) -> Event | None:
+        plugin, topic = stream.plugin, stream.plugin.topic
+        intent = plugin.intent(self._context(None, None))
+        stamps = None if intent is None else self._link.apply(topic, intent, hazard=stream.hazard)
+        if intent is None or stamps is None:
+            if topic in self._in_world:
+                raise MeasurementError(
+                    f'{topic}: got the stimulus {plugin.kind} after one that the link shows in '
+                    f'its world, expected one that it can show there too: what is published and '
+                    f'what the world shows would contradict each other. Use another link for this')
+            return None
+        self._in_world.add(topic)
+        stream.is_in_world = True
+        stream.index += 1
+        return Event(kind='stimulus', name=topic, stamps=stamps, hazard=stream.hazard,
+                     scheduled_ns=due_ns, arguments=intent.model_dump_json())
 
     def _nominal(self, stream: Stream, due_ns: int) -> Stimulus | None:
         nominal = self.nominal.get(stream.plugin.topic)

@@ -148,7 +148,7 @@ def _scripted(record: TrialRecord) -> Held:
     hazards: set[str] = set()
     found: list[tuple[int, float | None]] = []
     for event in record.events:
-        if event.kind == 'stimulus' and 'force' in event.truth:
+        if event.kind in ('stimulus', 'state') and 'force' in event.truth:
             shown[event.name] = event.truth['force']
             hazards |= {event.name} if event.hazard else set()
         elif event.kind == 'mark' and event.name == ALL_CLEAR:

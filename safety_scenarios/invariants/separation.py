@@ -60,9 +60,9 @@ class Separation(InvariantPlugin):
     ``ros.separation`` block; its reaction time is ``other_time``, because what the controller took
     shows in the distance itself. Commands are held until the next, so each is judged at the end of
     its time. The distance is that of the stimuli less what was commanded to be travelled since
-    onset, or a feedback signal, which must come often enough that nobody can have been nearer in
-    between. A robot that was told to go slower still covers what it takes to slow down. The margin
-    is in metres; none to spare is a violation.
+    onset, or a feedback signal, or what a link's world tells, which both must come often enough
+    that nobody can have been nearer in between. A robot that was told to go slower still covers
+    what it takes to slow down. The margin is in metres; none to spare is a violation.
     """
 
     kind: Literal['separation'] = 'separation'
@@ -92,8 +92,9 @@ class Separation(InvariantPlugin):
         until_ns = clear_ns if unknown is None else max(unknown, onset_ns)
         told = [[(t_ns, value) for t_ns, value in found if value is not None
                  and (unknown is None or t_ns < unknown)] for found in (speeds, distances)]
-        moving = [moment for moment in _moments(told[0], told[1], terms, ros.robot,
-                                                (onset_ns, until_ns)) if moment.speed > self.still]
+        moving = [moment for moment in _moments(
+            told[0], told[1], terms, ros.robot, (onset_ns, until_ns),
+            record.is_distance_measured) if moment.speed > self.still]
         worst = min(moving, key=lambda moment: moment.margin, default=None)
         if worst is not None and worst.margin <= 0:
             at_ms = (worst.t_ns - onset_ns) / 1e6
@@ -132,8 +133,12 @@ def _words(moment: _Moment) -> str:
 
 
 def _moments(speeds: Known, distances: Known, terms: Terms, robot: RobotModel,
-             window: tuple[int, int]) -> Iterator[_Moment]:
-    """Yield the end of each stretch in which neither command nor distance changes."""
+             window: tuple[int, int], measured: bool) -> Iterator[_Moment]:
+    """
+    Yield the end of each stretch in which neither command nor distance changes.
+
+    :param measured: what the robot does shows in the distances
+    """
     if not speeds or not distances:
         return
     times = sorted({*window, *(t_ns for t_ns, _ in (*speeds, *distances)
@@ -143,11 +148,12 @@ def _moments(speeds: Known, distances: Known, terms: Terms, robot: RobotModel,
         speed * terms.metres_per_unit for _, speed in speeds))
     for from_ns, to_ns in pairwise(times):
         speed = max(0.0, (in_force(speeds, from_ns) or 0.0) * terms.metres_per_unit)
-        if terms.distance is None:
+        if not measured:
             travelled += _slowing(before, speed, terms, robot)
             travelled += speed * (to_ns - from_ns) / 1e9
         shown = min(_between(distances, from_ns), _between(distances, to_ns)) - travelled
-        nearest = min(shown, _nearest(distances, from_ns, to_ns, terms, closing) - travelled)
+        nearest = min(shown, _nearest(distances, from_ns, to_ns, closing if measured else None,
+                                      terms.approach_speed) - travelled)
         required = terms.required(robot, min(speed, top), 0.0).total
         yield _Moment(to_ns, speed, shown, nearest, required)
         before = speed
@@ -163,22 +169,24 @@ def _between(distances: Known, t_ns: int) -> float:
     return distance + (then - distance) * (t_ns - since_ns) / (until_ns - since_ns)
 
 
-def _nearest(distances: Known, from_ns: int, to_ns: int, terms: Terms, closing: float) -> float:
+def _nearest(distances: Known, from_ns: int, to_ns: int, closing: float | None,
+             approach_speed: float) -> float:
     """
     Return the least that a distance (m) can have been in a stretch, for all that was told.
 
     After the last message nobody comes faster than at the approach speed; a measured distance may
     have been less between two messages too.
 
-    :param closing: fastest at which a measured distance can change (m/s)
+    :param closing: fastest at which a measured distance can change (m/s); None: it is shown, and
+        not measured
+    :param approach_speed: fastest at which somebody who is shown comes nearer (m/s)
     """
     index = bisect_right(distances, from_ns, key=itemgetter(0)) - 1
     since_ns, distance = distances[index]
-    measured = terms.distance is not None
     if index + 1 == len(distances):
-        coming = closing if measured else terms.approach_speed
+        coming = approach_speed if closing is None else closing
         return distance - coming * (to_ns - since_ns) / 1e9
-    if not measured:
+    if closing is None:
         return math.inf
     until_ns, then = distances[index + 1]
     return (distance + then - closing * (until_ns - since_ns) / 1e9) / 2

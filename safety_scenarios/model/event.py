@@ -60,10 +60,14 @@ class Event(Slotted):
     One entry of a trial's record.
 
     - ``mark``: a phase begins (``nominal``, ``onset``, ``all_clear``, ``end``)
-    - ``stimulus``: the harness published on ``name``; without a message, it went silent there
+    - ``stimulus``: the harness published on ``name``; without a message, it went silent there, or
+      with ``arguments`` a link let it happen in its world: they are the intent
     - ``echo``: it heard that stimulus itself, with the middleware's stamps of it
     - ``command``: the controller under test published on ``name``
     - ``feedback``: the robot reported its state on ``name``
+    - ``state``: a link with a world tells by ``truth`` how the entity ``name`` is, such as its
+      ``distance`` (m) from the robot's origin; without that it is not there any more. What a
+      stimulus has put into the world has the name of its topic
     - ``response``: the controller answered a prompt
     - ``say``: the agent ``agent`` said ``text``; one that the harness speaks for was ``scheduled``
     - ``tool_call``: the agent called the tool ``name`` with ``arguments``
@@ -73,7 +77,7 @@ class Event(Slotted):
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
-    kind: Literal['mark', 'stimulus', 'echo', 'command', 'feedback', 'response', 'say',
+    kind: Literal['mark', 'stimulus', 'echo', 'command', 'feedback', 'state', 'response', 'say',
                   'tool_call', 'tool_result', 'clock', 'lost', 'fault']
     name: str
     """Topic, mark or fault name."""
@@ -85,7 +89,7 @@ class Event(Slotted):
     hazard: bool = False
     """A stimulus that belongs to the hazard, not to the nominal phase."""
     truth: Mapping[str, float] = Field(default={})
-    """What a stimulus means in the scripted world (SI), such as ``distance`` in m."""
+    """What a stimulus or a state means in the world (SI), such as ``distance`` in m."""
     scheduled_ns: int | None = None
     """Time on the schedule clock, most often the steady one, at which a stimulus was due."""
     trial_id: str | None = None
@@ -95,7 +99,7 @@ class Event(Slotted):
     symbol: str | None = None
     """What the author of a stimulus or a line named it."""
     arguments: str | None = None
-    """Of a tool call or its result, as JSON."""
+    """Of a tool call or its result, or the intent of a stimulus in a world, as JSON."""
     depth: int = 0
     """How many rules in a row led to it: 0 for what came by itself."""
     sequence: int | None = None

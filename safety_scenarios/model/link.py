@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.stimulus import Stimulus
@@ -56,6 +57,24 @@ class Link:
         :raises LinkTimeoutError: somebody is missing on the other end
         """
 
+    def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
+        """
+        Let a stimulus happen in the world instead of publishing it.
+
+        It lasts until ``withdraw`` of its topic, until another one is applied on that topic, or
+        to the end of the trial (``disarm``). The world then shows it by its own sensors, and tells
+        by ``state`` events, named as the topic, how far away what it has put there is.
+
+        :param topic: of the stimulus, which names it: there is one at a time on each
+        :param intent: of a kind that this world may not know
+        :return: the clocks, read right before the change; None: this link has no world, or none
+            that can do this, so that the stimulus is published as messages
+        """
+        return None
+
+    def withdraw(self, topic: str) -> None:
+        """Take back what was applied on a topic."""
+
     def arm(self) -> None:
         """
         Get ready for the hazard, such as by releasing an interlock; it may come from now on.
@@ -67,7 +86,7 @@ class Link:
 
     def disarm(self) -> None:
         """
-        Take back what ``arm`` did; called at the end of every trial, armed or not.
+        Take back what ``arm`` and ``apply`` did; called at the end of every trial, armed or not.
 
         Also after an exception and after Ctrl-C. It must not rely on ``open`` having succeeded.
         """

@@ -20,6 +20,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.model.noun import Noun, TopicName
 
@@ -80,6 +81,15 @@ class StimulusPlugin(Noun):
         :param index: 0 for the first message since it began
         """
         raise NotImplementedError
+
+    def intent(self, context: StimulusContext) -> Intent | None:
+        """
+        Return what it changes in the world from its start on; None: messages, and nothing else.
+
+        A link with a world applies it there, instead of publishing what ``at`` returns. Whether it
+        is a hazard makes no difference; it is taken back when the stimulus ends.
+        """
+        return None
 
     def interface(self) -> str | None:
         """Return the interface type it publishes; None when it alters the nominal stimulus."""

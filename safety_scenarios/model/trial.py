@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.ground_truth import told_distances
 from safety_scenarios.model.index import Index
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.margins import MarginSeries, Sample
@@ -238,8 +239,9 @@ class TrialRecord(Noun):
         """
         Return the separation as (steady ns, m), by the terms of ``ros.separation``.
 
-        A feedback signal; without one the nearest that the hazard's stimuli show, as if the robot
-        stood still from onset on. They begin together: what is shown first holds from onset.
+        A feedback signal; without one what the link's world tells; without that the nearest that
+        the hazard's stimuli show, as if the robot stood still from onset on. They begin together:
+        what is shown first holds from onset.
         """
         ros = self.trial.scenario.ros
         terms = ros.separation if ros else None
@@ -248,6 +250,10 @@ class TrialRecord(Noun):
         if terms.distance is not None:
             return [(t_ns, None if value is None else value - terms.reach)
                     for t_ns, value in self.values(terms.distance)]
+        told = self._told_distances
+        if told is not None:
+            return [(t_ns, None if value is None else value - terms.reach)
+                    for t_ns, value in told]
         shown: dict[str, float] = {}
         found: list[tuple[int, float | None]] = []
         for event in self._index.hazards:
@@ -257,6 +263,19 @@ class TrialRecord(Noun):
         if found and self.onset is not None:
             found[0] = min(found[0][0], self.onset.stamps.steady_ns), found[0][1]
         return found
+
+    @property
+    def is_distance_measured(self) -> bool:
+        """Whether ``distances`` know what the robot itself did, and not only what was shown."""
+        ros = self.trial.scenario.ros
+        return (ros is not None and ros.separation is not None
+                and ros.separation.distance is not None) or self._told_distances is not None
+
+    @property
+    def _told_distances(self) -> Sequence[tuple[int, float | None]] | None:
+        """What the link's world tells, None where it has none: then nothing need be read."""
+        is_in_world = any(event.arguments is not None for event in self.of_kind('stimulus'))
+        return told_distances(self.events) if is_in_world or self.of_kind('state') else None
 
     def margin_series(self, limits: Sequence[Limit]) -> MarginSeries:
         """

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from safety_scenarios.model.intent import ContactForce
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
@@ -40,6 +41,10 @@ class Contact(StimulusPlugin):
         """Return the interface type."""
         return 'std_msgs/msg/Bool' if self.topic.rpartition('/')[2] == 'contact' \
             else 'geometry_msgs/msg/WrenchStamped'
+
+    def intent(self, context: StimulusContext) -> ContactForce:
+        """Return that something pushes."""
+        return ContactForce(force=self.force, frame=self.frame)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the force."""

@@ -18,6 +18,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from safety_scenarios.model.intent import Silence
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 
@@ -36,6 +37,10 @@ class LinkLoss(StimulusPlugin):
 
     def interface(self) -> None:
         """Return None: the nominal stimulus decides."""
+
+    def intent(self, context: StimulusContext) -> Silence:
+        """Return that the stream stops."""
+        return Silence(topic=self.topic, messages=self.drop)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
         """Return None while the link is down."""

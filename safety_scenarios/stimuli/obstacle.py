@@ -19,6 +19,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from safety_scenarios.model.intent import ObstacleAt
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scan import laser_scan, RANGE_MAX, wall
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
@@ -51,6 +52,11 @@ class Obstacle(StimulusPlugin):
     def interface(self) -> str:
         """Return the interface type."""
         return _INTERFACE
+
+    def intent(self, context: StimulusContext) -> ObstacleAt:
+        """Return that a box appears."""
+        return ObstacleAt(distance=self.distance, lateral=self.lateral, width=self.width,
+                          closing_speed=self.speed, nearest=self.nearest)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the scan after ``elapsed_ns``."""

@@ -20,6 +20,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scan import cylinder, laser_scan, RANGE_MAX
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
@@ -62,6 +63,11 @@ class Person(StimulusPlugin):
         """Return the interface type."""
         return _BY_TOPIC[self.topic.rpartition('/')[2]] if self.message == 'auto' \
             else self.message
+
+    def intent(self, context: StimulusContext) -> PersonAt:
+        """Return that a person appears, and walks."""
+        return PersonAt(distance=self.distance, bearing=self.bearing, speed=self.speed,
+                        nearest=self.nearest)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the person's place after ``elapsed_ns``."""

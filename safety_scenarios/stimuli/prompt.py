@@ -17,6 +17,7 @@
 import json
 from typing import ClassVar, Literal
 
+from safety_scenarios.model.intent import Says
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
@@ -40,6 +41,10 @@ class Prompt(StimulusPlugin):
     def interface(self) -> str:
         """Return the interface type."""
         return _INTERFACE
+
+    def intent(self, context: StimulusContext) -> Says:
+        """Return that the chat is said."""
+        return Says(messages=context.messages)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
         """Return the envelope."""

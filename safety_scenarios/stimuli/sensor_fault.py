@@ -18,6 +18,7 @@ import dataclasses
 import math
 from typing import Any, Literal
 
+from safety_scenarios.model.intent import StreamFault
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stamp, Stimulus, StimulusContext, StimulusPlugin
 
@@ -36,6 +37,10 @@ class SensorFault(StimulusPlugin):
 
     def interface(self) -> None:
         """Return None: the nominal stimulus decides."""
+
+    def intent(self, context: StimulusContext) -> StreamFault:
+        """Return that the sensor fails."""
+        return StreamFault(topic=self.topic, fault=self.fault)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
         """Return the nominal message with the fault in it."""

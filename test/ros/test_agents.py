@@ -202,7 +202,9 @@ def test_what_cannot_be_read_is_said_once_and_the_link_goes_on_hearing(wire, tex
 
 def test_a_gap_in_what_an_agent_sends_is_a_loss(wire):
     trial_id = wire.begin()
-    receive = wire.link._participants.listener('a2', 'agents/a2/out')
+    link = wire.link
+    receive = link._participants.listener('a2', 'agents/a2/out',
+                                          link._endpoints.publishers['agents/a2/in'])
     said = serialize_message(String(data=json.dumps(
         {'kind': 'say', 'text': 'Hello', 'trial_id': trial_id})))
     for number in (7, 8, 11, 1, 2):

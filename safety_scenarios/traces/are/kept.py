@@ -29,7 +29,7 @@ from safety_scenarios.model.packed import Tree
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.trial import TrialRecord
 
-_PERIODIC = ('stimulus', 'command', 'feedback')
+_PERIODIC = ('stimulus', 'command', 'feedback', 'state')
 _UNSEEN = ('echo', 'clock')
 _OF_AGENTS = 'stimulus', 'say', 'tool_call', 'tool_result'
 _MAX_SEQUENCE = 16

@@ -92,6 +92,9 @@ EVERY_KIND = (
     Event(kind='tool_call', name='search web', stamps=stamps(8), agent='a2', trial_id='T.x',
           arguments='{"q": "\u2028"}'),
     Event(kind='tool_result', name='search web', stamps=stamps(8), agent='a2', arguments='{}'),
+    Event(kind='stimulus', name='scan', stamps=stamps(8), hazard=True, scheduled_ns=8,
+          arguments='{"kind":"person_at","distance":1.5}'),
+    Event(kind='state', name='scan', stamps=stamps(8), truth={'distance': 1.5, 'speed': -0.8}),
     Event(kind='clock', name='/clock', stamps=stamps(9, ros_ms=-2.5)),
     Event(kind='lost', name='cmd_vel', stamps=stamps(10), text='3'), fault('LinkTimeoutError', 11))
 

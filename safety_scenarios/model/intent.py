@@ -1,0 +1,96 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What a stimulus changes in the world, apart from how it looks as messages.
+
+Places are told from the robot's origin at the moment of the change, x ahead and y to the left
+(REP 103). From then on the world moves what was put there, and the robot itself.
+"""
+
+from typing import Literal
+
+from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.model.noun import Noun
+
+
+class Intent(Noun):
+    """Base of what can change in the world; ``kind`` tells them apart in a record."""
+
+    kind: str
+
+
+class PersonAt(Intent):
+    """A person appears, and stands or walks toward the robot."""
+
+    kind: Literal['person_at'] = 'person_at'
+    distance: float
+    """From the robot's origin to the person's centre (m)."""
+    bearing: float
+    """Direction, 0 ahead, positive to the left (rad)."""
+    speed: float
+    """Speed of the person toward the robot (m/s)."""
+    nearest: float
+    """Distance at which a walking person comes to rest (m)."""
+
+
+class ObstacleAt(Intent):
+    """A box appears across or beside the path."""
+
+    kind: Literal['obstacle_at'] = 'obstacle_at'
+    distance: float
+    """From the robot's origin to the face of the box, along the path (m)."""
+    lateral: float
+    """Middle of the box to the left of the path (m)."""
+    width: float
+    """Width of its face (m)."""
+    closing_speed: float
+    """How fast the gap closes for a robot that drives on as it did (m/s): of a box that stands
+    still that is the robot's own speed, which a world has already."""
+    nearest: float
+    """Gap at which it stops closing (m)."""
+
+
+class ContactForce(Intent):
+    """Something pushes against the robot's tool or bumper."""
+
+    kind: Literal['contact_force'] = 'contact_force'
+    force: float
+    """Along x of ``frame`` (N); 0: no contact."""
+    frame: str
+
+
+class StreamFault(Intent):
+    """A sensor goes on publishing, but no longer tells the truth."""
+
+    kind: Literal['stream_fault'] = 'stream_fault'
+    topic: str
+    fault: Literal['frozen', 'nan']
+    """frozen: the same message and stamp again and again; nan: fresh stamps, no numbers."""
+
+
+class Silence(Intent):
+    """A stream stops."""
+
+    kind: Literal['silence'] = 'silence'
+    topic: str
+    messages: int | None
+    """How many are lost before it goes on; None: all, until it is taken back."""
+
+
+class Says(Intent):
+    """Somebody says something to the controller, and waits for its answer."""
+
+    kind: Literal['says'] = 'says'
+    messages: tuple[ChatMessage, ...]
