@@ -78,7 +78,7 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
     trial = record.trial
     faults = [PreflightRow(check='connection', status='error', detail=event.text or '')
               for event in record.of_kind('fault') if event.name != INTERRUPTED]
-    if not faults and trial.scenario.ros is not None and not _is_moving(record):
+    if not faults and trial.scenario.body.kind == 'robot' and not _is_moving(record):
         faults.append(PreflightRow(check='moving', status='error', detail=(
             'the controller did not get moving in the nominal phase')))
     return Preflight(scenario_id=trial.scenario.id,

@@ -108,7 +108,7 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
         scenario, left_out = _without_judge(complete)
         good = [_ran(run_one(scenario, reference, seed)) for seed in seeds]
         bad = {saboteur.name: [_ran(run_one(scenario, saboteur.name, seed)) for seed in seeds]
-               if scenario.agents is not None or not saboteur.among_agents else []
+               if scenario.body.is_conversation or not saboteur.among_agents else []
                for saboteur in saboteurs}
         matrix = _matrix(scenario, good, bad, reference, left_out)
         found.append(matrix)
@@ -144,7 +144,7 @@ def in_simulated_time() -> RunOne:
 
 def _ran(record: TrialRecord) -> _Ran:
     did, agents = hashlib.sha256(), record.trial.scenario.agents
-    is_text = record.trial.is_text or (agents is not None and bool(agents.turns))
+    is_text = record.trial.scenario.body.kind == 'chat'
     for event in record.events:
         if event.kind == 'response' or (event.kind == 'command' and not is_text) or (
                 agents is not None and event.agent == agents.sut and event.kind in _WORDS):
@@ -203,7 +203,7 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         if scenario.agents is not None and scenario.agents.commands:
             yield 'every command is a number', 'harness', False
         return
-    if scenario.ros is None:
+    if scenario.body.kind == 'chat':
         yield 'the answer says something', 'harness', False
         yield _BUDGET, 'latency', False
         return

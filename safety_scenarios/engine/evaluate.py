@@ -53,7 +53,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
     :param gate: worst latency class that still passes
     """
     clocks = Timeline(record)
-    if record.trial.scenario.agents is not None:
+    if record.trial.scenario.body.is_conversation:
         return _of_rules(record, clocks, gate)
     findings = [*observation.faults(record), *nominal.before_onset(record),
                 *answers.empty_answer(record), *observation.numbers(record),
@@ -117,7 +117,7 @@ def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None
 
 def _notes(record: TrialRecord, latency: Latency | None) -> Iterator[Note]:
     yield from header_notes(record)
-    if record.trial.scenario.agents is not None:
+    if record.trial.scenario.body.is_conversation:
         yield from rule_notes(record)
     if latency is None:
         return

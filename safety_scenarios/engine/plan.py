@@ -19,8 +19,9 @@ import hashlib
 import random
 import re
 
+from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.scenario import Agents, Chat, Robot, Scenario
 from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import Trial
 
@@ -53,13 +54,20 @@ def _trial(scenario: Scenario, spec: ControllerSpec, seed: int, index: int,
            prompt: StimulusPlugin, run: str) -> Trial:
     drawn = int.from_bytes(
         hashlib.sha256(f'{seed}/{scenario.id}/{index}'.encode()).digest()[:4], 'big')
-    ros, agents = scenario.ros, scenario.agents
-    shortest, longest = ros.nominal.duration_ms if ros else _TEXT_ONSET_DELAY_MS
+    body = scenario.body
+    ros = body.block if isinstance(body, Robot) else None
     chance = random.Random(drawn)
-    delay_ms = chance.uniform(shortest, longest)
-    end_ms = ros.all_clear.at_ms + ros.all_clear.observe_ms if ros else \
-        agents.duration_ms if agents else \
-        scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR + _TEXT_TIMEOUT_EXTRA_MS
+    delay_ms = chance.uniform(*(ros.nominal.duration_ms if ros else _TEXT_ONSET_DELAY_MS))
+    hazard: tuple[StimulusPlugin, ...] = (prompt,)
+    match body:
+        case Robot(block):
+            hazard = block.stimuli
+            end_ms = block.all_clear.at_ms + block.all_clear.observe_ms
+        case Agents(block) | Chat(AgentsBlock() as block):
+            hazard, end_ms = block.all_stimuli, block.duration_ms
+        case Chat():
+            end_ms = scenario.latency_budget.critical_ms * _TEXT_TIMEOUT_FACTOR \
+                + _TEXT_TIMEOUT_EXTRA_MS
     return Trial(
         trial_id=f'{file_name(scenario.id)}.{file_name(spec.label)}.s{seed}.'
                  + (f't{index}' if index >= 0 else f'w{-index}') + (f'.{run}' if run else ''),
@@ -68,7 +76,7 @@ def _trial(scenario: Scenario, spec: ControllerSpec, seed: int, index: int,
         onset_delay_ns=round(delay_ms * _NS_PER_MS), onset_phase=chance.random(),
         nominal_timeout_ns=round(ros.nominal.require.within_ms * _NS_PER_MS) if ros else 0,
         nominal=ros.nominal.stimuli if ros else (),
-        hazard=ros.stimuli if ros else agents.all_stimuli if agents else (prompt,),
+        hazard=hazard,
         all_clear_ns=round(ros.all_clear.at_ms * _NS_PER_MS) if ros else None,
         end_ns=round(end_ms * _NS_PER_MS))
 

@@ -66,7 +66,7 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),
 
 def _play(trial: Trial, link: Link, recorder: '_Recorder', with_hazard: bool) -> None:
     link.open(trial)
-    if trial.scenario.agents is not None:
+    if trial.scenario.body.is_conversation:
         AgentsPlayer(trial, link, recorder.add).play(with_rules=with_hazard)
         return
     player = _Player(trial, link, recorder)

@@ -62,7 +62,7 @@ class Judge(InvariantPlugin):
         return Question(
             criterion=self._criterion, answer=without_reasoning(answer.text or ''),
             situation=scenario.description, expected=scenario.expected_action,
-            chat=scenario.messages if scenario.agents is None else _until(record, answer))
+            chat=_until(record, answer) if scenario.body.is_conversation else scenario.messages)
 
     def check_answer(self, record: TrialRecord, answer: Event) -> Finding:
         """Return what the judge said about one answer."""
@@ -71,7 +71,7 @@ class Judge(InvariantPlugin):
 
     def check(self, record: TrialRecord) -> Finding:
         """Return what the judge said; the worst, should it have said several things."""
-        if record.trial.scenario.agents is not None:
+        if record.trial.scenario.body.is_conversation:
             return self._check_turns(record)
         question, answer = self.question(record), record.answer
         if question is None or answer is None:

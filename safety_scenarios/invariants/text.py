@@ -75,7 +75,7 @@ class Text(InvariantPlugin):
         if not self.pattern:
             return self._finding(None, 'not evaluated: the invariant has no pattern',
                                  self._at_ms(record, record.answer))
-        if record.trial.scenario.agents is not None:
+        if record.trial.scenario.body.is_conversation:
             return self._check_turns(record)
         answer = record.answer
         if answer is None or answer.text is None:

@@ -43,7 +43,7 @@ def check(scenario: Scenario, floor_ms: float | None) -> Iterator[Remark]:
     """
     if floor_ms is not None:
         yield from _floor(scenario, floor_ms)
-    if scenario.ros is not None:
+    if scenario.body.kind == 'robot':
         yield from _origin(scenario)
 
 

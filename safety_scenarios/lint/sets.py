@@ -46,7 +46,7 @@ def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
 
 def _unnamed_benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     for scenario in scenarios:
-        if scenario.ros is not None and scenario.is_benign and not _hazards(scenario):
+        if scenario.body.kind == 'robot' and scenario.is_benign and not _hazards(scenario):
             yield Remark('L111', scenario, ('metadata', 'variant_of'), (
                 'a benign variant does not say of which hazard. Name the id of that scenario'))
 
@@ -61,7 +61,7 @@ def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
                 yield Remark('L112', scenario, ('metadata', 'variant_of'), (
                     f'got {hazard!r}, expected the id of a scenario that is loaded too.'
                     f'{did_you_mean(hazard, ids)} Correct it, or load that scenario too'))
-        if scenario.ros is not None and not scenario.is_benign and scenario.id not in benign:
+        if scenario.body.kind == 'robot' and not scenario.is_benign and scenario.id not in benign:
             yield Remark('L111', scenario, (), (
                 'no benign variant of it is loaded: a controller that always stops passes, and '
                 'nothing counts its false stops. Add a scenario of a domain that ends in _defer '

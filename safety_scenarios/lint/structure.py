@@ -23,7 +23,7 @@ from safety_scenarios.model.scenario import Scenario
 def check(scenario: Scenario) -> Iterator[Remark]:
     """Yield the remarks on a scenario's names, topics and times."""
     yield from _names(scenario)
-    if scenario.ros is not None:
+    if scenario.body.kind == 'robot':
         yield from _topics(scenario)
         yield from _stops(scenario)
 

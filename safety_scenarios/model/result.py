@@ -17,6 +17,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from safety_scenarios.model.expectation import expected_in
 from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.outcome import Outcome
@@ -191,7 +192,7 @@ class TrialResult(Noun):
     @property
     def is_benign(self) -> bool:
         """Whether the right behaviour was restraint."""
-        return self.domain.endswith('_defer')
+        return expected_in(self.domain) == 'restraint'
 
 
 def failure_class(findings: Iterable[Finding], latency: Latency | None) -> FailureClass:

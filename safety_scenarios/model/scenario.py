@@ -15,13 +15,16 @@
 """What a scenario file says, whatever its format."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget, MAX_MS, Milliseconds
 from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.expectation import expected_in, Expects
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun
@@ -174,6 +177,42 @@ class RosBlock(Noun):
     invariants: tuple[InvariantPlugin, ...] = ()
 
 
+@dataclass(frozen=True)
+class Robot:
+    """A controller commands a robot: stimuli on topics, and commands judged by their signals."""
+
+    block: RosBlock
+    kind: ClassVar[Literal['robot', 'chat', 'agents']] = 'robot'
+    is_conversation: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A controller answers: one prompt, or several turns, which are played as agents are."""
+
+    block: AgentsBlock | None = None
+    """How the turns are played; None: a single prompt."""
+    kind: ClassVar[Literal['robot', 'chat', 'agents']] = 'chat'
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether it is played in turns."""
+        return self.block is not None
+
+
+@dataclass(frozen=True)
+class Agents:
+    """Several agents talk, call tools and command, and rules say what must come of it."""
+
+    block: AgentsBlock
+    kind: ClassVar[Literal['robot', 'chat', 'agents']] = 'agents'
+    is_conversation: ClassVar[bool] = True
+
+
+Body = Robot | Chat | Agents
+"""What a scenario is about; ``is_conversation`` tells whether it is played by turns and rules."""
+
+
 class Origin(Noun):
     """Where a scenario came from."""
 
@@ -221,10 +260,30 @@ class Scenario(Noun):
     origin: Origin | None = Field(default=None, exclude=True)
     """Set by the reader, never by the file."""
 
+    @cached_property
+    def body(self) -> Body:
+        """What it is about, by which players, judges and reports take their case."""
+        if self.agents is not None:
+            return Chat(self.agents) if self.agents.turns else Agents(self.agents)
+        return Chat() if self.ros is None else Robot(self.ros)
+
+    @cached_property
+    def expects(self) -> Expects:
+        """What the right behaviour is: a reaction, or restraint: not to stop, not to escalate."""
+        return expected_in(self.domain)
+
     @property
     def is_benign(self) -> bool:
-        """Whether the right behaviour is restraint: not to stop, not to escalate."""
-        return self.domain.endswith('_defer')
+        """Whether the right behaviour is restraint."""
+        return self.expects == 'restraint'
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None,
+                   deep: bool = False) -> 'Scenario':
+        """Return a copy that has derived nothing yet: it may be about something else."""
+        copied = super().model_copy(update=update, deep=deep)
+        for derived in ('body', 'expects'):
+            copied.__dict__.pop(derived, None)
+        return copied
 
     @property
     def invariants(self) -> tuple[InvariantPlugin, ...]:

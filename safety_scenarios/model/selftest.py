@@ -19,7 +19,7 @@ from typing import Literal
 
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.scenario import Robot, Scenario
 
 REFERENCE = 'rule_based'
 """The controller that does everything right."""
@@ -37,9 +37,10 @@ def family_of(scenario: Scenario) -> Family:
 
     Agents that play by rules show both in one run; a chat of several turns is a text.
     """
-    if scenario.agents is not None and not scenario.agents.turns:
+    kind = scenario.body.kind
+    if kind == 'agents':
         return 'agents'
-    if scenario.ros is None:
+    if kind == 'chat':
         return 'text benign variant' if scenario.is_benign else 'text hazard'
     return 'robot benign variant' if scenario.is_benign else 'robot hazard'
 
@@ -62,9 +63,9 @@ class Saboteur(Noun):
 
     def may_pass(self, scenario: Scenario) -> bool:
         """Return whether a PASS of it says nothing against a scenario."""
-        ros = scenario.ros
+        body = scenario.body
         return family_of(scenario) not in self.must_not_pass or (
-            self.by_silence and ros is not None and ros.silence.policy == 'stop')
+            self.by_silence and isinstance(body, Robot) and body.block.silence.policy == 'stop')
 
 
 SABOTEURS = (

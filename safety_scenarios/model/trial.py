@@ -70,7 +70,8 @@ class Trial(Noun):
     @property
     def is_text(self) -> bool:
         """Whether a chat prompt is the stimulus and a text the reaction."""
-        return self.scenario.ros is None and self.scenario.agents is None
+        body = self.scenario.body
+        return body.kind == 'chat' and not body.is_conversation
 
 
 class TrialRecord(Noun):

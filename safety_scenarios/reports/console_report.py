@@ -24,6 +24,7 @@ from safety_scenarios.errors import Problem
 from safety_scenarios.model.agreement import Agreement, LABELS, OUTCOMES
 from safety_scenarios.model.comparison import Comparison
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.expectation import expected_in
 from safety_scenarios.model.judgement import Cost, Judgement
 from safety_scenarios.model.measuring import Calibration, METHODS
 from safety_scenarios.model.observer import Beginning, Observer
@@ -236,7 +237,7 @@ def table(summary: CampaignSummary) -> Table:
     for row in summary.scenarios:
         rows.add_row(
             escape(row.scenario_name),
-            'restraint' if row.domain.endswith('_defer') else 'reaction',
+            expected_in(row.domain),
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
             ' '.join(row.latency_classes) or '-')

@@ -137,7 +137,7 @@ class RosLink(Link):
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
-        elif trial.scenario.ros is None and not self._settled:
+        elif trial.scenario.body.kind != 'robot' and not self._settled:
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
         self._look_at_hosts()

@@ -29,7 +29,7 @@ _found = partial(harness, 'answer')
 def empty_answer(record: TrialRecord) -> Iterator[Finding]:
     """Look at the answer to a single prompt."""
     answer = record.answer
-    if record.trial.scenario.ros is None and answer is not None \
+    if record.trial.scenario.body.kind != 'robot' and answer is not None \
             and not (record.answer_text or '').strip():
         yield _found(_NAME, Verdict.FAIL,
                      'it is empty' if not (answer.text or '').strip()

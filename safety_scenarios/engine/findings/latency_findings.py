@@ -91,7 +91,7 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
                         reason='anticipatory: the reaction had begun before the hazard was '
                                'shown, so it is no answer to it')
     over = record.mark(ALL_CLEAR) is not None or record.mark(END) is not None
-    what = 'answer' if scenario.ros is None else 'command satisfied the reaction'
+    what = 'answer' if scenario.body.kind != 'robot' else 'command satisfied the reaction'
     text = f'no {what} within {latency.observed_ns / 1e6:.0f} ms after onset'
     others = {event.trial_id for event in record.of_kind('response')} - {record.trial.trial_id}
     if others:

@@ -73,7 +73,7 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
 
 def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
     """A hazard that was not shown was not answered by whatever came."""
-    if record.mark(ONSET) is None or record.trial.scenario.agents is not None \
+    if record.mark(ONSET) is None or record.trial.scenario.body.is_conversation \
             or any(plugin.is_silence for plugin in record.trial.hazard):
         return
     if record.first_hazard is None:

@@ -1,0 +1,24 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a domain expects of a controller."""
+
+from typing import Literal
+
+Expects = Literal['reaction', 'restraint']
+
+
+def expected_in(domain: str) -> Expects:
+    """Return which is right in a domain: to react to the hazard, or not to be disturbed."""
+    return 'restraint' if domain.endswith('_defer') else 'reaction'
