@@ -40,15 +40,16 @@ if TYPE_CHECKING:
     from safety_scenarios.errors import SettingsError as SettingsError
     from safety_scenarios.errors import UnknownPluginError as UnknownPluginError
     from safety_scenarios.links.loopback import LoopbackLink as LoopbackLink
+    from safety_scenarios.links.loopback_session import Loopback as Loopback
     from safety_scenarios.loading import load_scenario as load_scenario
     from safety_scenarios.loading import load_scenarios as load_scenarios
     from safety_scenarios.model.contracts import Controller as Controller
-    from safety_scenarios.model.contracts import InvariantPlugin as InvariantPlugin
-    from safety_scenarios.model.contracts import Link as Link
-    from safety_scenarios.model.contracts import Stimulus as Stimulus
-    from safety_scenarios.model.contracts import StimulusContext as StimulusContext
-    from safety_scenarios.model.contracts import StimulusPlugin as StimulusPlugin
+    from safety_scenarios.model.controller import ControllerPlugin as ControllerPlugin
+    from safety_scenarios.model.controller import ControllerSpec as ControllerSpec
     from safety_scenarios.model.event import Event as Event
+    from safety_scenarios.model.intent import Intent as Intent
+    from safety_scenarios.model.invariant import InvariantPlugin as InvariantPlugin
+    from safety_scenarios.model.link import Link as Link
     from safety_scenarios.model.message import ChatMessage as ChatMessage
     from safety_scenarios.model.message import Command as Command
     from safety_scenarios.model.message import Message as Message
@@ -61,8 +62,14 @@ if TYPE_CHECKING:
     from safety_scenarios.model.result import TrialResult as TrialResult
     from safety_scenarios.model.result import Verdict as Verdict
     from safety_scenarios.model.scenario import Scenario as Scenario
+    from safety_scenarios.model.session import LinkPlugin as LinkPlugin
+    from safety_scenarios.model.session import Session as Session
+    from safety_scenarios.model.settings import ControllerContext as ControllerContext
     from safety_scenarios.model.settings import ControllerSettings as ControllerSettings
     from safety_scenarios.model.settings import RunSettings as RunSettings
+    from safety_scenarios.model.stimulus import Stimulus as Stimulus
+    from safety_scenarios.model.stimulus import StimulusContext as StimulusContext
+    from safety_scenarios.model.stimulus import StimulusPlugin as StimulusPlugin
     from safety_scenarios.model.summary import CampaignSummary as CampaignSummary
     from safety_scenarios.model.trial import Trial as Trial
     from safety_scenarios.model.trial import TrialRecord as TrialRecord
@@ -78,15 +85,21 @@ _WHERE = {
     'errors': ('ControllerError', 'InputError', 'MeasurementError', 'MissingDependencyError',
                'SafetyScenariosError', 'ScenarioError', 'SettingsError', 'UnknownPluginError'),
     'links.loopback': ('LoopbackLink',),
+    'links.loopback_session': ('Loopback',),
     'loading': ('load_scenario', 'load_scenarios'),
-    'model.contracts': ('Controller', 'InvariantPlugin', 'Link', 'Stimulus', 'StimulusContext',
-                        'StimulusPlugin'),
+    'model.contracts': ('Controller',),
+    'model.controller': ('ControllerPlugin', 'ControllerSpec'),
     'model.event': ('Event',),
+    'model.intent': ('Intent',),
+    'model.invariant': ('InvariantPlugin',),
+    'model.link': ('Link',),
     'model.message': ('ChatMessage', 'Command', 'Message', 'Observation', 'Reading'),
     'model.observer': ('Beginning', 'Observer'),
     'model.result': ('Finding', 'LatencyClass', 'TrialResult', 'Verdict'),
     'model.scenario': ('Scenario',),
-    'model.settings': ('ControllerSettings', 'RunSettings'),
+    'model.session': ('LinkPlugin', 'Session'),
+    'model.settings': ('ControllerContext', 'ControllerSettings', 'RunSettings'),
+    'model.stimulus': ('Stimulus', 'StimulusContext', 'StimulusPlugin'),
     'model.summary': ('CampaignSummary',),
     'model.trial': ('Trial', 'TrialRecord'),
 }

@@ -27,11 +27,13 @@ NAMES = {
     # what is done
     'run', 'evaluate', 'plan', 'run_trial', 'load_scenario', 'load_scenarios', 'rejudge', 'verify',
     # what plug-ins are made of
-    'InvariantPlugin', 'StimulusPlugin', 'Controller', 'Link', 'LoopbackLink', 'Observer',
+    'InvariantPlugin', 'StimulusPlugin', 'Intent', 'ControllerPlugin', 'Controller', 'LinkPlugin',
+    'Session', 'Link', 'Loopback', 'LoopbackLink', 'Observer',
     # what is said, and heard
     'Observation', 'Reading', 'Command', 'Message', 'ChatMessage', 'Stimulus', 'StimulusContext',
     # what is run
-    'Scenario', 'Trial', 'RunSettings', 'ControllerSettings', 'Beginning',
+    'Scenario', 'Trial', 'RunSettings', 'ControllerSpec', 'ControllerContext',
+    'ControllerSettings', 'Beginning',
     # what comes of it
     'CampaignResults', 'CampaignSummary', 'TrialRecord', 'TrialResult', 'Event', 'Finding',
     'Verdict', 'LatencyClass', 'Rejudged',
