@@ -97,9 +97,9 @@ def test_the_gate_is_that_of_the_settings(tmp_path):
 def test_a_controller_that_cannot_be_made_is_an_error_of_its_trial(tmp_path, monkeypatch):
     from safety_scenarios.controllers import rule_based
 
-    def broken(self, settings):
+    def broken(self):
         raise RuntimeError('no weights')
-    monkeypatch.setattr(rule_based.RuleBased, '__init__', broken)
+    monkeypatch.setattr(rule_based.RuleBased, 'start', broken)
     done = execute(planned(tmp_path, 'SCN-R-101')[0])
     assert (done.record_path, done.result.verdict) == (None, Verdict.ERROR)
     assert 'no weights' in done.result.reason

@@ -18,14 +18,15 @@ import json
 
 import pytest
 
-from safety_scenarios.campaign.controllers import (
+from safety_scenarios.campaign.reading import summary_of
+from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import SettingsError, UnknownPluginError
+from safety_scenarios.links.controllers import (
     controller_settings,
     model_under_test,
     spec_of,
 )
-from safety_scenarios.campaign.rejudge import rejudge, summary_of
-from safety_scenarios.cli.main import main
-from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.settings import JudgeServer, ModelServer, RunSettings
 from safety_scenarios.registry import resolve
