@@ -52,12 +52,12 @@ def validate(paths: tuple[str, ...], strict: bool, calibration: Path | None) -> 
         loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
         for remark in found.remarks)]
     warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
+    for note in loaded.notes:
+        click.echo(f'note: {note}', err=True)
     if strict and warnings:
         raise ScenarioError(warnings)
     for warning in warnings:
         click.echo(f'warning: {warning}', err=True)
-    for note in loaded.notes:
-        click.echo(f'note: {note}', err=True)
     waived = f', {len(found.waived)} waived by metadata.lint' if found.waived else ''
     click.echo(f'{len(loaded.scenarios)} scenarios are valid, {len(warnings)} warnings{waived}')
 

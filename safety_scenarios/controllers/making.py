@@ -143,7 +143,8 @@ def parameter_model(thing: Any) -> type[ControllerPlugin]:
         return OldController
     if callable(thing) and not isinstance(thing, type):
         return FunctionController
-    raise SettingsError(f'controller: got {thing!r:.100}, expected a subclass or an instance of '
+    raise SettingsError(f'controller: got {thing!r:.100}, expected a name, a class or an object '
+                        f'with decide(observation) or answer(messages), such as a '
                         f'ControllerPlugin, or a function from an Observation to a Command')
 
 

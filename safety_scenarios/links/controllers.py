@@ -14,7 +14,7 @@
 
 """Which controller a campaign is against, and what it is told: from settings to its parameters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from safety_scenarios import registry
@@ -112,10 +112,17 @@ def _texts(settings: RunSettings, scenario: Scenario, plugin: Any,
     model = parameter_model(plugin)
     given = [*_server(settings, model), *(() if is_other else settings.controller_parameters)]
     yield from given
-    is_set = split(given, model)
+    is_set = {*split(given, model), *_of_its_own(plugin, model)}
     for parameter, share in model.critical_shares.items():
         if parameter not in is_set:
             yield to_text(parameter, scenario.latency_budget.critical_ms * share)
+
+
+def _of_its_own(plugin: Any, model: type[ControllerPlugin]) -> Iterable[str]:
+    """Return the parameters that an object brings with it, and nobody else may set."""
+    if isinstance(plugin, ControllerPlugin):
+        return plugin.model_fields_set
+    return () if isinstance(plugin, type) else model.critical_shares
 
 
 def _configured(settings: RunSettings, controller: Any) -> ControllerPlugin:

@@ -21,6 +21,7 @@ import pandas
 import pytest
 
 import safety_scenarios as ss
+from safety_scenarios.controllers.saboteurs import Late
 from safety_scenarios.model.scenario import Scenario
 from unit.loopback_runs import loopback_run
 
@@ -154,7 +155,7 @@ def test_an_object_of_this_process_cannot_be_reached_over_ros():
     ({'trials': '3'}, "trials: got '3'"), ({'link': 'loopbak'}, 'loopback'),
     ({'sprt_p1': 2.0}, r'sequential.sprt_p1: got 2.0'), ({'remap': 'a:=b'}, 'remap')])
 def test_a_setting_that_is_none_or_does_not_fit_is_refused(settings, told):
-    with pytest.raises(ss.SettingsError, match=told):
+    with pytest.raises(ss.InputError, match=told):
         ss.run('SCN-R-101', **{'link': 'loopback', **settings})
 
 
@@ -257,3 +258,9 @@ def test_without_pandas_the_error_says_what_to_install():
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           check=True, timeout=120)
     assert 'pip install pandas' in done.stdout
+
+
+@pytest.mark.parametrize(('late', 'verdict'), [(Late, 'FAIL'), (Late(delay_ms=10.0), 'PASS')],
+                         ids=['by the budget', 'by its own field'])
+def test_what_an_object_was_made_with_goes_before_what_the_budget_asks_for(late, verdict):
+    assert ss.run('SCN-R-101', controller=late, link='loopback').verdict.value == verdict

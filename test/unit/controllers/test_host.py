@@ -216,5 +216,5 @@ def test_an_instance_lends_its_parameters_and_not_its_state():
 
 @pytest.mark.parametrize('thing', [None, 7, 'rule_based', object(), dict])
 def test_what_cannot_be_a_controller_is_named(thing):
-    with pytest.raises(SettingsError, match='controller: got .*expected a subclass'):
+    with pytest.raises(SettingsError, match='controller: got .*expected a name, a class'):
         configured(thing, {})

@@ -99,7 +99,7 @@ def test_the_corridor_is_a_setting():
 
 
 def test_a_scan_is_looked_at_anew_when_anything_of_it_has_changed():
-    controller, near = RuleBased(ControllerSettings(robot=BASE)), [math.inf] * 360
+    controller, near = begun(RuleBased, ControllerSettings(robot=BASE)), [math.inf] * 360
     near[AHEAD] = 1.0
     ranges = tuple(near)  # the same object in all of them
     for message, expected in (
