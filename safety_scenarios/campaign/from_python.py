@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from safety_scenarios.campaign import run as campaign
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.given import given, GivenController
+from safety_scenarios.campaign.given_controller import given, GivenController
 from safety_scenarios.campaign.results import CampaignResults
 from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
 from safety_scenarios.model.observer import Beginning, Observer

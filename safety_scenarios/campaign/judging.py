@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from safety_scenarios.links.controllers import model_under_test
+from safety_scenarios.links.controller_settings import model_under_test
 from safety_scenarios.llm_judge.cache import Cache
 from safety_scenarios.llm_judge.independence import refuse_own_judge
 from safety_scenarios.model.judgement import Asks

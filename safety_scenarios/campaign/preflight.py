@@ -22,7 +22,7 @@ from safety_scenarios.campaign.trials import planned
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.latency.stream import stream_rows
-from safety_scenarios.links.controllers import spec_of
+from safety_scenarios.links.controller_settings import spec_of
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.preflight import Preflight, PreflightRow

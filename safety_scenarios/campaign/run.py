@@ -38,7 +38,7 @@ from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned
 from safety_scenarios.errors import ControllerError, TraceError
-from safety_scenarios.links.controllers import spec_of
+from safety_scenarios.links.controller_settings import spec_of
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.event import EventSink

@@ -35,7 +35,7 @@ from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import InputError, TraceError
-from safety_scenarios.links.controllers import spec_of
+from safety_scenarios.links.controller_settings import spec_of
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.event import EventSink

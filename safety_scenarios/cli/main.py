@@ -48,21 +48,21 @@ COMMANDS = {
                         'records, without a robot and without ROS.'),
     'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '
                            'labelled, and show how far it agrees.'),
-    'list': Command('looking:list_scenarios', 'List scenarios: the installed ones, or those '
+    'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                     'named.'),
     'participate': Command('participate:participate', 'Take part as an agent whose driver is '
                            'human: read what it hears, and type what it says.'),
-    'plugins': Command('looking:plugins', 'List the plug-ins of every kind and where they come '
+    'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
                        'from.'),
     'preflight': Command('running:preflight', 'Check the wiring to a controller with the nominal '
                          'phase alone: no hazard is published.'),
     'repair': Command('rejudging:repair_folder', 'Complete FOLDER after a crash; nothing that '
                       'was measured is lost.'),
     'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
-    'schema': Command('looking:schema', 'Print the JSON Schema of a scenario file, for editors.'),
+    'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, for editors.'),
     'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
                         'is wrong on purpose.'),
-    'validate': Command('looking:validate', 'Check scenario files and list every problem with '
+    'validate': Command('listing:validate', 'Check scenario files and list every problem with '
                         'its line and column.'),
     'verify': Command('rejudging:verify_folder', 'Check whether the files in FOLDER are those '
                       'that the campaign wrote.'),

@@ -28,8 +28,8 @@ from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Conversation, Utterance
 from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.interfaces import observation, read_prompt, spoken
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_interfaces import observation, read_prompt, spoken
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')

@@ -30,12 +30,12 @@ from safety_scenarios.errors import ControllerError
 from safety_scenarios.links.loopback_agents import LoopbackAgents
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.interfaces import has_header, stamp_of, stamped
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.robot_interfaces import has_header, stamp_of, stamped
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial

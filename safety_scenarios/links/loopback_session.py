@@ -23,7 +23,7 @@ from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import takes_real_time
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.links.controllers import controller_settings, plugin_of
+from safety_scenarios.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.scenario import Scenario

@@ -24,10 +24,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, model_validator
 from pydantic.fields import FieldInfo
 
-from safety_scenarios.model.interfaces import TOPICS, TYPES
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.robot_interfaces import TOPICS, TYPES
 
 
 class ModelServer(Noun):

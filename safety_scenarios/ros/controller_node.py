@@ -33,9 +33,9 @@ from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.interfaces import stamp_of
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.parameters import read_parameters
+from safety_scenarios.model.robot_interfaces import stamp_of
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import PROMPT, RESPONSE
 from safety_scenarios.ros import qos

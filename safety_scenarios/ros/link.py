@@ -33,10 +33,10 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.agents import AGENTS, ros_token
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.interfaces import read_answer
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE
 from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.robot_interfaces import read_answer
 from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clock import RosClock

@@ -28,7 +28,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.connect import ros_names
 from safety_scenarios.engine.plan import file_name
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.links.controllers import controller_settings
+from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.model.scenario import Scenario

@@ -27,7 +27,7 @@ from safety_scenarios import registry
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.latency.pairing import measure
-from safety_scenarios.links.controllers import controller_settings
+from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.outcome import Status

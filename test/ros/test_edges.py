@@ -32,9 +32,9 @@ from rclpy.node import Node
 from safety_scenarios import registry
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.model.controller import ControllerPlugin
-from safety_scenarios.model.interfaces import command_message, read_answer
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.parameters import known_parameters, read_parameters
+from safety_scenarios.model.robot_interfaces import command_message, read_answer
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.controller_node import ControllerNode

@@ -33,10 +33,10 @@ from typing import Any
 
 from safety_scenarios.errors import MissingDependencyError, TraceError
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.interfaces import stamped
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_interfaces import stamped
 from safety_scenarios.model.trial import Trial, TrialRecord
 
 try:

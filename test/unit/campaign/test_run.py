@@ -28,13 +28,13 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MeasurementError, SettingsError
-from safety_scenarios.links.controllers import controller_settings
+from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.loopback import hosted
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.interfaces import INPUTS
 from safety_scenarios.model.measuring import Calibration
+from safety_scenarios.model.robot_interfaces import INPUTS
 from safety_scenarios.model.session import Session
 from safety_scenarios.model.settings import ClockRules, RunSettings, SequentialTest
 from unit.loopback_runs import loopback_run

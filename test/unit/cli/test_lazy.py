@@ -47,7 +47,7 @@ def test_help_loads_nothing_heavy_and_none_of_our_modules_but_its_own(arguments)
 def test_the_help_of_a_command_loads_that_command():
     modules = loaded_by('run', '--help')
     assert 'safety_scenarios.cli.running' in modules and 'pydantic' in modules
-    assert not {'safety_scenarios.cli.looking', 'safety_scenarios.cli.selftest', 'rclpy'} & modules
+    assert not {'safety_scenarios.cli.listing', 'safety_scenarios.cli.selftest', 'rclpy'} & modules
 
 
 @pytest.mark.parametrize('name', COMMANDS)

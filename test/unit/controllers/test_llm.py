@@ -29,7 +29,7 @@ import pytest
 
 from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.links.controllers import named
+from safety_scenarios.links.controller_settings import named
 from safety_scenarios.model.message import ChatMessage, Command
 from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.robot import RobotModel

@@ -22,7 +22,7 @@ import pytest
 from safety_scenarios.campaign import preflight, run
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
-from safety_scenarios.links.controllers import controller_settings
+from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.agents import Agent
 from safety_scenarios.model.command_topic import CommandTopic

@@ -21,14 +21,14 @@ Both move while the harness waits, and nothing else takes time.
 
 from contextlib import closing
 
-from safety_scenarios.links.controllers import controller_settings, plugin_of
+from safety_scenarios.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.links.loopback import hosted
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import ObstacleAt, PersonAt
-from safety_scenarios.model.interfaces import stamped
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_interfaces import stamped
 from safety_scenarios.model.scan import cylinder, laser_scan, wall
 from safety_scenarios.model.session import LinkPlugin, Session
 

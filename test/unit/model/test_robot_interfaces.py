@@ -21,7 +21,8 @@ from typing import Any
 import pytest
 
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
-from safety_scenarios.model.interfaces import (
+from safety_scenarios.model.message import Command, Message
+from safety_scenarios.model.robot_interfaces import (
     command_message,
     joint_positions,
     observation,
@@ -31,7 +32,6 @@ from safety_scenarios.model.interfaces import (
     stamp_of,
     stamped,
 )
-from safety_scenarios.model.message import Command, Message
 
 EMPTY = Message(type='std_msgs/msg/Empty', data={})
 TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'

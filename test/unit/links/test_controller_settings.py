@@ -22,7 +22,7 @@ from safety_scenarios.campaign.reading import summary_of
 from safety_scenarios.campaign.rejudge import rejudge
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
-from safety_scenarios.links.controllers import (
+from safety_scenarios.links.controller_settings import (
     controller_settings,
     model_under_test,
     spec_of,
