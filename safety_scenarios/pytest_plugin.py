@@ -61,16 +61,20 @@ def safety_results(request: pytest.FixtureRequest,
 
     INCONCLUSIVE and ERROR are an error of the test: what could not be judged is not skipped.
     """
-    marker = request.node.get_closest_marker(_MARK)
-    if marker is None or not marker.args:
+    markers = list(request.node.iter_markers(_MARK))
+    if len(markers) > 1:
+        pytest.fail(f'safety_results: got {len(markers)} markers {_MARK}, on the test, its class '
+                    f'or its module, expected one. Name all scenarios in one', pytrace=False)
+    if not markers or not markers[0].args:
         pytest.fail(f"safety_results: the test names no scenario. Mark it, for example with "
                     f"@pytest.mark.{_MARK}('SCN-R-101')", pytrace=False)
+    [marker] = markers
     from safety_scenarios.errors import SafetyScenariosError
     try:
         results = safety_run(*marker.args, **marker.kwargs)
     except SafetyScenariosError as error:
         pytest.fail(str(error), pytrace=False)
-    if results.verdict.value in ('INCONCLUSIVE', 'ERROR'):
+    if results.verdict.value not in ('PASS', 'FAIL'):
         pytest.fail(results.explain(), pytrace=False)
     setattr(request.node, _RESULTS, results)
     return results
@@ -85,7 +89,12 @@ def _safety_scenario(request: pytest.FixtureRequest) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: 'pytest.Item') -> None:
-    """Fail the test before its body, if its scenarios failed."""
+    """Fail the test before its body, if its scenarios failed or were never run."""
+    if item.get_closest_marker(_MARK) is None:
+        return
     results = getattr(item, _RESULTS, None)
-    if results is not None and results.verdict.value == 'FAIL':
+    if results is None:
+        pytest.fail(f'{_MARK}: the scenarios were not run, because this test takes no fixtures. '
+                    f'Mark a test function', pytrace=False)
+    if results.verdict.value != 'PASS':
         pytest.fail(results.explain(), pytrace=False)

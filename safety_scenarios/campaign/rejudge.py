@@ -30,10 +30,11 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.files import journal_path
 from safety_scenarios.campaign.reading import result_lines, result_of, settings_of
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.observation import COULD_BE_RUN
 from safety_scenarios.errors import SettingsError, UnfitPlanError
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.message import parse_path
-from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.traces.journal import read_journal
@@ -79,7 +80,7 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
     used: set[str] = set()
     for line in result_lines(folder):
         before = result_of(folder, line)
-        if before.duration_ms == 0 and not (folder / journal_path(before.trial_id)).exists():
+        if never_began(before) and not (folder / journal_path(before.trial_id)).exists():
             yield Rejudged(before, before, identical=True, judged=False)
             continue
         record = _record(folder, before.trial_id, source, parsed, used)
@@ -93,6 +94,12 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
                             f'by it. Correct the id before the colon')
 
 
+def never_began(result: TrialResult) -> bool:
+    """Return whether a trial could not be run at all, so that it has left no record."""
+    return result.verdict is Verdict.ERROR and any(
+        finding.check == COULD_BE_RUN for finding in result.findings)
+
+
 def _is_same(before: TrialResult, after: TrialResult, line: str) -> bool:
     if _is_of_earlier_version(before):
         return bool(_without_words(before.model_dump()) == _without_words(after.model_dump()))
@@ -100,7 +107,7 @@ def _is_same(before: TrialResult, after: TrialResult, line: str) -> bool:
 
 
 def _is_of_earlier_version(result: TrialResult) -> bool:
-    return any(finding.source is None for finding in result.findings)
+    return bool(result.findings) and all(finding.source is None for finding in result.findings)
 
 
 def _without_words(data: Any) -> Any:

@@ -24,11 +24,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import groupby
 from pathlib import Path
-import secrets
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safety_scenarios import registry
 from safety_scenarios.campaign.files import files_of
 from safety_scenarios.campaign.folder import RunFolder
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
@@ -36,7 +34,7 @@ from safety_scenarios.campaign.preflight import preflight_of
 from safety_scenarios.campaign.provenance import provenance
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
-from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned
+from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned, run_of
 from safety_scenarios.errors import ControllerError, TraceError
 from safety_scenarios.links.controller_settings import spec_of
 from safety_scenarios.loading import load_scenarios
@@ -78,7 +76,8 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
     """
     Run a whole campaign and write its folder; what people see of it is up to the observers.
 
-    :param connect: reaches the controller; its argument is the campaign's folder
+    :param connect: reaches the controller; its arguments are the settings and the campaign's
+        folder
     :param scenarios: to run instead of those that the settings name
     :param controller: the controller itself, if no plug-in has the name in the settings
     :param files: False to leave no folder behind
@@ -91,9 +90,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
             observer.scenarios_read(loaded.warnings, loaded.notes)
     refuse_unrunnable(scenarios, settings)
     spec = spec_of(settings, controller)
-    is_repeatable = registry.resolve('links', settings.link).is_repeatable
-    trials = planned(settings, scenarios, spec,
-                     run='' if is_repeatable else secrets.token_hex(3))
+    trials = planned(settings, scenarios, spec, run_of(settings))
     with ExitStack() as stack:
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
         judge = judge_of(settings, scenarios, path, controller)

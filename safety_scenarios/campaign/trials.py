@@ -25,12 +25,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+import secrets
 from tempfile import TemporaryDirectory
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.files import files_of, journal_path
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
+from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
@@ -80,9 +82,26 @@ class Performed:
 
 def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
           folder: Path | None = None) -> tuple[TrialTask, ...]:
-    """Return the trials of a campaign as tasks, in order."""
+    """
+    Return the trials of a campaign as tasks, in order.
+
+    They are not calibrated: a latency over ROS has the uncertainty of an unknown host.
+
+    :raises InputError: what a campaign would refuse too
+    """
+    scenarios = tuple(scenarios)
+    refuse_unrunnable(scenarios, settings)
     return tuple(TrialTask(settings, trial, folder)
-                 for trial in planned(settings, scenarios, spec_of(settings)))
+                 for trial in planned(settings, scenarios, spec_of(settings), run_of(settings)))
+
+
+def run_of(settings: RunSettings) -> str:
+    """
+    Return what ends the ids of a campaign's trials.
+
+    Nothing where no answer can come late from an earlier campaign, as in simulated time.
+    """
+    return '' if connection(settings).is_repeatable else secrets.token_hex(3)
 
 
 def planned(settings: RunSettings, scenarios: Iterable[Scenario], spec: ControllerSpec,

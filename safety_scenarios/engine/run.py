@@ -60,8 +60,16 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),
             _play(trial, link, recorder, with_hazard)
     finally:
         with _faults_recorded(link, recorder):
-            link.disarm()
+            _disarm(link)
     return TrialRecord(trial=trial, events=tuple(recorder.events), measuring=link.measuring)
+
+
+def _disarm(link: Link) -> None:
+    try:
+        link.disarm()
+    except KeyboardInterrupt:  # a second one must not leave the link armed
+        link.disarm()
+        raise
 
 
 def _play(trial: Trial, link: Link, recorder: '_Recorder', with_hazard: bool) -> None:

@@ -14,7 +14,7 @@
 
 """Which controller a campaign is against, and what it is told: from settings to its parameters."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from safety_scenarios import registry
@@ -79,7 +79,9 @@ def model_under_test(settings: RunSettings, controller: Any = None) -> str:
     if settings.controller == EXTERNAL:
         return settings.server.model
     told = _configured(settings, controller).model_dump()
-    return str(told.get('model') or settings.server.model)
+    server = told.get('server')
+    inner = server.get('model') if isinstance(server, Mapping) else ''
+    return str(told.get('model') or inner or settings.server.model)
 
 
 def controller_settings(settings: RunSettings, scenario: Scenario,

@@ -31,21 +31,25 @@ def told_distances(events: Iterable[Event]) -> list[tuple[int, float | None]] | 
 
     What a stimulus puts into the world is there from the stimulus on: what is told first after it
     holds from then, and what was told before of the same name holds no longer. Unknown (None) as
-    long as nothing is there, and from when something was put there that the world never tells of.
+    long as nothing is there, and from when something was put there that the world never tells of,
+    or a hazard was published beside the world, of which the world knows nothing.
 
     :return: None where no ``state`` tells a distance, as with every link that has no world
     """
     changes: list[tuple[int, str, float | None]] = []
     placed: dict[str, int] = {}
+    published: list[int] = []
     for event in events:
         steady_ns = event.stamps.steady_ns
         if event.kind == 'stimulus' and event.arguments is not None:
             if DISTANCE in json.loads(event.arguments):
                 placed[event.name] = steady_ns
+        elif event.hazard and DISTANCE in event.truth:
+            published.append(steady_ns)
         elif event.kind == 'state':
             since_ns = placed.pop(event.name, steady_ns)
             changes.append((since_ns, event.name, event.truth.get(DISTANCE)))
-    unknown_ns = min(placed.values(), default=math.inf)
+    unknown_ns = min([*placed.values(), *published], default=math.inf)
     if not placed and all(distance is None for _, _, distance in changes):
         return None
     shown: dict[str, float] = {}
@@ -58,4 +62,4 @@ def told_distances(events: Iterable[Event]) -> list[tuple[int, float | None]] | 
         else:
             shown[name] = distance
         found.append((since_ns, min(shown.values(), default=None)))
-    return found if not placed else [*found, (min(placed.values()), None)]
+    return found if unknown_ns == math.inf else [*found, (int(unknown_ns), None)]

@@ -82,7 +82,7 @@ class Index:
         failed = [(self.carriers(signal.topic)[column.failed[0]], column.failed[1])
                   for signal, column in zip(signals, columns, strict=True) if column.failed]
         if failed:
-            raise min(failed, key=lambda one: one[0])[1]
+            raise min(failed, key=lambda one: one[0])[1].with_traceback(None)
         return columns
 
     def _column(self, signal: Signal) -> Column:

@@ -88,7 +88,8 @@ class Link:
         """
         Take back what ``arm`` and ``apply`` did; called at the end of every trial, armed or not.
 
-        Also after an exception and after Ctrl-C. It must not rely on ``open`` having succeeded.
+        Also after an exception, and after Ctrl-C twice: calling it again does nothing. It must not
+        rely on ``open`` having succeeded.
         """
 
     def close(self) -> None:

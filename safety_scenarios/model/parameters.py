@@ -32,7 +32,9 @@ from safety_scenarios.model.settings import leaves
 WHERE = 'controller.'
 """Stands before a parameter's name on the command line and in messages."""
 _SECRET = re.compile(r'(^|_)(api_?key|access_?key|private_?key|token|password|passwd|secret|'
-                     r'credentials?)$', re.IGNORECASE)
+                     r'credentials?|auth|authorization|bearer|pwd|passphrase)$', re.IGNORECASE)
+_USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
+"""Name and password in an address."""
 
 
 def known_parameters(model: type[ControllerPlugin]) -> dict[str, FieldInfo]:
@@ -81,6 +83,8 @@ def read_parameters(texts: Sequence[str], model: type[ControllerPlugin],
         for step in above:
             target = target.setdefault(step, {})
         target[last] = _from_text(text, fields[name].annotation)
+        if json.dumps(_without_secrets(target[last])) != json.dumps(target[last]):
+            raise _refused_secret(where + name)
     try:
         made = model.model_validate_json(json.dumps(data))
     except ValidationError as error:
@@ -97,7 +101,8 @@ def set_parameters(plugin: ControllerPlugin) -> dict[str, Any]:
     """Return dotted name to JSON value of the parameters that differ from their defaults."""
     known, model = known_parameters(type(plugin)), type(plugin)
     defaults = dict(_flat(model.model_construct().model_dump(mode='json'), known))
-    return {name: value for name, value in _flat(plugin.model_dump(mode='json'), known)
+    return {name: _without_secrets(value)
+            for name, value in _flat(plugin.model_dump(mode='json'), known)
             if name in known and not (name in defaults and value == defaults[name])}
 
 
@@ -117,12 +122,26 @@ def _refuse_unknown(name: str, key: str, model: type[ControllerPlugin], where: s
         return
     if _SECRET.search(name.rpartition('.')[2]) or name in {
             '.'.join(path) for path, _ in leaves(model)}:
-        raise SettingsError(f'{where}{key}: got a secret, expected none here, because parameters '
-                            f'are recorded in every trace. Let the controller read it from an '
-                            f'environment variable')
+        raise _refused_secret(where + key)
     listed = f'one of {", ".join(known)}' if known else 'none: this controller has no parameters'
     raise SettingsError(f'{where}{key}: got an unknown parameter, expected {listed}.'
                         f'{did_you_mean(key, known)}')
+
+
+def _refused_secret(name: str) -> SettingsError:
+    return SettingsError(f'{name}: got a secret, expected none here, because parameters are '
+                         f'recorded in every trace. Let the controller read it from an '
+                         f'environment variable')
+
+
+def _without_secrets(value: Any) -> Any:
+    """Return a JSON value without what its keys, or an address in it, tell to be secret."""
+    if isinstance(value, Mapping):
+        return {key: _without_secrets(inner) for key, inner in value.items()
+                if not _SECRET.search(str(key))}
+    if isinstance(value, (list, tuple)):
+        return [_without_secrets(inner) for inner in value]
+    return _USER_INFO.sub('', value) if isinstance(value, str) else value
 
 
 def _is_secret(path: Sequence[str], field: FieldInfo) -> bool:

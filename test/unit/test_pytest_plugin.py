@@ -162,10 +162,24 @@ def test_the_marker_of_a_class_or_a_module_counts_for_its_tests(outcome):
             def test_bad(self):
                 pass
 
-        @mark('SCN-R-101', link='loopback')
-        def test_good():
+        """).assert_outcomes(failed=3)
+
+
+def test_of_two_markers_neither_is_left_out_in_silence(outcome):
+    found = outcome("""
+        @mark('SCN-R-101', controller='never_stop', link='loopback')
+        class TestIt:
+            @mark('SCN-R-D-101', controller='never_stop', link='loopback')
+            def test_both(self):
+                pass
+
+        @mark('SCN-R-D-101', controller='never_stop', link='loopback')
+        @mark('SCN-R-101', controller='never_stop', link='loopback')
+        def test_stacked():
             pass
-        """).assert_outcomes(passed=1, failed=3)
+        """)
+    found.assert_outcomes(errors=2)
+    found.stdout.fnmatch_lines(['*got 2 markers safety_scenario*expected one*'])
 
 
 def test_an_expected_failure_is_one(outcome):

@@ -25,6 +25,7 @@ from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
 
 ANY_NUMBER = 'every command is a number'
+COULD_BE_RUN = 'the trial could be run'
 _MAX_LATE_MS = 50.0
 """One period of a sensor at 20 Hz: a message that is later than this is as good as lost."""
 _BEFORE_NS = 1_000_000_000
@@ -34,7 +35,7 @@ _found = partial(harness, 'observation')
 
 def not_run(error: BaseException) -> Finding:
     """Return why a trial could not even begin."""
-    return _found('the trial could be run', Verdict.ERROR, f'{type(error).__name__}: {error}')
+    return _found(COULD_BE_RUN, Verdict.ERROR, f'{type(error).__name__}: {error}')
 
 
 def faults(record: TrialRecord) -> Iterator[Finding]:

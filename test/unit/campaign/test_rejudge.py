@@ -24,6 +24,7 @@ import time
 
 import pytest
 
+from safety_scenarios.campaign.files import journal_path
 from safety_scenarios.campaign.reading import summary_of
 from safety_scenarios.campaign.rejudge import rejudge
 from safety_scenarios.campaign.repair import repair
@@ -115,6 +116,16 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
 def test_a_missing_journal_is_told_and_no_verdict_is_made_up(everything, tmp_path):
     folder = shutil.copytree(everything['rule_based'].folder, tmp_path / 'run')
     next(folder.rglob('*.events.jsonl')).unlink()
+    with pytest.raises(TraceError, match='cannot be read'):
+        list(rejudge(folder))
+
+
+def test_a_line_without_its_journal_is_no_trial_that_never_began(everything, tmp_path):
+    folder = shutil.copytree(everything['rule_based'].folder, tmp_path / 'run')
+    [first, *others] = (folder / 'trials.jsonl').read_text().splitlines(keepends=True)
+    forged = json.loads(first) | {'verdict': 'PASS', 'duration_ms': 0.0, 'findings': []}
+    (folder / 'trials.jsonl').write_text(json.dumps(forged) + '\n' + ''.join(others))
+    (folder / journal_path(forged['trial_id'])).unlink()
     with pytest.raises(TraceError, match='cannot be read'):
         list(rejudge(folder))
 

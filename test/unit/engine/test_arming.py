@@ -144,3 +144,19 @@ def test_a_link_that_needs_none_of_it_says_nothing_about_it():
     assert link.preflight() == () and link.open(planned(hazard())) is None
     with pytest.raises(MeasurementError, match='got a scenario with agents'):
         link.tell(Envelope.model_validate({'trial_id': 't', 'kind': 'say', 'text': ''}), [])
+
+
+class Insisted(Locked):
+    """Ctrl-C comes a second time, in the middle of disarming."""
+
+    def disarm(self):
+        super().disarm()
+        if self.calls.count('disarm') == 1:
+            raise KeyboardInterrupt
+
+
+def test_a_second_interrupt_leaves_nothing_armed():
+    link = Insisted()
+    record = ran(link)
+    assert link.calls.count('disarm') == 2
+    assert [event.name for event in record.of_kind('fault')] == ['interrupted']

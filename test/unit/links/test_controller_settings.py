@@ -108,6 +108,8 @@ def test_two_labels_are_compared_trial_by_trial(runs, capsys):
 @pytest.mark.parametrize(('controller', 'text', 'error', 'reason'), [
     ('rule_based', 'stop_distanc_m=1', SettingsError, "Did you mean 'stop_distance_m'"),
     ('rule_based', 'api_key=sk-hunter2', SettingsError, 'got a secret'),
+    ('rule_based', 'auth=hunter2', SettingsError, 'got a secret'),
+    ('llm', 'base_url=https://me:hunter2@host', SettingsError, 'got a secret'),
     ('external', 'api_key=sk-hunter2', SettingsError, 'external controller'),
     ('rule_base', 'cruise=1.0', UnknownPluginError, "Did you mean 'rule_based'")])
 def test_what_cannot_be_set_is_refused_before_anything_is_written(

@@ -235,6 +235,13 @@ def test_without_a_world_nothing_is_told():
                 state('robot', 5, speed=0.8)) is None
 
 
+def test_from_a_hazard_published_beside_the_world_nobody_knows_the_nearest():
+    published = Event(kind='stimulus', name='wall', stamps=stamps(10), hazard=True,
+                      truth={'distance': 2.0})
+    assert told(state('scan', 0, distance=9.0), published, state('scan', 20, distance=8.0)) == [
+        (0, 9.0), (10, None)]
+
+
 def test_the_nearest_of_all_is_told_until_it_is_gone():
     assert told(state('a', 0, distance=3.0), state('b', 10, distance=2.0), state('b', 20),
                 state('a', 30)) == [(0, 3.0), (10, 2.0), (20, 3.0), (30, None)]

@@ -194,3 +194,30 @@ def test_the_state_of_two_controllers_is_not_shared(name):
 def test_parameters_are_known_by_dotted_names_without_secrets():
     assert 'gains.p' in known_parameters(Rich)
     assert not {'api_key', 'badge', 'gains.password'} & set(known_parameters(Rich))
+
+
+class Server(Noun):
+    api_key: str = ''
+    host: str = ''
+
+
+class Nested(ControllerPlugin):
+    server: Server | None = None
+    servers: tuple[Server, ...] = ()
+    headers: Mapping[str, str] = {}
+
+
+@pytest.mark.parametrize('text', [
+    'server={"api_key": "hunter2"}', 'headers={"Authorization": "hunter2"}',
+    'servers=[{"host": "a"}, {"api_key": "hunter2"}]', 'headers={"a": "http://me:hunter2@b"}'])
+def test_a_secret_inside_a_value_is_refused_without_being_shown(text):
+    with pytest.raises(SettingsError, match='got a secret') as refused:
+        read_parameters([text], Nested)
+    assert 'hunter2' not in str(refused.value)
+
+
+def test_a_secret_inside_an_object_is_in_none_of_its_parameters():
+    made = Nested(server=Server(api_key='hunter2', host='http://me:hunter2@b'),
+                  servers=(Server(api_key='hunter2', host='c'),), headers={'token': 'hunter2'})
+    assert set_parameters(made) == {'server': {'host': 'http://b'}, 'servers': [{'host': 'c'}],
+                                    'headers': {}}
