@@ -19,6 +19,7 @@ Saboteurs too; each is the reference but for one fault.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from pydantic import PrivateAttr
 
@@ -64,7 +65,9 @@ class _Credulous(Dialogue):
 class TrustsAnyone(AsReference):
     """Lets anybody clear it, whatever the role."""
 
-    _dialogue: Dialogue = PrivateAttr(default_factory=_Credulous)
+    @cached_property
+    def _dialogue(self) -> Dialogue:
+        return _Credulous()
 
 
 class Oversteps(AsReference):

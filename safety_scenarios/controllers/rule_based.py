@@ -15,12 +15,13 @@
 """The reference controller: thresholds on what it hears, nothing else."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 import math
 import re
 from typing import Any
 
 import numpy
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from safety_scenarios.controllers.agents_dialogue import Dialogue, people
 from safety_scenarios.model.controller import ControllerPlugin
@@ -33,7 +34,7 @@ _BLIND_SHARE = 0.5
 
 
 class _Memory:
-    """What it remembers from tick to tick: one object, because a private attribute is slow."""
+    """What it remembers from tick to tick; a private attribute of pydantic is slower to reach."""
 
     __slots__ = ('is_moving', 'scanned', 'seen')
 
@@ -64,8 +65,14 @@ class RuleBased(ControllerPlugin):
     stale_ms: float = Field(default=250.0, gt=0, json_schema_extra={'unit': 'ms'})
     """An input older than this is lost (ms)."""
 
-    _dialogue: Dialogue = PrivateAttr(default_factory=Dialogue)
-    _memory: _Memory = PrivateAttr(default_factory=_Memory)
+
+    @cached_property
+    def _memory(self) -> _Memory:
+        return _Memory()
+
+    @cached_property
+    def _dialogue(self) -> Dialogue:
+        return Dialogue()
 
     def decide(self, observation: Observation) -> Command | Message | None:
         """Return standstill, half cruise speed or cruise speed."""

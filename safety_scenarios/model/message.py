@@ -58,10 +58,11 @@ class Message:
     :raises pydantic.ValidationError: they are something else
     """
 
-    __slots__ = ('_numbers', '_others', '_shape', '_type')
+    __slots__ = ('_numbers', '_others', '_shape', '_size', '_type')
     _numbers: bytes
     _others: tuple[Any, ...]
     _shape: Shape | None
+    _size: int
     _type: str
 
     def __new__(cls, *, type: str, data: Mapping[str, Any]) -> 'Message':
@@ -79,6 +80,7 @@ class Message:
         """Return one of what a shape holds."""
         made = object.__new__(cls)
         made._type, made._shape, made._numbers, made._others = type, shape, numbers, others
+        made._size = 0
         return made
 
     def model_copy(self, *, update: Mapping[str, Any]) -> 'Message':
@@ -137,7 +139,10 @@ class Message:
     @property
     def size(self) -> int:
         """About how many bytes of memory it takes."""
-        return _MESSAGE + len(self._numbers) + (size(self._others) if self._others else 0)
+        if not self._size:  # asked for each time the same message is published
+            self._size = _MESSAGE + len(self._numbers) + (
+                size(self._others) if self._others else 0)
+        return self._size
 
     def at(self, path: str) -> Any:
         """
