@@ -17,6 +17,8 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
+import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Protocol, TextIO
@@ -101,7 +103,26 @@ def files_of(settings: RunSettings, folder: Path,
     :param definition: knows the text of the .msg files that are installed
     :raises MissingDependencyError: recordings without the extra mcap
     """
-    return TrialFiles(folder, trace_writer(settings), Journal, _recording(settings, definition))
+    return TrialFiles(folder, trace_writer(settings), journal_writer(settings),
+                      _recording(settings, definition))
+
+
+def journal_writer(settings: RunSettings) -> Callable[[Path, Trial], Journal]:
+    """Return what opens a trial's journal."""
+    return partial(Journal, campaign=terms_of(settings))
+
+
+def terms_of(settings: RunSettings) -> str:
+    """
+    Return the SHA-256 of the settings that decide how many trials there are, and how they count.
+
+    Every journal holds it, so that none of them can be changed in ``settings.json`` alone.
+    """
+    rule = settings.sequential
+    terms = {'gate': settings.gate, 'seed': settings.seed, 'trials': settings.trials,
+             'warmup': settings.warmup, 'link': settings.link,
+             'sprt': [rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta]}
+    return hashlib.sha256(json.dumps(terms).encode()).hexdigest()
 
 
 def trace_writer(settings: RunSettings) -> WriteTrace:

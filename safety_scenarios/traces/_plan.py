@@ -16,16 +16,19 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+import hashlib
 from typing import Any
 
 from pydantic import ValidationError
 
-from safety_scenarios.errors import InputError, UnfitPlanError
+from safety_scenarios.errors import InputError, TraceError, UnfitPlanError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
+from safety_scenarios.traces._exact import to_text
 
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
@@ -41,6 +44,40 @@ def plan_to_data(trial: Trial) -> dict[str, Any]:
     origin = trial.scenario.origin
     data['scenario']['origin'] = None if origin is None else origin.model_dump()
     return data
+
+
+def entry_of(data: Mapping[str, Any]) -> PlannedTrial:
+    """
+    Return what the plan of a campaign says of a trial, whose own plan is given as plain data.
+
+    :raises TraceError: it is no plan of a trial
+    """
+    try:
+        origin = data['scenario']['origin']
+        return PlannedTrial(
+            trial_id=data['trial_id'], scenario_id=data['scenario']['id'], index=data['index'],
+            seed=data['seed'], controller=data['controller'],
+            scenario_sha256=None if origin is None else origin['sha256'],
+            sha256=hashlib.sha256(to_text(data).encode()).hexdigest())
+    except (KeyError, TypeError, ValidationError) as error:
+        raise TraceError(f'the plan of the trial cannot be read: {type(error).__name__}: '
+                         f'{error!s:.300}') from None
+
+
+def refuse_unplanned(data: Mapping[str, Any], planned: PlannedTrial) -> None:
+    """
+    Refuse the record of another trial than the one that was planned.
+
+    :param planned: without a hash only its other entries are compared
+    :raises TraceError: says what is another
+    """
+    found = entry_of(data)
+    unlike = planned.unlike(found)
+    if not unlike and planned.sha256 and found.sha256 != planned.sha256:
+        unlike = (f'got another plan (SHA-256 {found.sha256[:12]}), expected {planned.sha256[:12]}'
+                  f' as in settings.json')
+    if unlike:
+        raise TraceError(f'the record is not that of the planned trial: {unlike}')
 
 
 def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
