@@ -30,7 +30,7 @@ from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import Trial
-from safety_scenarios.traces.journal import planned_entry
+from safety_scenarios.traces.journal import planned_entries
 
 _PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
              'mcap')
@@ -57,7 +57,7 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
         'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
                        'sha256': scenario.origin.sha256}
                       for scenario in scenarios if scenario.origin],
-        'plan': [planned_entry(trial).model_dump() for trial in trials]}
+        'plan': [entry.model_dump() for entry in planned_entries(trials)]}
 
 
 def _controller(controller: ControllerSpec) -> dict[str, Any]:

@@ -22,7 +22,7 @@ judge said. A journal without its last line belongs to a trial that never ended.
 are written by those names, as Python's ``json`` reads them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 import json
 from operator import attrgetter
 import os
@@ -41,6 +41,7 @@ from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.traces._exact import from_text, to_text
 from safety_scenarios.traces._plan import (
     Change,
+    entries_of,
     entry_of,
     plan_from_data,
     plan_to_data,
@@ -199,9 +200,9 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     return TrialRecord(trial=trial, events=tuple(events))
 
 
-def planned_entry(trial: Trial) -> PlannedTrial:
-    """Return what the plan of a campaign says of a trial."""
-    return entry_of(plan_to_data(trial))
+def planned_entries(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
+    """Yield what the plan of a campaign says of each of its trials."""
+    return entries_of(trials)
 
 
 def entry_in(path: Path) -> PlannedTrial | None:
