@@ -33,8 +33,8 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.motion_interfaces import may_move
+from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.preflight import PreflightRow, UNDECLARED
 from safety_scenarios.model.robot_interfaces import has_header, stamp_of, stamped
 from safety_scenarios.model.settings import ControllerSettings

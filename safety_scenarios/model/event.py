@@ -80,8 +80,8 @@ class Event(Slotted):
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
-    kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'feedback', 'state', 'response', 'say',
-                  'tool_call', 'tool_result', 'clock', 'lost', 'fault']
+    kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'feedback', 'state',
+                  'response', 'say', 'tool_call', 'tool_result', 'clock', 'lost', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps
