@@ -245,8 +245,9 @@ class RosLink(Link):
             self._alarmed = reason is not None
         if now_ns - self._wiring_ns > _WIRING_NS:
             self._wiring_ns = now_ns
-            for event in self.overlooked():
-                self._inbox.put(event)
+            if self._endpoints.wiring.has_changed():
+                for event in self.overlooked():
+                    self._inbox.put(event)
         return reason
 
     def _now(self, header_ns: int | None = None) -> tuple[int, Stamps]:
