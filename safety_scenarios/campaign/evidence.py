@@ -30,6 +30,7 @@ from safety_scenarios.campaign.files import journal_path, trace_path
 from safety_scenarios.campaign.folder import MANIFEST, SETTINGS, TRIALS
 from safety_scenarios.campaign.reading import Settings, settings_of
 from safety_scenarios.campaign.verify import verify
+from safety_scenarios.engine.plan import file_name
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.result import TrialResult
@@ -163,8 +164,8 @@ def _derived(folder: Path, settings: Settings, lines: Sequence[Line]) -> \
         for index in range(-settings.run.warmup, settings.run.trials):
             found = known.get((name, index))
             plan.append(PlannedTrial(
-                trial_id=found.trial_id if found else f'{name} (index {index})', scenario_id=name,
-                index=index, seed=found.seed if found else 0,
+                trial_id=found.trial_id if found else f'{file_name(name)}.{index}',
+                scenario_id=name, index=index, seed=found.seed if found else 0,
                 controller=settings.controller.label,
                 scenario_sha256=settings.scenarios.get(name)))
     return tuple(plan)
@@ -183,6 +184,10 @@ def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[F
         if settings.plan is not None and not trial.sha256:
             yield Flaw(SETTINGS, f'plan: got {trial.trial_id} without the SHA-256 of its plan, '
                                  f'expected one', trial.trial_id)
+        if trial.controller != settings.controller.label:
+            yield Flaw(SETTINGS, f'plan: {trial.trial_id}: got controller {trial.controller}, '
+                                 f'expected {settings.controller.label} as the controller of the '
+                                 f'campaign is called', trial.trial_id)
         ids.add(trial.trial_id)
         indices.setdefault(trial.scenario_id, []).append(trial.index)
     expected = list(range(-settings.run.warmup, settings.run.trials))

@@ -241,7 +241,7 @@ class _Judging:
         :raises TraceError: it does not, or is damaged
         """
         campaign = '' if self._evidence.settings.plan is None \
-            else terms_of(self._evidence.settings.run)
+            else terms_of(self._evidence.settings.run, self._evidence.settings.version)
         record = read_journal(self._folder / journal_path(planned.trial_id), registry.resolve,
                               change, planned=planned, campaign=campaign)
         if self._source == 'journal':

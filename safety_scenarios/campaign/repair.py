@@ -56,7 +56,8 @@ def repair(folder: Path, *, without_plan: bool = False) -> tuple[Rejudging, Sequ
     settings, done = settings_of(folder), list[str]()
     _refuse_changed(folder)
     files = TrialFiles(folder, trace_writer(settings.run),
-                       journal_writer(settings.run) if settings.plan is not None else Journal)
+                       Journal if settings.plan is None else
+                       journal_writer(settings.run, settings.version))
     with closing(RunFolder(files, resume=True)) as out:
         _cut_half_line(folder, done)
         evidence = evidence_of(folder, without_plan=True, has_ended=False)

@@ -17,13 +17,16 @@
 
 from collections.abc import Iterable
 
+from pydantic import Field
+
 from safety_scenarios.model.noun import Noun
 
 
 class PlannedTrial(Noun):
     """One entry of the plan in ``settings.json``."""
 
-    trial_id: str
+    trial_id: str = Field(pattern=r'^[^/\x00]+$')
+    """A part of a file's name, and no path."""
     scenario_id: str
     index: int
     """Negative for warm-up."""

@@ -344,6 +344,29 @@ def sequential_test_that_was_not_asked_for(folder):
     return 'the record is of a campaign with other terms'
 
 
+def renamed_controller(folder):
+    folder.set(controller=folder.settings['controller'] | {'label': 'certified'})
+    return f'{SETTINGS}: plan: {folder.lines[0]["trial_id"]}: got controller '
+
+
+def trace_of_another_version(folder):
+    """Claim that another version has written the traces, which then may be different."""
+    folder.set(versions=folder.settings['versions'] | {'safety_scenarios': '0.0.1'})
+    trace_of_a_pass_changed(folder)
+    return 'the record is of a campaign with other terms'
+
+
+def plan_that_leads_elsewhere(folder):
+    plan = folder.settings['plan']
+    folder.set(plan=[plan[0] | {'trial_id': '../../elsewhere'}, *plan[1:]])
+    return f'{SETTINGS}: cannot be read'
+
+
+def manifest_that_is_none(folder):
+    (folder.path / MANIFEST).write_text('[]')
+    return MANIFEST
+
+
 def truncated_journal(folder):
     good = folder.first('PASS')
     folder.rewrite(good, lambda lines: [*lines[:-2], ''])
@@ -410,7 +433,8 @@ ON_LATE = (
     trace_of_a_pass_changed, result_without_its_record, added_trial, empty_plan, empty_campaign,
     plan_without_its_fails, plan_taken_out, plan_without_hashes, plan_with_one_trial_twice,
     fewer_trials_everywhere, laxer_gate, sequential_test_that_was_not_asked_for,
-    truncated_journal, cut_in_the_middle_of_a_line, events_taken_out, something_after_the_end,
+    renamed_controller, trace_of_another_version, truncated_journal,
+    cut_in_the_middle_of_a_line, events_taken_out, something_after_the_end,
     unfinished_record, better_summary, worse_summary, line_that_is_none)
 ON_REFERENCE = (
     copied_pass, copied_line, no_trial_at_all, removed_finding, other_words_without_source,
@@ -496,6 +520,21 @@ def test_repair_hides_nothing(runs, tamper, tmp_path, capsys):
     expected = 0 if tamper is worse_summary else 3
     assert main(['repair', str(path)]) == expected, capsys.readouterr()
     assert main(['evaluate', str(path)]) == expected, capsys.readouterr()
+
+
+def test_a_plan_cannot_lead_out_of_the_folder(runs, hashing, tmp_path, capsys):
+    path = tmp_path / 'run'
+    place = tampered(runs, 'rule_based', plan_that_leads_elsewhere, hashing, path)
+    for command in ('evaluate', 'repair'):
+        assert main([command, str(path)]) in (2, 3)
+        assert place in capsys.readouterr().err
+
+
+def test_a_manifest_that_is_none_is_named(runs, tmp_path, capsys):
+    path = tmp_path / 'run'
+    place = tampered(runs, 'rule_based', manifest_that_is_none, lambda path: None, path)
+    assert main(['evaluate', str(path)]) == 3
+    assert f'error: {place}: cannot be read' in capsys.readouterr().err
 
 
 def test_a_changed_folder_is_not_repaired(runs, tmp_path, capsys):
