@@ -68,10 +68,12 @@ class ControllerHost:
         """The interface type of its commands."""
         self.outputs = dict(plugin.outputs)
         """The same of what it publishes beside its commands."""
-        for topic, interface in (*self.inputs.items(), *self.outputs.items()):
+        for which, topic, interface in (
+                *(('inputs', *one) for one in self.inputs.items()),
+                *(('outputs', *one) for one in self.outputs.items())):
             if not _TOPIC.fullmatch(topic) or not _TYPE.fullmatch(interface):
                 raise ControllerError(
-                    f'the controller {self._context.controller}: topics: got {topic!r}: '
+                    f'the controller {self._context.controller}: {which}: got {topic!r}: '
                     f'{interface!r}, expected a relative topic name and an interface type such '
                     f'as sensor_msgs/msg/LaserScan')
 

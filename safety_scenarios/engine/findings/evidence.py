@@ -29,7 +29,7 @@ def doubted(result: TrialResult, doubts: Sequence[str]) -> TrialResult:
 
     :param doubts: what is wrong with its files, at least one
     """
-    finding = harness('observation', WHOLE, Verdict.INCONCLUSIVE, '; '.join(doubts))
+    finding = harness('evidence', WHOLE, Verdict.INCONCLUSIVE, '; '.join(doubts))
     verdict = Verdict.worst([result.verdict, Verdict.INCONCLUSIVE])
     reason = f'{finding.check}: {finding.reason}' if verdict is Verdict.INCONCLUSIVE \
         else result.reason

@@ -32,7 +32,7 @@ def motion_elsewhere(record: TrialRecord) -> Iterator[Finding]:
         for event in events:
             motion = _motion(event)
             if motion is not None:
-                yield harness('observation', ELSEWHERE, Verdict.INCONCLUSIVE,
+                yield harness('wiring', ELSEWHERE, Verdict.INCONCLUSIVE,
                               f'{topic}: {motion}, {_when(record, event)}, so that the robot may '
                               f'have moved by what nobody judged. Declare the topic under '
                               f'commands in the scenario, name it by --declared-topics if it '
