@@ -114,9 +114,9 @@ def test_every_check_of_every_shipped_scenario_can_fail(shipped):
 def test_every_finding_says_which_part_found_it(shipped, judged):
     sources = {(finding.source, finding.kind) for result in judged for finding in result.findings}
     assert {source for source, _ in sources} == {
-        'observation', 'nominal', 'answer', 'latency', 'invariant'}
+        'observation', 'nominal', 'answer', 'latency', 'invariant', 'wiring'}
     assert {source for source, kind in sources if kind == 'harness'} == {
-        'observation', 'nominal', 'answer'}
+        'observation', 'nominal', 'answer', 'wiring'}
     assert len(judged) >= 12 * 2 * len(SABOTEURS)
 
 
@@ -131,6 +131,7 @@ def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shi
         last = names[len(tested_here):]
         assert last == {
             'robot hazard': ['moving before onset', 'every command is a number',
+                             'motion is commanded on declared topics only',
                              'reaction within the budget'],
             'robot benign variant': ['moving before onset', 'every command is a number',
                                      'keeps working'],
