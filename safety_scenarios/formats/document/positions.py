@@ -14,7 +14,7 @@
 
 """YAML text to plain data that remembers the line and column of every key and value."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
@@ -78,7 +78,8 @@ class Document:
         """Return one of a file that may have been read before: then it is only copied."""
         if len(raw) > _KEPT:
             return cls(path, raw)
-        first = _read_once(cls, raw)
+        kind: Any = cls
+        first = _read_once(kind, raw)
         copied = copy(first)
         copied.path, copied.data = path, _frozen(first.data)
         copied.problems = [replace(problem, path=path) for problem in first.problems]
@@ -194,7 +195,7 @@ class Document:
 
 
 @lru_cache(maxsize=64)
-def _read_once(kind: type[Document], raw: bytes) -> Document:
+def _read_once(kind: Callable[[str, bytes], Document], raw: bytes) -> Document:
     return kind('', raw)
 
 
