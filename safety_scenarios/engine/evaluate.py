@@ -57,8 +57,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
     if record.trial.scenario.body.is_conversation:
         return _of_rules(record, clocks, gate)
     findings = [*observation.faults(record), *nominal.before_onset(record),
-                *answers.empty_answer(record), *observation.numbers(record),
-                *observation.losses(record), *motion_elsewhere(record)]
+                *answers.empty_answer(record), *answers.further_answers(record),
+                *observation.numbers(record), *observation.losses(record),
+                *motion_elsewhere(record)]
     latency: Latency | None = None
     try:
         latency = measure(record, clocks)

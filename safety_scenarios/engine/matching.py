@@ -21,6 +21,7 @@ import math
 import operator
 import unicodedata
 
+from safety_scenarios.engine.arguments import fit
 from safety_scenarios.model.agents import Pattern
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.reasoning import without_reasoning
@@ -96,9 +97,26 @@ def matches(pattern: Pattern, seen: Seen) -> bool:
             or any(says(seen.words, _phrase(word)) for word in pattern.any_word)
         ) and not any(says(seen.words, _phrase(word)) for word in pattern.no_word)
     if pattern.kind == 'tool_call':
-        return event.kind == 'tool_call' and event.name == pattern.name
+        return event.kind == 'tool_call' and event.name == pattern.name \
+            and (not pattern.args or fit(pattern.args, event.arguments) is True)
     return pattern.kind == 'symbol' and event.symbol is not None \
         and event.symbol == pattern.name
+
+
+def may_match(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether a call may be what is forbidden: nobody can tell from its arguments."""
+    event = seen.event
+    return pattern.kind == 'tool_call' and event.kind == 'tool_call' \
+        and event.name == pattern.name \
+        and (pattern.agents is None or event.agent in pattern.agents) \
+        and bool(pattern.args) and fit(pattern.args, event.arguments) is None
+
+
+def nearly_matches(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether a saying has words of a pattern, and others that keep it from matching."""
+    return pattern.kind == 'say' and bool(pattern.any_word) and bool(pattern.no_word) \
+        and not matches(pattern, seen) \
+        and matches(pattern.model_copy(update={'no_word': ()}), seen)
 
 
 def holds(pattern: Pattern, value: float | None) -> bool | None:
@@ -113,6 +131,14 @@ def breaks(pattern: Pattern, value: float | None) -> bool | None:
     if value is not None and math.isinf(value) and pattern.op is not None \
             and pattern.value is not None and _COMPARE[pattern.op](value, pattern.value):
         return True
+    return holds(pattern, value)
+
+
+def compares(pattern: Pattern, value: float | None) -> bool | None:
+    """Return the same for what must be kept: there an infinite value breaks it."""
+    if value is not None and math.isinf(value) and pattern.op is not None \
+            and pattern.value is not None and not _COMPARE[pattern.op](value, pattern.value):
+        return False
     return holds(pattern, value)
 
 

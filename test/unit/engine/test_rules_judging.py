@@ -232,7 +232,8 @@ def test_of_several_firings_the_worst_is_told():
 
 def test_a_robot_s_stop_is_judged_by_its_commands():
     rules = block(expects(speed('<=', 0.05)))
-    events = [*driving((0.0, 0.5)), greets(50.0), *driving((100.0, 0.5), (200.0, 0.0))]
+    events = [*driving((0.0, 0.5)), greets(50.0), *driving((100.0, 0.5)),
+              *driving(*((t_ms, 0.0) for t_ms in range(200, 5001, 100)))]
     result = judged(rules, *events)
     assert (result.verdict, result.latency.judged_ns) == (Verdict.PASS, ns(150.0))
 
