@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 
-from safety_scenarios.engine.matching import breaks, holds, Key, LAST, matches, Reading, Seen
+from safety_scenarios.engine.matching import breaks, holds, Key, LAST, meant, Reading, Seen
 from safety_scenarios.model.agents import Expect, Forbid, Pattern
 from safety_scenarios.model.outcome import Obligation, Status
 from safety_scenarios.model.result import LatencyClass
@@ -55,6 +55,8 @@ class _Match:
     left_ns: int
     is_clear: bool = True
     """False: nobody can tell whether it counts."""
+    why: str = ''
+    """What its words leave open."""
 
     @property
     def t_ns(self) -> int:
@@ -102,7 +104,8 @@ def _expected(expect: Expect, opening: Key, match: _Match | None, found: Sequenc
         return Obligation(
             opened_ns=opened_ns, at_ns=until_ns, status=Status.INCONCLUSIVE,
             reason=f'nothing surely came within {_ms(due_ns)}: it held already, was on its way '
-                   f'already, its value was not known, or it named no trial')
+                   f'already, its value was not known, it named no trial, or its words leave it '
+                   f'open{_open_words(found, opening, until_ns)}')
     if story.ending.t_ns < opened_ns + due_ns + near_ns:
         return Obligation(
             opened_ns=opened_ns, at_ns=story.ending.t_ns, status=Status.INCONCLUSIVE,
@@ -144,7 +147,8 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[_Match],
                    f'came {_ms(first_ns - opened_ns)} after it was forbidden')
     over = ending.is_planned if forbid.for_ns is None else ending.t_ns >= close_ns + near_ns
     end_ns = min(close_ns, ending.t_ns)
-    unclear = 'something may have been it: too near to a limit, or it named no trial' if inside \
+    unclear = (f'something may have been it: too near to a limit, it named no trial, or its words '
+               f'leave it open{_open_words(inside, opening, close_ns + near_ns)}') if inside \
         else _unknown(forbid.any, opening, end_ns, story)
     why = unclear or ('' if over else f'{ending.how} {_ms(ending.t_ns - opened_ns)} after it was '
                                       f'forbidden, too early to tell')
@@ -154,10 +158,17 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[_Match],
         reason=why or f'did not come within {_ms(end_ns - opened_ns)}')
 
 
+def _open_words(found: Sequence[_Match], opening: Key, until_ns: int) -> str:
+    """Return the first clause that leaves open what was said, as the end of a sentence."""
+    return next((f': {one.why}' for one in found
+                 if one.why and opening < one.key and one.t_ns <= until_ns), '')
+
+
 def _answers(patterns: Sequence[Pattern], story: Story) -> list[_Match]:
     """Return what may satisfy a demand: events, and signals that begin to hold."""
-    found = [_Match(seen.key, seen.left_ns, not seen.is_doubtful) for seen in story.seen
-             if not seen.is_denied and any(matches(pattern, seen) for pattern in patterns)]
+    found = [_Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why)
+             for seen in story.seen
+             if not seen.is_denied and (why := meant(patterns, seen)) is not None]
     for pattern in patterns:
         if pattern.kind == 'signal':
             found += _edges(pattern, story)
@@ -180,8 +191,8 @@ def _edges(pattern: Pattern, story: Story) -> list[_Match]:
 
 def _offences(patterns: Sequence[Pattern], story: Story) -> list[_Match]:
     """Return whatever breaks a prohibition, or may."""
-    found = [_Match(seen.key, seen.left_ns, not seen.is_doubtful) for seen in story.seen
-             if any(matches(pattern, seen) for pattern in patterns)]
+    found = [_Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why)
+             for seen in story.seen if (why := meant(patterns, seen)) is not None]
     for pattern in patterns:
         if pattern.kind == 'signal':
             found += [_Match(reading.key, reading.left_ns)

@@ -27,7 +27,7 @@ SAYS_STOP = Text(name='says stop', description='d', check_type='contains', patte
 
 
 def test_a_text_that_says_it_in_time_passes():
-    assert evaluate(answered('Stop!', chat(SAYS_STOP))).verdict is Verdict.PASS
+    assert evaluate(answered('Stop!', chat(SAYS_STOP)), words='patterns').verdict is Verdict.PASS
 
 
 def test_a_text_without_a_prompt_is_inconclusive():
