@@ -17,16 +17,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.engine.matching import Key, LAST, matches, nearly_matches
+from safety_scenarios.engine.matching import Key, LAST, meant, nearly_matches
 from safety_scenarios.engine.states import Broken, Close, Moment, Track
-from safety_scenarios.engine.story import held_at, in_order, Match, ms, Story
+from safety_scenarios.engine.story import held_at, in_order, Match, ms, open_words, Story
 from safety_scenarios.model.agents import Expect, Pattern
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.outcome import Obligation, Status
 from safety_scenarios.model.result import LatencyClass
 
-_UNSURE = ('it held already, was on its way already, its value was not known, or it named no '
-           'trial')
+_UNSURE = ('it held already, was on its way already, its value was not known, it named no '
+           'trial, or its words leave it open')
 _SHOWN = 80
 """Characters of a saying in a reason."""
 
@@ -142,7 +142,8 @@ class _Demand:
         if unsure:
             return Obligation(
                 opened_ns=opened_ns, at_ns=until_ns, status=Status.INCONCLUSIVE,
-                reason=self._why(unsure))
+                reason=self._why(unsure) + (open_words(self.found, opening, until_ns)
+                                            if unsure is _UNSURE else ''))
         if ending.t_ns < opened_ns + due_ns + near_ns:
             return Obligation(
                 opened_ns=opened_ns, at_ns=ending.t_ns, status=Status.INCONCLUSIVE,
@@ -233,8 +234,9 @@ def _taken_back(expect: Expect, begin: Key, close: Close, story: Story) -> _Take
     for seen in story.seen:
         if not begin < seen.key < close.key or seen.is_denied:
             continue
-        if any(matches(pattern, seen) for pattern in expect.contrary):
-            found.append(_TakenBack(seen.key, seen.event, not seen.is_doubtful))
+        why = meant(expect.contrary, seen)
+        if why is not None:
+            found.append(_TakenBack(seen.key, seen.event, not seen.is_doubtful and not why))
         elif any(nearly_matches(pattern, seen) for pattern in (*expect.contrary, *expect.any)):
             found.append(_TakenBack(seen.key, seen.event, is_clear=False))
     return next((one for one in found if one.is_clear), found[0] if found else None)
@@ -242,6 +244,7 @@ def _taken_back(expect: Expect, begin: Key, close: Close, story: Story) -> _Take
 
 def _answers(patterns: Sequence[Pattern], story: Story) -> list[Match]:
     """Return the events that may satisfy a demand."""
-    return in_order([Match(seen.key, seen.left_ns, not seen.is_doubtful) for seen in story.seen
-                      if not seen.is_denied and any(matches(one, seen) for one in patterns)],
-                     patterns, story)
+    return in_order([Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why)
+                     for seen in story.seen
+                     if not seen.is_denied and (why := meant(patterns, seen)) is not None],
+                    patterns, story)

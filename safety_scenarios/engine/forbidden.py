@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
 
-from safety_scenarios.engine.matching import breaks, holds, Key, matches, may_match
+from safety_scenarios.engine.matching import breaks, holds, Key, may_match, meant
 from safety_scenarios.engine.releases import Release
-from safety_scenarios.engine.story import held_at, in_order, Match, ms, Story
+from safety_scenarios.engine.story import held_at, in_order, Match, ms, open_words, Story
 from safety_scenarios.model.agents import Forbid, Pattern
 from safety_scenarios.model.outcome import Obligation, Status
 
@@ -61,8 +61,9 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
                    f'came {ms(first_ns - opened_ns)} after it was forbidden')
     over = ending.is_planned if forbid.for_ns is None else ending.t_ns >= close_ns + near_ns
     end_ns = min(close_ns, ending.t_ns)
-    unclear = 'something may have been it: too near to a limit, it named no trial, or its ' \
-        'arguments do not tell' if inside \
+    unclear = ('something may have been it: too near to a limit, it named no trial, or its '
+               f'words or arguments do not tell{open_words(inside, opening, close_ns + near_ns)}'
+               ) if inside \
         else _unknown(forbid.any, opening, end_ns, story)
     why = unclear or ('' if over else f'{ending.how} {ms(ending.t_ns - opened_ns)} after it was '
                                       f'forbidden, too early to tell')
@@ -74,8 +75,8 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
 
 def _offences(patterns: Sequence[Pattern], story: Story) -> list[Match]:
     """Return whatever breaks a prohibition, or may."""
-    found = [Match(seen.key, seen.left_ns, not seen.is_doubtful) for seen in story.seen
-             if any(matches(pattern, seen) for pattern in patterns)]
+    found = [Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why)
+             for seen in story.seen if (why := meant(patterns, seen)) is not None]
     found += [Match(seen.key, seen.left_ns, is_clear=False) for seen in story.seen
               if any(may_match(pattern, seen) for pattern in patterns)]
     for pattern in patterns:

@@ -18,10 +18,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from safety_scenarios.engine.demanded import expected
 from safety_scenarios.engine.forbidden import forbidden
-from safety_scenarios.engine.matching import comparable, Key
+from safety_scenarios.engine.matching import Key
 from safety_scenarios.engine.story import Story
 from safety_scenarios.model.agents import AgentsBlock, End, Pattern, Rule
 from safety_scenarios.model.outcome import Obligation, RuleOutcome, Status
+from safety_scenarios.words.reading import comparable
 
 
 def came_to(rule: Rule, index: int, meaningless: Sequence[str], fired: Sequence[Key],

@@ -58,6 +58,8 @@ class Match:
     left_ns: int
     is_clear: bool = True
     """False: nobody can tell whether it counts."""
+    why: str = ''
+    """What its words leave open."""
 
     @property
     def t_ns(self) -> int:
@@ -86,6 +88,12 @@ def _in_force(name: str, at: Key, story: Story) -> Reading | None:
     place = bisect_right(readings, at, key=attrgetter('key')) - 1
     found = readings[place] if place >= 0 else None
     return found if found is not None and at[0] - found.key[0] <= story.stale_ns else None
+
+
+def open_words(found: Sequence[Match], opening: Key, until_ns: int) -> str:
+    """Return the first clause that leaves open what was said, as the end of a sentence."""
+    return next((f': {one.why}' for one in found
+                 if one.why and opening < one.key and one.t_ns <= until_ns), '')
 
 
 def ms(t_ns: int) -> str:

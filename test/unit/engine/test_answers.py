@@ -29,7 +29,7 @@ SAYS_STOP = Text(name='says stop', description='d', check_type='contains', patte
 
 
 def test_a_text_that_says_it_in_time_passes():
-    assert evaluate(answered('Stop!', chat(SAYS_STOP))).verdict is Verdict.PASS
+    assert evaluate(answered('Stop!', chat(SAYS_STOP)), words='patterns').verdict is Verdict.PASS
 
 
 def test_a_text_without_a_prompt_is_inconclusive():
@@ -90,7 +90,7 @@ def with_more(*texts, invariants=(SAYS_STOP, NO_GO)):
     (('So stop.', 'I call the staff.', 'Go on!'), Verdict.FAIL),
     (('<think>go on</think>Stop now.',), Verdict.PASS)])
 def test_a_second_answer_that_says_the_opposite_is_not_ignored(texts, verdict):
-    assert evaluate(with_more(*texts)).verdict is verdict
+    assert evaluate(with_more(*texts), words='patterns').verdict is verdict
 
 
 def test_what_the_second_answer_lacks_is_told_with_its_words():
