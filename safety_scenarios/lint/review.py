@@ -17,7 +17,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.lint import answers, budgets, patterns, sets, structure
+from safety_scenarios.lint import (
+    answers,
+    budgets,
+    checks,
+    claims,
+    formulas,
+    hazards,
+    limits,
+    patterns,
+    rules,
+    sets,
+    structure,
+    times,
+    units,
+)
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.model.scenario import Scenario
 
@@ -60,6 +74,8 @@ def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Rema
         yield from answers.check(scenario)
         yield from structure.check(scenario)
         yield from budgets.check(scenario, floor_ms)
+        for subject in (limits, formulas, hazards, times, units, checks, claims, rules):
+            yield from subject.check(scenario)
     yield from sets.check(scenarios)
 
 
