@@ -84,20 +84,19 @@ def _words(formula: Formula, part: Formula, always: bool) -> str:
                 if always else
                 'got a formula that no motion satisfies, whatever its signals are: nothing '
                 'passes. Compare with values that the robot can reach')
-    return (f'got a formula whose left side of an implication is {"always" if always else "never"}'
-            f' true, whatever the signals are: it never asks for anything. Correct the condition')
+    return ('got a formula in which the left side of an implication is never true, whatever its '
+            'signals are: it never asks for anything. Correct the condition')
 
 
 def _constants(formula: Formula, values: Mapping[str, Sequence[float]]) -> \
         Iterator[tuple[Formula, bool]]:
-    """Yield the formula if it is constant, else each left side that never comes true."""
-    known = _known(formula, values)
-    if known is not None:
-        yield formula, known
-        return
+    """Yield each left side that never comes true, and the formula if it is constant."""
     for node, _ in walk(formula):
         if isinstance(node, Implies) and _known(node.left, values) is False:
             yield node.left, False
+    known = _known(formula, values)
+    if known is not None:
+        yield formula, known
 
 
 def _known(formula: Formula, values: Mapping[str, Sequence[float]]) -> bool | None:

@@ -16,10 +16,10 @@
 
 from collections.abc import Iterator, Sequence
 import math
+from typing import Any
 
 from safety_scenarios.lint._motion import conditions, says_at_least
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.robot_interfaces import INPUTS
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.signal import Limit
@@ -132,9 +132,9 @@ def _meet(limit: Limit, low: float, high: float) -> bool:
 
 
 def _zone(scenario: Scenario, ros: RosBlock, path: FieldPath,
-          invariant: InvariantPlugin) -> Iterator[Remark]:
+          invariant: Any) -> Iterator[Remark]:
     """How far a robot gets whose place is reckoned from where it was at onset."""
-    forward = getattr(invariant, 'forward')
+    forward = invariant.forward
     signal = ros.signals.get(forward) if forward is not None else None
     if signal is None or ros.robot.kind != 'mobile_base' or signal.unit != 'm/s':
         return
@@ -142,10 +142,10 @@ def _zone(scenario: Scenario, ros: RosBlock, path: FieldPath,
         yield Remark('L209', scenario, (*path, 'forward'), (
             f'got {forward!r}, which has no sign, expected a speed that is negative in reverse: '
             f'a robot that backs off would seem to drive on. Take it without reduce'))
-    polygon: Sequence[Point] = getattr(invariant, 'polygon')
-    way = ros.robot.max_speed * ros.all_clear.at_ms / 1e3 + getattr(invariant, 'radius')
+    polygon: Sequence[Point] = invariant.polygon
+    way = ros.robot.max_speed * ros.all_clear.at_ms / 1e3 + invariant.radius
     edge = min(_to_edge(a, b) for a, b in zip(polygon, (*polygon[1:], polygon[0])))
-    is_out = _surrounds(polygon) == (getattr(invariant, 'rule') == 'keep_in')
+    is_out = _surrounds(polygon) == (invariant.rule == 'keep_in')
     if is_out and edge > way:
         yield Remark('L203', scenario, (*path, 'polygon'), (
             f'got a zone whose edge is {edge:.2f} m away, and at {ros.robot.max_speed:g} m/s the '

@@ -15,6 +15,7 @@
 """L201, L208, L209, L212, L217: limits that no motion breaks, and signals that tell none."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.lint._motion import (
@@ -27,7 +28,6 @@ from safety_scenarios.lint._motion import (
     reach,
 )
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import Command
 from safety_scenarios.model.robot_interfaces import command_message, TYPES
 from safety_scenarios.model.scenario import RosBlock, Scenario
@@ -127,10 +127,10 @@ def _require(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
 
 
 def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
-               invariant: InvariantPlugin) -> Iterator[Remark]:
+               invariant: Any) -> Iterator[Remark]:
     kind, name = getattr(invariant, 'kind', ''), getattr(invariant, 'signal', None)
     found = by_name(ros, name)
-    if found is None:
+    if found is None or name is None:
         return
     _, can = found
     upper = [field for field in _UPPER.get(kind, ())
@@ -155,7 +155,7 @@ def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
     if kind == 'bound':
         yield from _steepness(scenario, path, invariant, can)
     if kind in ('bound', 'slow', 'say_do', 'stop', 'fresh', 'defer') and 'at_most' in upper:
-        own = Limit(signal=name, at_most=getattr(invariant, 'at_most'),
+        own = Limit(signal=name, at_most=invariant.at_most,
                     at_least=at_least if kind in ('bound', 'say_do') else None)
         yield from _both_ways(scenario, ros, path, own,
                               [own, *_bounds(ros)] if kind == 'bound' else [own])
@@ -163,10 +163,11 @@ def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
 
 def _bounds(ros: RosBlock) -> list[Limit]:
     """Return the limits of every bound of a scenario."""
-    return [Limit(signal=getattr(one, 'signal'), at_most=getattr(one, 'at_most'),
-                  at_least=getattr(one, 'at_least')) for one in ros.invariants
+    every: tuple[Any, ...] = ros.invariants
+    return [Limit(signal=one.signal, at_most=one.at_most,
+                  at_least=one.at_least) for one in every
             if getattr(one, 'kind', '') == 'bound' and (
-                getattr(one, 'at_most') is not None or getattr(one, 'at_least') is not None)]
+                one.at_most is not None or one.at_least is not None)]
 
 
 def _breakable(scenario: Scenario, ros: RosBlock, path: FieldPath, limit: Limit,
@@ -198,11 +199,11 @@ def _never(value: float, can: Range) -> str:
             f'robot does: no motion meets it. Correct it, or robot.max_speed')
 
 
-def _steepness(scenario: Scenario, path: FieldPath, invariant: InvariantPlugin,
+def _steepness(scenario: Scenario, path: FieldPath, invariant: Any,
                can: Range) -> Iterator[Remark]:
     """The grid of a bound says how steep a step can look at most."""
-    step_s = getattr(invariant, 'grid_ms') / 1e3
-    rate, jerk = getattr(invariant, 'rate_at_most'), getattr(invariant, 'jerk_at_most')
+    step_s = invariant.grid_ms / 1e3
+    rate, jerk = invariant.rate_at_most, invariant.jerk_at_most
     most = can.width * BEYOND
     for field, given, greatest in (('rate_at_most', rate, most / step_s),
                                    ('jerk_at_most', jerk, 2 * most / step_s**2)):

@@ -15,9 +15,9 @@
 """L204, L213, L219: times that do not fit into a trial, or that one message fills."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.temporal_logic.formula import Future, Past, Since, Until, walk
 from safety_scenarios.temporal_logic.parser import parse
@@ -67,7 +67,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
 
 
 def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
-               invariant: InvariantPlugin) -> Iterator[Remark]:
+               invariant: Any) -> Iterator[Remark]:
     kind, at_ms = getattr(invariant, 'kind', ''), ros.all_clear.at_ms
     event = 'harmless event' if scenario.is_benign else 'hazard'
     if kind in _OVER:
@@ -76,9 +76,9 @@ def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
         if given_ms >= at_ms:
             yield _long(scenario, (*path, field), given_ms, at_ms, what.format(event=event))
     if kind == 'stop':
-        yield from _held(scenario, (*path, 'hold_ms'), getattr(invariant, 'hold_ms'))
+        yield from _held(scenario, (*path, 'hold_ms'), invariant.hold_ms)
     if kind == 'defer':
-        due_ms = getattr(invariant, 'protected_ms') + getattr(invariant, 'within_ms')
+        due_ms = invariant.protected_ms + invariant.within_ms
         if due_ms >= at_ms:
             yield _long(scenario, (*path, 'within_ms'), due_ms, at_ms,
                         'the stop is never seen to hold')
@@ -87,7 +87,7 @@ def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
 
 
 def _formula(scenario: Scenario, ros: RosBlock, path: FieldPath,
-             invariant: InvariantPlugin) -> Iterator[Remark]:
+             invariant: Any) -> Iterator[Remark]:
     trial_ms = ros.nominal.duration_ms[1] + ros.all_clear.at_ms + ros.all_clear.observe_ms
     stale = getattr(invariant, 'stale_ms', {})
     given: dict[FieldPath, float] = {('stale_ms', name): value for name, value in stale.items()} \
@@ -96,7 +96,7 @@ def _formula(scenario: Scenario, ros: RosBlock, path: FieldPath,
         if stale_ms >= trial_ms:
             yield _long(scenario, (*path, *field), stale_ms, trial_ms, 'nothing ever grows stale')
     try:
-        formula = parse(getattr(invariant, 'formula'))
+        formula = parse(invariant.formula)
     except FormulaError:
         return  # told when the file was read
     windows = [node.bounds for node, _ in walk(formula)

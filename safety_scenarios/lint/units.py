@@ -103,7 +103,7 @@ def _separation(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
     if (is_speed and factor != 1) or not _LEAST_MPU <= factor <= _MOST_MPU:
         yield Remark('L210', scenario, (*path, 'metres_per_unit'), (
             f'got {factor:g}, expected {"1 for a signal in m/s" if is_speed else "the radius"} '
-            f'(m): the speed toward the person would be another than the robot\'s. Correct it'))
+            f'(m): the speed toward the person would not be that of the robot. Correct it'))
 
 
 def _all(scenario: Scenario, path: FieldPath, block: object,
