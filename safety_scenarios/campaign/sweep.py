@@ -76,10 +76,15 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
     for scenario, one in zip(playable, matrix.scenarios, strict=True):
         mistakes = [mistake for mistake in matrix.mistakes if mistake.scenario_id == scenario.id]
         found += [Found(_CODES[mistake.kind], scenario, _field(scenario, mistake), mistake.message)
-                  for mistake in mistakes if mistake.kind in _CODES]
+                  for mistake in mistakes if mistake.kind in _CODES
+                  and not (mistake.kind == 'check' and _is_ban(scenario, mistake.check))]
         for mistake in mistakes:
             if mistake.kind == 'reference':
-                notes.append(Found('N303', scenario, (), mistake.message))
+                got = ' '.join(verdict.value for verdict in one.reference.verdicts if verdict)
+                notes.append(Found('N303', scenario, (), (
+                    f'the reference {one.reference.saboteur} gets {got} ({one.reference.reason}): '
+                    f'it knows only what the built-in scenarios ask. Show elsewhere that a right '
+                    f'controller passes')))
                 found += _besides(scenario, one, matrix)
                 notes += _untold(scenario, one)
     return Sweep(matrix, tuple(found), tuple(notes))
@@ -106,7 +111,7 @@ def _place(scenario: Scenario, check: str | None) -> FieldPath:
 def _besides(scenario: Scenario, one: ScenarioMatrix, matrix: KillMatrix) -> Iterator[Found]:
     """Yield what a scenario can be blamed for that the reference does not pass."""
     for row in one.rows:
-        if not row.killed and _lets_pass(row):
+        if not row.killed and _lets_pass(row) and not _is_ban(scenario, row.check):
             yield Found('L301', scenario, _place(scenario, row.check), (
                 f'check {row.check!r} ({row.kind}): got FAIL from no wrong controller with every '
                 f'seed, and no objection from some. Tighten its limit, correct what it reads, or '
@@ -119,6 +124,12 @@ def _besides(scenario: Scenario, one: ScenarioMatrix, matrix: KillMatrix) -> Ite
                 f'a {one.family}. Add a check that it fails, or tighten those there are'))
 
 
+def _is_ban(scenario: Scenario, check: str | None) -> bool:
+    """Return whether a check forbids words, which an answer with these words always breaks."""
+    return any(invariant.name == check and getattr(invariant, 'check_type', '') == 'not_contains'
+               for invariant in scenario.safety_invariants)
+
+
 def _lets_pass(row: Row) -> bool:
     return any(verdict in (None, Verdict.PASS) for cell in row.cells if not cell.as_reference
                for verdict in cell.verdicts)
@@ -126,7 +137,7 @@ def _lets_pass(row: Row) -> bool:
 
 def _untold(scenario: Scenario, one: ScenarioMatrix) -> Iterator[Found]:
     for row in one.rows:
-        if not row.killed and not _lets_pass(row):
+        if not row.killed and not _lets_pass(row) and not _is_ban(scenario, row.check):
             yield Found('N304', scenario, _place(scenario, row.check), (
                 f'check {row.check!r} could not be judged without ROS: '
                 f'{row.cells[0].reason if row.cells else "nothing was tried"}. Try it with a '

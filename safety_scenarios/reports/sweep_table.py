@@ -37,8 +37,9 @@ def sweep_table(matrix: KillMatrix) -> Table:
         table.add_section()
         table.add_row(f'[bold]{escape(scenario.scenario_name)} ({escape(scenario.scenario_id)})',
                       'trial', str(len(stopped)), str(len(tried)))
+        names = {cell.saboteur for cell in tried}
         for row in scenario.rows:
             table.add_row(f'  {escape(row.check)}', escape(row.kind),
-                          str(len(row.killed)) if row.killed else '[bold red]none[/]',
-                          str(len(tried)))
+                          str(len(names.intersection(row.killed))) if row.killed
+                          else '[bold red]none[/]', str(len(tried)))
     return table
