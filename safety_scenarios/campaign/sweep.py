@@ -32,6 +32,9 @@ from safety_scenarios.model.settings import RunSettings
 
 FieldPath = tuple[str | int, ...]
 _CODES = {'check': 'L301', 'saboteur': 'L302', 'budget': 'L304', 'harness': 'L305'}
+_LONGEST_MS = 120_000.0
+_MOST_MESSAGES = 20_000
+"""Of one trial: what takes seconds to play some fifty times, and not hours."""
 _FIELDS: dict[str, FieldPath] = {'budget': ('latency_budget', 'critical_ms')}
 
 
@@ -40,7 +43,7 @@ class Found:
     """One thing that a run of the wrong controllers showed about a scenario."""
 
     code: str
-    """``L301`` to ``L305``, as in ``doc/lint.md``."""
+    """``L301`` to ``L306``, as in ``doc/lint.md``."""
     scenario: Scenario
     field: FieldPath
     message: str
@@ -64,15 +67,16 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
     built-in scenarios ask; a wrong controller that passes, and a check that never fails one, are
     told there too.
     """
-    notes, playable = list[Found](), list[Scenario]()
+    notes, found, playable = list[Found](), list[Found](), list[Scenario]()
     for scenario in scenarios:
-        try:
-            refuse_unrunnable([scenario], RunSettings(link='loopback'))
+        reason = _unplayable(scenario)
+        if reason is None:
             playable.append(scenario)
-        except InputError as error:
-            notes.append(Found('N302', scenario, (), f'not tried with wrong controllers: {error}'))
+        else:
+            found.append(Found('L306', scenario, (), (
+                f'not tried with wrong controllers: {reason}. Say in metadata.lint how else it '
+                f'was tried')))
     matrix = self_test(playable, in_simulated_time(), seeds=seeds)
-    found = list[Found]()
     for scenario, one in zip(playable, matrix.scenarios, strict=True):
         mistakes = [mistake for mistake in matrix.mistakes if mistake.scenario_id == scenario.id]
         found += [Found(_CODES[mistake.kind], scenario, _field(scenario, mistake), mistake.message)
@@ -88,6 +92,29 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
                 found += _besides(scenario, one, matrix)
                 notes += _untold(scenario, one)
     return Sweep(matrix, tuple(found), tuple(notes))
+
+
+def _unplayable(scenario: Scenario) -> str | None:
+    """Return why a scenario cannot be played here, or would take too long; None: it can."""
+    try:
+        refuse_unrunnable([scenario], RunSettings(link='loopback'))
+    except InputError as error:
+        return str(error).rstrip('.')
+    ros, agents = scenario.ros, scenario.agents
+    if ros is not None:
+        length_ms = (ros.nominal.require.within_ms + ros.nominal.duration_ms[1]
+                     + ros.all_clear.at_ms + ros.all_clear.observe_ms)
+        rate_hz = sum(stimulus.rate_hz for stimulus in (*ros.nominal.stimuli, *ros.stimuli))
+    elif agents is not None and not agents.turns:
+        length_ms = agents.duration_ms
+        rate_hz = sum(stimulus.rate_hz for stimulus in agents.all_stimuli)
+    else:
+        return None
+    messages = rate_hz * length_ms / 1e3
+    if length_ms > _LONGEST_MS or messages > _MOST_MESSAGES:
+        return (f'a trial of {length_ms / 1e3:g} s with {messages:.0f} messages would take too '
+                f'long, at most {_LONGEST_MS / 1e3:g} s and {_MOST_MESSAGES} are played')
+    return None
 
 
 def _field(scenario: Scenario, mistake: Mistake) -> FieldPath:

@@ -12,12 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""L211, L214 to L216: checks that are missing, there twice, or without weight."""
+"""L211, L214 to L216, L220: checks that are missing, there twice, or without weight."""
 
 from collections.abc import Iterator
 
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.scenario import RosBlock, Scenario
 
 _AGAINST_STOPS = ('no_spurious_stop', 'defer', 'temporal')
 _NO_PARAMETER = ('name', 'description', 'severity')
@@ -42,6 +42,39 @@ def check(scenario: Scenario) -> Iterator[Remark]:
         yield Remark('L214', scenario, ('ros', 'separation'), (
             'nobody approaches, and every margin is 0: distances count as exact, and from centre '
             'to centre. Add reach, intrusion and the uncertainties of the sensor'))
+
+
+    yield from _zones(scenario, ros)
+    yield from _unread(scenario, ros)
+
+
+def _zones(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    for index, invariant in enumerate(ros.invariants):
+        radius = getattr(invariant, 'radius', None)
+        if getattr(invariant, 'kind', '') == 'zone' and ros.robot.radius is not None \
+                and radius is not None and radius < ros.robot.radius:
+            yield Remark('L214', scenario, ('ros', 'invariants', index, 'radius'), (
+                f'got {radius:g} m, expected the {ros.robot.radius:g} m of ros.robot.radius: '
+                f'what juts out beyond that may be in the zone. Give the same radius'))
+
+
+def _unread(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    """A topic on which the robot is commanded, and which no check looks at."""
+    names = {limit.signal for condition in (ros.reaction,) if condition is not None
+             for limit in condition.limits}
+    for invariant in ros.invariants:
+        names |= {name for field in invariant.names_signals
+                  if isinstance(name := getattr(invariant, field, None), str)}
+        names |= set(getattr(invariant, 'signals', ()))
+    read = {ros.signals[name].topic for name in names if name in ros.signals}
+    read |= {str(getattr(invariant, 'topic', '')) for invariant in ros.invariants
+             if getattr(invariant, 'kind', '') == 'limits'}
+    read |= {block.topic for block in ros.feedback}  # L115 tells those
+    for index, block in enumerate(ros.commands):
+        if block.topic not in read:
+            yield Remark('L220', scenario, ('ros', 'commands', index, 'topic'), (
+                f'got {block.topic!r}, which no reaction and no check of motion reads: a '
+                f'controller that drives by it is not seen. Add a signal of it to both'))
 
 
 def _places(scenario: Scenario) -> Iterator[FieldPath]:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""L203, L205, L206, L207: a hazard that cannot be seen, reached, or told from what was before."""
+"""L203, L205 to L207, L221: a hazard that is not seen, not reached, or nothing new."""
 
 from collections.abc import Iterator, Sequence
 import math
@@ -20,6 +20,7 @@ from typing import Any
 
 from safety_scenarios.lint._motion import conditions, says_at_least
 from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.model.robot import Stopping
 from safety_scenarios.model.robot_interfaces import INPUTS
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.signal import Limit
@@ -42,6 +43,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
     yield from _same(scenario, ros)
     yield from _unheard(scenario, ros)
     yield from _reacts_before(scenario, ros)
+    yield from _contact(scenario, ros)
     for index, invariant in enumerate(ros.invariants):
         path: FieldPath = ('ros', 'invariants', index)
         kind = getattr(invariant, 'kind', '')
@@ -122,6 +124,47 @@ def _reacts_before(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
             f'got {ros.reaction}, which can hold while nominal.require ({require}) holds: what '
             f'the robot does before the hazard could count as the reaction to it. Ask for less '
             f'than {_CRUISING:.0%} of the speed that is required before, of the same signal'))
+
+
+def _contact(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    """Where a separation block says more, the file was held against it when it was read."""
+    critical_s, robot = scenario.latency_budget.critical_ms / 1e3, ros.robot
+    if scenario.is_benign or robot.kind != 'mobile_base' or ros.separation is not None \
+            or robot.stopping is None:
+        return
+    braking = _braking(robot.stopping, robot.max_speed)
+    for stimulus in ros.stimuli:
+        ahead = _ahead(stimulus, robot.radius or 0.0)
+        closing = robot.max_speed + (getattr(stimulus, 'speed', 0.0)
+                                     if stimulus.kind == 'person' else 0.0)
+        if ahead is not None and ahead < closing * critical_s + braking:
+            yield Remark('L221', scenario, ('latency_budget', 'critical_ms'), (
+                f'got {1e3 * critical_s:g} ms, and a stop that begins then at top speed ends '
+                f'{closing * critical_s + braking:.2f} m ahead, behind the hazard at {ahead:.2f} '
+                f'm. Lower it, or show the hazard from farther away'))
+            return
+
+
+def _braking(stopping: Stopping, speed: float) -> float:
+    """Return what the robot covers while it brakes (m)."""
+    if stopping.deceleration is not None:
+        return speed**2 / (2 * stopping.deceleration)
+    if stopping.distance is not None:
+        return stopping.distance
+    return speed * (stopping.time or 0.0) * (0.5 if stopping.model == 'half_time' else 1.0)
+
+
+def _ahead(stimulus: StimulusPlugin, radius: float) -> float | None:
+    """Return the free way (m) to what stands in the robot's path; None: nothing does."""
+    distance: float | None = getattr(stimulus, 'distance', None)
+    if distance is None:
+        return None
+    if stimulus.kind == 'obstacle':
+        aside = abs(getattr(stimulus, 'lateral', 0.0)) - getattr(stimulus, 'width', 0.0) / 2
+        return max(0.0, distance - radius) if aside <= radius else None
+    bearing: float = getattr(stimulus, 'bearing', 0.0)
+    is_ahead = math.cos(bearing) > 0 and distance * abs(math.sin(bearing)) <= radius
+    return max(0.0, distance - radius) if is_ahead else None
 
 
 def _meet(limit: Limit, low: float, high: float) -> bool:

@@ -144,8 +144,9 @@ def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
     if at_least is not None and (kind not in ('bound', 'say_do') or not upper):
         yield from _breakable(scenario, ros, path, Limit(signal=name, at_least=at_least))
     if at_least is not None:
-        if kind in ('no_spurious_stop', 'defer') and at_least < _CREEPING * can.high < float(
-                'inf'):
+        asks_to_go_on = kind in ('no_spurious_stop', 'defer') or (
+            kind == 'bound' and scenario.is_benign and at_least > 0)
+        if asks_to_go_on and at_least < _CREEPING * can.high < float('inf'):
             yield Remark('L212', scenario, (*path, 'at_least'), (
                 f'got {at_least:g}, expected at least {_CREEPING:.0%} of the top speed '
                 f'{can.high:g}: a robot that hardly moves would count as working. Raise it'))
