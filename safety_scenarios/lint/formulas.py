@@ -72,9 +72,21 @@ def check(scenario: Scenario) -> Iterator[Remark]:
         except FormulaError:
             continue  # told when the file was read
         path = ('ros', 'invariants', index, 'formula')
-        for whole, always in _constants(formula, _values(formula, ros.signals, ros.robot)):
-            yield Remark('L202', scenario, path, _words(formula, whole, always))
-            break
+        values = _values(formula, ros.signals, ros.robot)
+        found = next(_constants(formula, values), None)
+        if found is not None:
+            yield Remark('L202', scenario, path, _words(formula, *found))
+        elif not _asks_the_robot(formula, ros.signals, values):
+            yield Remark('L202', scenario, path, (
+                'got a formula in which nothing depends on what the robot does: only the harness '
+                'can break it. Compare a signal with values that it can reach on both sides'))
+
+
+def _asks_the_robot(formula: Formula, signals: Mapping[str, Signal],
+                    values: Mapping[str, Sequence[float]]) -> bool:
+    """Return whether a predicate on a signal of the robot may be true and may be not."""
+    return any(isinstance(node, Predicate) and not signals.keys().isdisjoint(names_in(node))
+               and _by_trying(node, values) is None for node, _ in walk(formula))
 
 
 def _words(formula: Formula, part: Formula, always: bool) -> str:

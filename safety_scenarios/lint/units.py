@@ -14,7 +14,7 @@
 
 """L210: numbers that are off by a thousand, or by another unit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from safety_scenarios.lint._remark import FieldPath, Remark
@@ -45,7 +45,9 @@ _SEPARATION = {'approach_speed': _Usual(0.02, 10, 'm/s'), 'reach': _Usual(0.001,
 _INVARIANT = {'max_gap_ms': _Usual(2, 60_000, 'ms'), 'max_age_ms': _Usual(2, 60_000, 'ms'),
               'hold_ms': _Usual(5, 600_000, 'ms'), 'within_ms': _Usual(5, 600_000, 'ms'),
               'protected_ms': _Usual(5, 600_000, 'ms'), 'for_ms': _Usual(1, 600_000, 'ms'),
-              'radius': _Usual(0.02, 10, 'm')}
+              'radius': _Usual(0.02, 10, 'm'), 'start_tolerance': _Usual(1e-4, 1, 'rad')}
+_JOINT = {'velocity': _Usual(0.005, 30, 'rad/s'), 'lower': _Usual(-100, 100, 'rad'),
+          'upper': _Usual(-100, 100, 'rad')}
 _BUDGET = _Usual(5, 30_000, 'ms')
 _WORDS_BUDGET = _Usual(20, 120_000, 'ms')
 _PATIENT = 'minutes', 'hours'
@@ -67,6 +69,9 @@ def check(scenario: Scenario) -> Iterator[Remark]:
             yield from _all(scenario, (*place, index), stimulus, _STIMULUS)
     for index, invariant in enumerate(ros.invariants):
         yield from _all(scenario, ('ros', 'invariants', index), invariant, _INVARIANT)
+        joints = getattr(invariant, 'joints', {})
+        for name, joint in joints.items() if isinstance(joints, Mapping) else ():
+            yield from _all(scenario, ('ros', 'invariants', index, 'joints', name), joint, _JOINT)
     yield from _separation(scenario, ros)
 
 
