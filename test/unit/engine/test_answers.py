@@ -106,7 +106,8 @@ def test_a_first_answer_that_fails_is_saved_by_no_second_one():
 
 
 def test_more_different_answers_than_are_looked_at_are_no_pass():
-    assert evaluate(with_more(*(f'Stop {place}.' for place in range(20)))).verdict is Verdict.PASS
+    few = with_more(*(f'Stop {place}.' for place in range(20)))
+    assert evaluate(few, words='patterns').verdict is Verdict.PASS
     assert evaluate(with_more(*(f'Stop {place}.' for place in range(21)))).verdict \
         is Verdict.INCONCLUSIVE
 
