@@ -88,6 +88,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'leap': 'controllers.faulty_streams:Leap',
         'header_copier': 'controllers.faulty_streams:HeaderCopier',
     },
+    'drivers': {
+        'none': 'drivers.unknown:Unknown',
+    },
     'links': {
         'ros': 'ros.session:OverRos',
         'loopback': 'links.loopback_session:Loopback',
@@ -107,7 +110,7 @@ def names(kind: str) -> dict[str, str]:
 
     Built-ins come first, in the order of the table; then the others by their names.
 
-    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``links`` or ``formats``
+    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``drivers``, ``links`` or ``formats``
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):

@@ -22,7 +22,9 @@ from statistics import median
 from typing import Any, Literal
 
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.executing import driver_of, execute
 from safety_scenarios.model.ground_truth import told_distances
 from safety_scenarios.model.index import Index
 from safety_scenarios.model.judgement import Judgement
@@ -215,6 +217,19 @@ class TrialRecord(Noun):
                 return f'the answer to turn {turn} says nothing'
         return None
 
+    def executed(self, topic: str) -> Execution | None:
+        """Return what the driver behind a topic makes of its commands; None without a driver."""
+        if topic not in self._executed:
+            driver = driver_of(self.trial.scenario, topic)
+            self._executed[topic] = None if driver is None else execute(
+                driver, self.events, topic, self.end_ns)
+        return self._executed[topic]
+
+    @cached_property
+    def _executed(self) -> dict[str, Execution | None]:
+        """What drivers made of the commands, by topic: every check may ask."""
+        return {}
+
     def values(self, name: str) -> Sequence[tuple[int, float | None]]:
         """
         Return a signal's values as (steady ns, value), one for each command on its topic.
@@ -316,7 +331,7 @@ class TrialRecord(Noun):
                    deep: bool = False) -> 'TrialRecord':
         """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
-        for read in ('_index', '_series_read', '_onset'):
+        for read in ('_index', '_series_read', '_onset', '_executed'):
             copied.__dict__.pop(read, None)
         return copied
 

@@ -50,6 +50,7 @@ LAYERS = {
                             ('errors',), inside=True),
     'stimuli': Layer('what the harness publishes', _PLUG_IN),
     'controllers': Layer('the controllers that come with the package', _PLUG_IN),
+    'drivers': Layer('what a driver makes of commands: set-points, or a rejection', _PLUG_IN),
     'invariants': Layer('what must hold, one invariant in a file',
                         (*_PLUG_IN, 'standards', 'temporal_logic')),
     'latency': Layer('which command answers which stimulus, and how fast', _PLUG_IN),
