@@ -67,6 +67,11 @@ class Index:
             self._topics[kind] = found
         return self._topics[kind]
 
+    def types(self, topic: str) -> set[str]:
+        """Return the interface types of the commands on a topic."""
+        return {event.message.type for event in self.topics('command').get(topic, ())
+                if event.message is not None}
+
     @cached_property
     def is_in_order(self) -> bool:
         """Whether no command or feedback is older than the one before."""
