@@ -38,7 +38,7 @@ class CommandedArm:
         """Seconds since the trajectory began, and the joints then."""
 
     def now(self, heard: Heard, now_ns: int) -> Joints:
-        """Return joint to (position, velocity) at a steady time; a joint not heard of is absent."""
+        """Return joint to (position, velocity) at a steady time; empty without joint states."""
         if 'joint_states' not in heard:
             return {}
         received_ns, _, message = heard['joint_states']

@@ -77,9 +77,9 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName) -> TrialRe
     of_invariants = checked(record)
     findings = [*observation.faults(record), *nominal.took_part(record),
                 *answers.empty_turn(record), *observation.numbers(record),
-                *none_taken(record), *observation.losses(record), *rule_findings(record, outcome, gate),
-                *coverage.nothing_demanded(outcome), *latency_finding(record, outcome, gate),
-                *of_invariants, *coverage.no_content_checked(record, of_invariants)]
+                *none_taken(record), *observation.losses(record),
+                *rule_findings(record, outcome, gate), *coverage.nothing_demanded(outcome),
+                *latency_finding(record, outcome, gate), *of_invariants, *coverage.no_content_checked(record, of_invariants)]
     return _result(record, findings, rule_latency(record, outcome), clocks, outcome)
 
 

@@ -225,6 +225,10 @@ class TrialRecord(Noun):
                 driver, self.events, topic, self.end_ns)
         return self._executed[topic]
 
+    def counting(self, topic: str) -> Sequence[Event]:
+        """Return the commands and feedback on a topic but for commands the driver rejects."""
+        return [self.events[place] for place in self._index.carriers(topic)]
+
     def asked(self, topic: str) -> Execution | None:
         """Return what a driver executes, None where it can reject nothing: that costs nothing."""
         driver = driver_of(self.trial.scenario, topic)
