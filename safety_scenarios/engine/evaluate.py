@@ -79,7 +79,8 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName) -> TrialRe
                 *answers.empty_turn(record), *observation.numbers(record),
                 *none_taken(record), *observation.losses(record),
                 *rule_findings(record, outcome, gate), *coverage.nothing_demanded(outcome),
-                *latency_finding(record, outcome, gate), *of_invariants, *coverage.no_content_checked(record, of_invariants)]
+                *latency_finding(record, outcome, gate), *of_invariants,
+                *coverage.no_content_checked(record, of_invariants)]
     return _result(record, findings, rule_latency(record, outcome), clocks, outcome)
 
 
