@@ -17,6 +17,7 @@
 from collections.abc import Sequence
 
 import numpy
+from numpy.typing import NDArray
 
 from safety_scenarios.model.columns import Column
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution
@@ -24,6 +25,7 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import Scenario
 
+_TURNS_NS = 100_000_000
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 
@@ -62,10 +64,32 @@ def unexecuted(execution: Execution, messages: Sequence[Message]) -> set[int]:
 
 
 def executed_speed(execution: Execution) -> Column:
-    """Return the largest speed of any joint at each set-point as a signal's column."""
-    fastest = execution.fastest
+    """
+    Return the largest speed of any joint at each set-point as a signal's column.
+
+    A joint that turns back is for a moment at rest, and that is no standstill: what is slower
+    than all around it for less than ``_TURNS_NS`` is as fast as what is around it.
+    """
+    times, fastest = execution.times_ns, execution.fastest
     unknown = numpy.isnan(fastest)
-    return Column(execution.times_ns, fastest, unknown if unknown.any() else None)
+    known = numpy.where(unknown, numpy.inf, fastest)
+    found = -_largest_near(times, -_largest_near(times, known))
+    unknown |= numpy.isinf(found) & ~numpy.isinf(fastest)
+    return Column(times, numpy.where(unknown, numpy.nan, found),
+                  unknown if unknown.any() else None)
+
+
+def _largest_near(times: NDArray[numpy.int64],
+                  values: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
+    """Return for each sample the largest of those within half of ``_TURNS_NS``."""
+    found = values.copy()
+    for shift in range(1, len(times)):
+        near = times[shift:] - times[:-shift] <= _TURNS_NS // 2
+        if not near.any():
+            break
+        found[:-shift][near] = numpy.maximum(found[:-shift], values[shift:])[near]
+        found[shift:][near] = numpy.maximum(found[shift:], values[:-shift])[near]
+    return found
 
 
 def start_of(events: Sequence[Event], topic: str) -> dict[str, float]:

@@ -22,7 +22,7 @@ import pytest
 
 from safety_scenarios import registry
 from safety_scenarios.model.driver import Execution
-from unit.drivers.cases import cases, executed, page, PAGE
+from unit.drivers.cases import cases, executed, PAGE, page
 
 CASES = list(cases())
 _BY_ID = {f'{case["driver"]["kind"]}: {case["id"]}': case for case in CASES}
