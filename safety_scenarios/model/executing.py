@@ -25,6 +25,8 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import Scenario
 
+_LATEST_NS = 1_000_000_000
+"""Beyond this the clocks differ, whatever anybody says of hosts."""
 _TURNS_NS = 100_000_000
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 
@@ -36,14 +38,29 @@ def driver_of(scenario: Scenario, topic: str) -> DriverPlugin | None:
                 None)
 
 
-def execute(driver: DriverPlugin, events: Sequence[Event], topic: str,
-            until_ns: int) -> Execution:
+def commanded(event: Event, message: Message, driver: DriverPlugin, one_host: bool) -> Commanded:
+    """
+    Return a command as its driver gets it.
+
+    A trajectory says where joints shall be how long after it was sent. If it reached the harness
+    late, because the machine was busy, it did not reach the driver late: on one host its time is
+    when it was sent, by the middleware's stamp.
+    """
+    stamps, late_ns = event.stamps, 0
+    if one_host and driver.is_joint_space and stamps.source_ns is not None:
+        late_ns = min(max(0, stamps.system_ns - stamps.source_ns), _LATEST_NS)
+    return Commanded(stamps.steady_ns - late_ns, stamps.ros_ns - late_ns, message)
+
+
+def execute(driver: DriverPlugin, events: Sequence[Event], topic: str, until_ns: int,
+            one_host: bool) -> Execution:
     """
     Return what a driver executes of the commands on one topic of a record.
 
     :param events: of the whole record: where the joints are at first is read from them too
+    :param one_host: whether the commands' own time can be told on the harness's clock
     """
-    commands = [Commanded(event.stamps.steady_ns, event.stamps.ros_ns, event.message)
+    commands = [commanded(event, event.message, driver, one_host)
                 for event in events if event.kind == 'command' and event.name == topic
                 and event.message is not None]
     start = start_of(events, topic) if driver.is_joint_space else {}
