@@ -94,7 +94,7 @@ class Latency(Noun):
 
 
 Source = Literal['observation', 'clock', 'nominal', 'answer', 'latency', 'rule', 'invariant',
-                 'coverage']
+                 'coverage', 'wiring', 'evidence']
 """
 The part that a finding comes from.
 
@@ -106,6 +106,8 @@ The part that a finding comes from.
 - ``rule``: what a rule of a scenario with agents demands or forbids
 - ``invariant``: an invariant of the scenario file
 - ``coverage``: something was checked
+- ``wiring``: the robot was moved over nothing but the topics that are judged
+- ``evidence``: the files of the trial are those that its campaign planned and wrote
 """
 
 

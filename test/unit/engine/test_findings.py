@@ -34,7 +34,8 @@ SOUND = Path(__file__).parents[2] / 'data' / 'selftest'
 SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
              'clock_findings': 'clock', 'nominal': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
-             'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage'}
+             'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
+             'wiring': 'wiring', 'evidence': 'evidence'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'harness', 'other_trials'}
 RUN = in_simulated_time()
@@ -84,7 +85,7 @@ def test_every_module_is_one_part():
 
 def test_every_finding_says_which_part_found_it(found):
     assert {finding.source for finding in found} == {
-        'observation', 'nominal', 'latency', 'rule', 'invariant'}
+        'observation', 'nominal', 'latency', 'rule', 'invariant', 'wiring'}
     assert len(found) > 1000
 
 
