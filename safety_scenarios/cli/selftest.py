@@ -29,9 +29,6 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
 
-_CHECK = 80
-"""Characters that the name of a check may take in the kill matrix."""
-
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
            'not; 2 wrong input or usage.')
 
@@ -66,8 +63,7 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
         registry.resolve('controllers', saboteur.name)
     found = self_test(loaded.scenarios, in_simulated_time(), saboteurs=(*SABOTEURS, *more),
                       seeds=range(seeds))
-    columns = _CHECK + 2 * len(found.saboteurs)  # narrower, signs would be left out
-    screen = Console(width=max(console().width, columns), highlight=False)
+    screen = Console(width=console().width, highlight=False)
     for table in matrix_tables(found):
         screen.print(table)
     screen.print(totals(found), soft_wrap=True)
