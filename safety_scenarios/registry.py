@@ -61,6 +61,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     'controllers': {
         'rule_based': 'controllers.rule_based:RuleBased',
+        'stop_trajectory': 'controllers.stop_trajectory:StopTrajectory',
         'llm': 'controllers.llm:LanguageModel',
         'silent': 'controllers.saboteurs:Silent',
         'late': 'controllers.saboteurs:Late',
@@ -108,6 +109,29 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'wrong_joint': 'controllers.faulty_streams:WrongJoint',
         'leap': 'controllers.faulty_streams:Leap',
         'header_copier': 'controllers.faulty_streams:HeaderCopier',
+        'empty_trajectory': 'controllers.driver_saboteurs:EmptyTrajectory',
+        'foreign_joints': 'controllers.driver_saboteurs:ForeignJoints',
+        'one_joint': 'controllers.driver_saboteurs:OneJoint',
+        'in_half_a_minute': 'controllers.driver_saboteurs:InHalfAMinute',
+        'starts_later': 'controllers.driver_saboteurs:StartsLater',
+        'ends_moving': 'controllers.driver_saboteurs:EndsMoving',
+        'times_fall_back': 'controllers.driver_saboteurs:TimesFallBack',
+        'names_twice': 'controllers.driver_saboteurs:NamesTwice',
+        'no_positions': 'controllers.driver_saboteurs:NoPositions',
+        'past_trajectory': 'controllers.driver_saboteurs:PastTrajectory',
+        'short_array': 'controllers.driver_saboteurs:ShortArray',
+        'long_array': 'controllers.driver_saboteurs:LongArray',
+        'stale_stamp': 'controllers.driver_saboteurs:StaleStamp',
+        'nan_stop': 'controllers.driver_saboteurs:NotANumberStop',
+    },
+    'drivers': {
+        'diff_drive': 'drivers.diff_drive:DiffDrive',
+        'omni': 'drivers.omni:Omni',
+        'ackermann': 'drivers.ackermann:Ackermann',
+        'joint_trajectory': 'drivers.joint_trajectory:JointTrajectory',
+        'forward_command': 'drivers.forward_command:ForwardCommand',
+        'joint_velocity': 'drivers.joint_velocity:JointVelocity',
+        'none': 'drivers.unknown:Unknown',
     },
     'links': {
         'ros': 'ros.session:OverRos',
@@ -128,7 +152,8 @@ def names(kind: str) -> dict[str, str]:
 
     Built-ins come first, in the order of the table; then the others by their names.
 
-    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``links`` or ``formats``
+    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``drivers``, ``links`` or
+        ``formats``
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):

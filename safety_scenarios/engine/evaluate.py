@@ -28,6 +28,7 @@ from safety_scenarios.engine.findings import (
     words as of_words,
 )
 from safety_scenarios.engine.findings.invariant_findings import checked
+from safety_scenarios.engine.findings.rejections import none_taken, rejection_notes
 from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_notes
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.engine.findings.wiring import motion_elsewhere
@@ -65,7 +66,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
         return _of_rules(record, clocks, gate, words)
     findings = [*observation.faults(record), *nominal.before_onset(record),
                 *answers.empty_answer(record), *answers.further_answers(record),
-                *observation.numbers(record), *observation.losses(record),
+                *observation.numbers(record), *none_taken(record), *observation.losses(record),
                 *motion_elsewhere(record)]
     latency: Latency | None = None
     try:
@@ -88,7 +89,7 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
     of_invariants = checked(record)
     findings = [*observation.faults(record), *nominal.took_part(record),
                 *answers.empty_turn(record), *observation.numbers(record),
-                *observation.losses(record), *motion_elsewhere(record),
+                *none_taken(record), *observation.losses(record), *motion_elsewhere(record),
                 *rule_findings(record, outcome, gate),
                 *coverage.nothing_demanded(outcome), *latency_finding(record, outcome, gate),
                 *of_invariants, *coverage.no_content_checked(record, of_invariants)]
@@ -134,6 +135,7 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
     yield from header_notes(record)
     if by_patterns:
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
+    yield from rejection_notes(record)
     if record.trial.scenario.body.is_conversation:
         yield from rule_notes(record)
     if latency is None:

@@ -16,6 +16,7 @@
 
 from pydantic import Field
 
+from safety_scenarios.model.driver import DriverPlugin
 from safety_scenarios.model.noun import Noun, TopicName
 
 
@@ -26,3 +27,5 @@ class CommandTopic(Noun):
     """Relative topic name such as cmd_vel or odom."""
     message: str = Field(default='auto', pattern=r'^(auto|[A-Za-z]\w*/msg/[A-Za-z]\w*)$')
     """Interface type such as geometry_msgs/msg/Twist; auto: whatever the graph shows."""
+    driver: DriverPlugin | None = None
+    """What turns its commands into motion; left out: a conforming driver of that interface."""

@@ -22,7 +22,9 @@ from statistics import median
 from typing import Any, Literal
 
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.executing import driver_of, execute
 from safety_scenarios.model.ground_truth import told_distances
 from safety_scenarios.model.index import Index
 from safety_scenarios.model.judgement import Judgement
@@ -220,6 +222,29 @@ class TrialRecord(Noun):
                 return f'the answer to turn {turn} says nothing'
         return None
 
+    def executed(self, topic: str) -> Execution | None:
+        """Return what the driver behind a topic makes of its commands; None without a driver."""
+        if topic not in self._executed:
+            driver = driver_of(self.trial.scenario, topic)
+            self._executed[topic] = None if driver is None else execute(
+                driver, self.events, topic, self.end_ns, self.measuring.one_host)
+        return self._executed[topic]
+
+    def counting(self, topic: str) -> Sequence[Event]:
+        """Return the commands and feedback on a topic but for commands the driver rejects."""
+        return [self.events[place] for place in self._index.carriers(topic)]
+
+    def asked(self, topic: str) -> Execution | None:
+        """Return what a driver executes, None where it can reject nothing: that costs nothing."""
+        driver = driver_of(self.trial.scenario, topic)
+        return self.executed(topic) if driver is not None and any(
+            driver.may_reject(interface) for interface in self._index.types(topic)) else None
+
+    @cached_property
+    def _executed(self) -> dict[str, Execution | None]:
+        """What drivers made of the commands, by topic: every check may ask."""
+        return {}
+
     def values(self, name: str) -> Sequence[tuple[int, float | None]]:
         """
         Return a signal's values as (steady ns, value), one for each command on its topic.
@@ -304,7 +329,8 @@ class TrialRecord(Noun):
         signals = self._signals(names)
         columns = self._index.columns(signals)
         stopped = list(self._stopped_by_driver(names))
-        if not stopped and self._index.is_in_order and len({one.topic for one in signals}) == 1:
+        sources = {(one.topic, self._index.is_executed(one)) for one in signals}
+        if not stopped and self._index.is_in_order and len(sources) == 1:
             return MarginSeries.of(limits, columns)
         latest: dict[str, float | None] = {}
         samples: list[Sample] = []
@@ -321,14 +347,14 @@ class TrialRecord(Noun):
                    deep: bool = False) -> 'TrialRecord':
         """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
-        for read in ('_index', '_series_read', '_onset'):
+        for read in ('_index', '_series_read', '_onset', '_executed'):
             copied.__dict__.pop(read, None)
         return copied
 
     @cached_property
     def _index(self) -> Index:
         """The events by what they are: every check looks for some."""
-        return Index(self.events)
+        return Index(self.events, self.asked)
 
     @cached_property
     def _series_read(self) -> dict[tuple[Limit, ...], MarginSeries]:
@@ -375,8 +401,14 @@ class TrialRecord(Noun):
         signals = dict(zip(names, self._signals(names), strict=True))
         columns = dict(zip(names, self._index.columns(list(signals.values())), strict=True))
         rows: list[tuple[int, int, dict[str, float | None]]] = []
+        for name, signal in signals.items():
+            if self._index.is_executed(signal):
+                rows += [(-1, t_ns, {name: value}) for t_ns, value in columns[name].pairs]
         for topic in dict.fromkeys(signal.topic for signal in signals.values()):
-            carried = [name for name, signal in signals.items() if signal.topic == topic]
+            carried = [name for name, signal in signals.items()
+                       if signal.topic == topic and not self._index.is_executed(signal)]
+            if not carried:
+                continue
             told = zip(*(columns[name].told for name in carried), strict=True)
             rows += [(place, t_ns, dict(zip(carried, values, strict=True)))
                      for place, t_ns, values in zip(

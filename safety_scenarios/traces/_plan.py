@@ -25,6 +25,7 @@ from safety_scenarios.errors import InputError, TraceError, UnfitPlanError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.driving import BY_INTERFACE, ByInterface, with_drivers
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
@@ -137,6 +138,8 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
     scenario = dict(data)
+    block = scenario['ros'] or scenario.get('agents')
+    is_driven = block is None or all('driver' in one for one in block['commands'])
     scenario['safety_invariants'] = _plugins(scenario['safety_invariants'], 'invariants', resolve)
     if scenario['ros'] is not None:
         ros = dict(scenario['ros'])
@@ -144,12 +147,14 @@ def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
             ros['nominal']['stimuli'], 'stimuli', resolve)}
         ros['stimuli'] = _plugins(ros['stimuli'], 'stimuli', resolve)
         ros['invariants'] = _plugins(ros['invariants'], 'invariants', resolve)
+        ros['commands'] = _commands(ros['commands'], resolve)
         scenario['ros'] = RosBlock.model_validate(ros)
     if scenario.get('agents') is not None:  # plans of older versions have none
         scenario['agents'] = _agents(scenario['agents'], resolve)
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])
-    return Scenario.model_validate(scenario)
+    read = Scenario.model_validate(scenario)
+    return read if is_driven else with_drivers(read, resolve)
 
 
 def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
@@ -158,7 +163,21 @@ def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
         {**effect, 'stimulus': _plugins([effect['stimulus']], 'stimuli', resolve)[0]}
         for effect in rule['effects'])} for rule in data['rules'])
     return AgentsBlock.model_validate({
-        **data, 'rules': rules, 'stimuli': _plugins(data['stimuli'], 'stimuli', resolve)})
+        **data, 'rules': rules, 'commands': _commands(data['commands'], resolve),
+        'stimuli': _plugins(data['stimuli'], 'stimuli', resolve)})
+
+
+def _commands(blocks: Any, resolve: Resolve) -> tuple[Any, ...]:
+    """Return commanded topics with their drivers; plans of older versions name none."""
+    return tuple({**block, 'driver': None if block.get('driver') is None
+                  else _driver(block['driver'], resolve)} for block in blocks)
+
+
+def _driver(data: Mapping[str, Any], resolve: Resolve) -> Any:
+    if data['kind'] != BY_INTERFACE:
+        return _plugins([data], 'drivers', resolve)[0]
+    return ByInterface.model_validate({**data, 'choices': {
+        interface: _driver(one, resolve) for interface, one in data['choices'].items()}})
 
 
 def _plugins(blocks: Any, kind: str, resolve: Resolve) -> tuple[Any, ...]:
