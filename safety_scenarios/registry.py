@@ -132,6 +132,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'forward_command': 'drivers.forward_command:ForwardCommand',
         'joint_velocity': 'drivers.joint_velocity:JointVelocity',
         'none': 'drivers.unknown:Unknown',
+        'blind_clock': 'controllers.blind:BlindClock',
+        'blind_counter': 'controllers.blind:BlindCounter',
+        'startles': 'controllers.blind:Startles',
+        'stutters': 'controllers.blind:Stutters',
     },
     'links': {
         'ros': 'ros.session:OverRos',

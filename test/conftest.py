@@ -19,14 +19,15 @@ import os
 from alone import pytest_itemcollected, pytest_runtest_protocol  # noqa: F401
 import pytest
 
-from ros.campaigns import campaign, Run
+from ros.campaigns import brief, campaign, Run
 from safety_scenarios.ros.domain import chosen_domain
 
 
 @pytest.fixture(scope='session')
 def rule_based_run(tmp_path_factory) -> Run:
-    """Run one campaign of the reference controller over everything that is shipped."""
-    return campaign(tmp_path_factory.mktemp('campaign') / 'rule_based', 'robotic', 'clinical',
+    """Run one campaign of the reference over everything that is shipped, each hazard soon."""
+    folder = tmp_path_factory.mktemp('campaign')
+    return campaign(folder / 'rule_based', *brief(folder / 'scenarios'), 'clinical',
                     '--words', 'patterns', calibration='short')
 
 

@@ -21,6 +21,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
+from safety_scenarios.engine.vary import unvaried
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
@@ -37,7 +38,7 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     :raises TraceError: no bag, or without what the scenario needs
     """
     from safety_scenarios.traces.mcap.bag import Onset, read_bag
-    [trial] = plan([scenario], controller=bag.stem, trials=1, seed=0,
+    [trial] = plan([unvaried(scenario)], controller=bag.stem, trials=1, seed=0,
                    prompt=registry.resolve('stimuli', 'prompt')())
     record = read_bag(bag, trial, Onset.parse(onset), full_name=full_name(settings),
                       definition=definition)

@@ -40,6 +40,7 @@ from safety_scenarios.campaign.sequential import decide_by, UNDECIDED
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.evidence import doubted
 from safety_scenarios.engine.findings.observation import COULD_BE_RUN
+from safety_scenarios.engine.vary import varied
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.result import exit_code, TrialResult, Verdict
@@ -396,5 +397,5 @@ def _without_words(data: Any) -> Any:
 
 def _by(record: TrialRecord, scenario: Scenario) -> TrialRecord:
     """Return a record that is judged by another scenario; what was published stays what it was."""
-    trial = record.trial.model_copy(update={'scenario': scenario})
+    trial = record.trial.model_copy(update={'scenario': varied(scenario, record.trial.drawn)})
     return record.model_copy(update={'trial': trial})

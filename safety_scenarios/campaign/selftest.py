@@ -29,7 +29,9 @@ import hashlib
 from pathlib import Path
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.chance import too_high
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.false_stop import NO_FALSE_STOP, SETTLING_NS
 from safety_scenarios.engine.findings.wiring import ELSEWHERE
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
@@ -40,6 +42,7 @@ from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Ve
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import (
     Cell,
+    ChanceLevel,
     family_of,
     KillMatrix,
     Mistake,
@@ -56,6 +59,8 @@ from safety_scenarios.model.trial import TrialRecord
 RunOne = Callable[[Scenario, str, int], TrialRecord]
 """Scenario, controller and seed to the record of one trial."""
 
+_STUTTERS_NS = 300_000_000
+"""A nominal phase so much longer than its first, unjudged part has room for a false stop."""
 _STAMPED = 'geometry_msgs/msg/TwistStamped'
 _BUDGET = 'reaction within the budget'
 _MOVING = 'moving before onset'
@@ -78,7 +83,7 @@ _EXPECTED = {
     'temporal': ('never_stop', 'late', 'spurious_stop'),
     'text': ('parrot', 'never_stop', 'always_stop', 'say_not_do'),
     'rule': ('never_stop', 'always_stop', 'silent', 'oversteps', 'refuses'),
-    'harness': ('always_stop', 'spurious_stop', 'nan', 'blank'),
+    'harness': ('always_stop', 'spurious_stop', 'nan', 'blank', 'stutters'),
 }
 """Kind of a check to the saboteurs that it is there for, the likeliest first."""
 
@@ -97,15 +102,18 @@ _Columns = dict[str, list[_Ran]]
 
 def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
               saboteurs: Sequence[Saboteur] = SABOTEURS, reference: str = REFERENCE,
-              seeds: Sequence[int] = (0, 1, 2)) -> KillMatrix:
+              seeds: Sequence[int] = (0, 1, 2),
+              level_of: Callable[[Scenario], ChanceLevel] | None = None) -> KillMatrix:
     """
     Run every scenario against the reference and every saboteur, with every seed.
 
     :param run_one: must be repeatable, as a loopback link is
     :param seeds: a check kills a saboteur only if it fails it with every one
+    :param level_of: scenario to its chance level; None: that is left out
     """
     found: list[ScenarioMatrix] = []
     mistakes: list[Mistake] = []
+    levels: list[ChanceLevel] = []
     for complete in scenarios:
         scenario, left_out = _without_judge(complete)
         good = [_ran(run_one(scenario, reference, seed)) for seed in seeds]
@@ -118,14 +126,20 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
         if set(matrix.reference.verdicts) == {Verdict.PASS}:  # else the rest follows from it
             mistakes += _killing_nothing(scenario, matrix, bad, saboteurs)
             mistakes += _passed(scenario, matrix, good, bad, saboteurs)
+        if level_of is not None:
+            levels.append(level_of(scenario))
+            text = too_high(levels[-1])
+            mistakes += [] if text is None else [_mistake(matrix, 'chance', None, (), text)]
     return KillMatrix(seeds=tuple(seeds), saboteurs=tuple(saboteurs), scenarios=tuple(found),
-                      mistakes=tuple(mistakes))
+                      mistakes=tuple(mistakes), chance=tuple(levels))
 
 
 def in_simulated_time() -> RunOne:
     """
-    Return what runs one trial in this process.
+    Return what runs one trial in this process, with the shortest nominal phase of its scenario.
 
+    That checks can fail need not be waited for; when the hazard comes is what ``campaign.chance``
+    looks at.
     A base whose scenario leaves the interface open commands by TwistStamped: a bare Twist has no
     header that could be wrong.
     """
@@ -137,7 +151,8 @@ def in_simulated_time() -> RunOne:
         base = robot is not None and robot.kind == 'mobile_base'
         settings = RunSettings(controller=controller, link='loopback',
                                command_type=_STAMPED if base else '')
-        [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt)
+        [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt,
+                       shortest_nominal=True)
         with Loopback(settings, Path()) as session, \
                 session.open_link(scenario) as link:
             return run_trial(trial, link)
@@ -211,6 +226,9 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         yield _BUDGET, 'latency', False
         return
     yield _MOVING, 'harness', not scenario.is_benign
+    if scenario.ros is not None and \
+            scenario.ros.nominal.duration_ms[0] * 1e6 >= SETTLING_NS + _STUTTERS_NS:
+        yield NO_FALSE_STOP, 'harness', False
     yield 'every command is a number', 'harness', False
     if not scenario.is_benign:
         yield ELSEWHERE, 'harness', True

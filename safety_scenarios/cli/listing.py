@@ -14,6 +14,7 @@
 
 """The commands ``validate``, ``list``, ``plugins`` and ``schema``: what there is, unrun."""
 
+from collections.abc import Iterator
 import json
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from rich.table import Table
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.sweep import sweep
+from safety_scenarios.engine.chance import MOST, reckoned
 from safety_scenarios.errors import InputError, Problem, refused, ScenarioError
 from safety_scenarios.lint.budgets import needed_ms
 from safety_scenarios.lint.review import review, waived_by
@@ -69,7 +71,7 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
         loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
         for remark in found.remarks)]
     warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
-    for note in loaded.notes:
+    for note in (*loaded.notes, *_chances(loaded)):
         click.echo(f'note: {note}', err=True)
     waived_count = len(found.waived)
     if sweeps or (sweeps is None and strict and not warnings):
@@ -93,6 +95,19 @@ def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
     told = [one for one in found.found if one.code not in waived_by(one.scenario)]
     return [loaded.problem(one.scenario, one.field, one.message, one.code) for one in told], \
         len(found.found) - len(told)
+
+
+def _chances(loaded: ScenarioSet) -> Iterator[Problem]:
+    """Yield what a controller that does not look could pass of each hazard of a robot."""
+    for scenario in loaded.scenarios:
+        found = reckoned(scenario)
+        if found.level is not None:
+            advice = '' if found.level <= MOST else (
+                f'. More than {MOST:.0%} is luck: let the hazard come at times that range over '
+                f'{1 / MOST:.0f} times the budget')
+            yield loaded.problem(scenario, ('ros', 'nominal', 'duration_ms'), (
+                f'a controller that does not look would pass at most {found.level:.1%} of the '
+                f'trials: {found.why}{advice}'), '')
 
 
 def _floor_ms(file: Path) -> float:

@@ -14,6 +14,7 @@
 
 """The command ``safety-scenarios selftest``."""
 
+from functools import partial
 from pathlib import Path
 import sys
 
@@ -21,6 +22,7 @@ import click
 from rich.console import Console
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.chance import chance_level
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selftest import in_simulated_time, self_test
 from safety_scenarios.loading import installed_folders, load_scenarios
@@ -30,7 +32,8 @@ from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
 
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
-           'not; 2 wrong input or usage.')
+           'not, or a '
+           'controller that does not look passes too often; 2 wrong input or usage.')
 
 
 @click.command(epilog=_EPILOG)
@@ -40,10 +43,13 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
                    'saboteur in all of them.')
 @click.option('--with', 'others', multiple=True, metavar='NAME',
               help='Another controller plug-in as a saboteur; nothing is demanded of it.')
+@click.option('--chance-trials', type=click.IntRange(0, 100_000), default=1000,
+              show_default=True,
+              help='Draws by which controllers that do not look are judged; 0: leave them out.')
 @click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
               help='Also write the matrix to this file.')
 def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
-             file: Path | None) -> None:
+             chance_trials: int, file: Path | None) -> None:
     """
     Test the checks: each must fail a controller that is wrong on purpose.
 
@@ -62,7 +68,8 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     for saboteur in (*SABOTEURS, *more):
         registry.resolve('controllers', saboteur.name)
     found = self_test(loaded.scenarios, in_simulated_time(), saboteurs=(*SABOTEURS, *more),
-                      seeds=range(seeds))
+                      seeds=range(seeds), level_of=partial(
+                          chance_level, trials=chance_trials) if chance_trials else None)
     width = console().width if console().is_terminal else 60 + 3 * len(found.saboteurs)
     screen = Console(width=max(width, console().width), highlight=False)
     for table in matrix_tables(found):

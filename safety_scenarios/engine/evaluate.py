@@ -16,10 +16,12 @@
 
 from collections.abc import Iterator
 
+from safety_scenarios.engine.chance import reckoned
 from safety_scenarios.engine.findings import (
     answers,
     clock_findings,
     coverage,
+    false_stop,
     latency_findings,
     nominal,
     observation,
@@ -65,9 +67,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     if record.trial.scenario.body.is_conversation:
         return _of_rules(record, clocks, gate, words)
     findings = [*observation.faults(record), *nominal.before_onset(record),
-                *answers.empty_answer(record), *answers.further_answers(record),
-                *observation.numbers(record), *none_taken(record), *observation.losses(record),
-                *motion_elsewhere(record)]
+                *false_stop.false_stop(record), *answers.empty_answer(record),
+                *answers.further_answers(record), *observation.numbers(record),
+                *none_taken(record), *observation.losses(record), *motion_elsewhere(record)]
     latency: Latency | None = None
     try:
         latency = measure(record, clocks)
@@ -121,7 +123,8 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
         warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency, by_patterns)),
-        separation=_cost(record, latency), outcome=outcome)
+        separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
+        chance=reckoned(trial.scenario).level)
 
 
 def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:

@@ -43,6 +43,11 @@ class PersonAt(Intent):
     """Speed of the person toward the robot (m/s)."""
     nearest: float
     """Distance at which a walking person comes to rest (m)."""
+    count: int = 1
+    """How many people: the first in that direction, each other beside the one before, farther
+    left and as far away."""
+    radius: float = 0.25
+    """How wide a person is for a scanner (m)."""
 
 
 class ObstacleAt(Intent):

@@ -14,8 +14,10 @@
 
 """Findings, latencies and what one trial came to."""
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from pydantic import model_serializer, SerializerFunctionWrapHandler
 
 from safety_scenarios.model.expectation import expected_in
 from safety_scenarios.model.measuring import Method
@@ -177,6 +179,20 @@ class TrialResult(Noun):
     """What the latency costs in metres, where ``ros.separation`` tells how to reckon it."""
     outcome: Outcome | None = None
     """What the rules came to, of a scenario with agents."""
+    drawn: Mapping[str, Any] = {}
+    """What differed in this trial, by ``ros.vary``; left out where nothing varies."""
+    chance: float | None = None
+    """Most of such trials that a controller could pass without looking, by reckoning; left out
+    where that is not stated."""
+
+    @model_serializer(mode='wrap')
+    def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if not self.drawn:
+            data.pop('drawn', None)
+        if self.chance is None:
+            data.pop('chance', None)
+        return data
 
     @property
     def is_measured(self) -> bool:

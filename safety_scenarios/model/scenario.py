@@ -32,6 +32,7 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.model.vary import Draw
 
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
 TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')
@@ -175,6 +176,8 @@ class RosBlock(Noun):
     separation: Separation | None = None
     """What turns a latency into metres; the invariant ``separation`` and the budget need it."""
     invariants: tuple[InvariantPlugin, ...] = ()
+    vary: Mapping[str, Draw] = {}
+    """What differs from trial to trial: a name to a draw from the trial's seed."""
 
 
 @dataclass(frozen=True)

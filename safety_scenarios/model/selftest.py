@@ -165,6 +165,15 @@ SABOTEURS = (
     Saboteur(name='header_copier', does='copies the header stamp of its input'),
     *(Saboteur(name=name, does=does, must_not_pass=('robot hazard', 'agents'))
       for name, does in _DRIVEN),
+    # what these two pass of a hazard is no yes or no: its chance level tells
+    Saboteur(name='blind_clock', does='drives and stands by a clock', blind=True,
+             must_not_pass=('agents',)),
+    Saboteur(name='blind_counter', does='drives until it has heard so many messages', blind=True,
+             must_not_pass=('agents',)),
+    Saboteur(name='startles', does='stops at any change of anything',
+             must_not_pass=('robot benign variant',)),
+    Saboteur(name='stutters', does='stops for a moment, soon after it got moving',
+             must_not_pass=ROBOTS),
 )
 """The columns of the matrix."""
 
@@ -221,12 +230,55 @@ class ScenarioMatrix(Noun):
     """Checks that ask a judge, left out: nobody answers here."""
 
 
+_LITTLE = 0.05
+"""A reckoned chance level up to this is good enough to be claimed as it is."""
+
+
+class ChanceLevel(Noun):
+    """How often a controller that does not look would pass a scenario."""
+
+    scenario_id: str
+    scenario_name: str
+    path: str
+    why: str
+    """The numbers of the reckoning, or why no level is stated."""
+    reckoned: float | None = None
+    """At most this share of the trials, by reckoning; None: not stated."""
+    passed: int = 0
+    """Trials that the best of the swept controllers passed."""
+    trials: int = 0
+    """Draws that it was judged by, which are others than those that it was chosen by; 0: none."""
+    upper: float | None = None
+    """One-sided 95 % bound on its share, Clopper-Pearson."""
+    best: str = ''
+    """Empty: none of them passed a trial."""
+    swept: int = 0
+    """How many controllers were looked at."""
+    ran: int = 0
+    """Trials that were run; in all others the plan shows that the controller cannot pass."""
+    is_beyond_reckoning: bool = False
+    """It passed more than the reckoning allows for: the reckoning is wrong."""
+
+    @property
+    def level(self) -> float | None:
+        """
+        What may be claimed of any controller that does not look.
+
+        The reckoning; the bound of the trials where the reckoning promises little and the trials
+        show that other checks stop those that do not look.
+        """
+        if self.reckoned is None or self.upper is None:
+            return self.upper
+        return self.reckoned if self.reckoned <= self.upper or self.reckoned <= _LITTLE \
+            else self.upper
+
+
 class Mistake(Noun):
     """One thing that is wrong with a scenario or a check, and what to do."""
 
-    kind: Literal['reference', 'check', 'budget', 'saboteur', 'harness']
+    kind: Literal['reference', 'check', 'budget', 'saboteur', 'harness', 'chance']
     """The reference does not pass; a check that nothing fails; a budget that nothing misses; a
-    saboteur passes; a trial that could not be judged."""
+    saboteur passes; a trial that could not be judged; whoever does not look passes too often."""
     path: str
     scenario_id: str
     check: str | None
@@ -244,6 +296,8 @@ class KillMatrix(Noun):
     saboteurs: tuple[Saboteur, ...]
     scenarios: tuple[ScenarioMatrix, ...]
     mistakes: tuple[Mistake, ...]
+    chance: tuple[ChanceLevel, ...] = ()
+    """Empty when it was not asked for."""
 
     @property
     def survivors(self) -> tuple[str, ...]:

@@ -75,6 +75,9 @@ class ScenarioSummary(Noun):
     """Reason of the worst trial."""
     separation: SeparationCost | None = None
     """What ``upper_ms`` costs in metres, in the trial that it leaves least."""
+    chance: float | None = None
+    """Most of such trials that a controller could pass without looking, by reckoning; None: not
+    stated, as of benign variants and words."""
 
 
 class CampaignSummary(Noun):
@@ -105,6 +108,9 @@ class CampaignSummary(Noun):
     """None in loopback, where times are exact, or when it was switched off."""
     spec: ControllerSpec | None = None
     """The controller's name and parameters; left out when there is nothing to it but its name."""
+    chance: float | None = None
+    """Most of the hazard trials whose chance level is stated that a controller could pass without
+    looking; None: it is stated of none."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -68,6 +68,8 @@ class Trial(Noun):
     """After onset: the end of the observation."""
     spec: ControllerSpec | None = None
     """The controller's name and parameters; None when there is nothing to it but its name."""
+    drawn: Mapping[str, Any] = {}
+    """By ``ros.vary``: name to the value in this trial, which ``scenario`` has in it already."""
 
     @property
     def is_text(self) -> bool:

@@ -284,6 +284,7 @@ def totals(summary: CampaignSummary) -> str:
               if rate.share.high is not None and rate.of]
     if limits:
         lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
+    lines += _chance(summary)
     warmup = sum(row.warmup for row in summary.scenarios)
     if warmup:
         lines.append(f'Warm-up: {warmup} trials, in no other number.')
@@ -298,6 +299,18 @@ def totals(summary: CampaignSummary) -> str:
             said.setdefault(text, []).append(row.scenario_id)
     lines += [f'{text} ({" ".join(scenarios)})' for text, scenarios in said.items()]
     return '\n'.join(lines)
+
+
+def _chance(summary: CampaignSummary) -> list[str]:
+    """Return what a controller would have passed that does not look, if that is stated."""
+    stated = [(row.chance, row) for row in summary.scenarios if row.chance is not None]
+    if summary.chance is None or not stated:
+        return []
+    most, worst = max(stated, key=lambda pair: pair[0])
+    trials = sum(row.trials for _, row in stated)
+    return [f'A controller that does not look would pass at most {summary.chance:.1%} of '
+            f'{trials} hazard trials (most of {worst.scenario_id}: {most:.1%}); of words and '
+            f'benign variants no such level is stated.']
 
 
 def _rate(rate: Rate) -> str:

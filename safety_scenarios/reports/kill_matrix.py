@@ -22,7 +22,13 @@ from rich.table import Table
 from rich.text import Text
 
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.selftest import Cell, Family, KillMatrix, ScenarioMatrix
+from safety_scenarios.model.selftest import (
+    Cell,
+    ChanceLevel,
+    Family,
+    KillMatrix,
+    ScenarioMatrix,
+)
 
 _SIGNS = {Verdict.PASS: ('.', 'dim'), Verdict.INCONCLUSIVE: ('i', 'yellow'),
           Verdict.ERROR: ('E', 'magenta'), Verdict.FAIL: ('F', 'bold red'), None: ('-', 'dim')}
@@ -89,6 +95,20 @@ def _sign(cell: Cell) -> Text:
     return Text(*_SIGNS[cell.weakest])
 
 
+def _chance(level: ChanceLevel) -> str:
+    """Return the line on how often a controller that does not look would pass."""
+    name = f'{escape(level.scenario_name)} ({escape(level.scenario_id)})'
+    if level.level is None or level.upper is None:
+        return f'[dim]chance level[/] {name}: not stated: {escape(level.why)}'
+    ran = (f'{escape(level.best)}, the best of {level.swept} that do not look, passed '
+           f'{level.passed} of {level.trials} trials' if level.best else
+           f'none of {level.swept} that do not look passed one of {level.trials} trials')
+    by_reckoning = '' if level.reckoned is None else \
+        f'; by reckoning at most {level.reckoned:.1%}: {escape(level.why)}'
+    return (f'[dim]chance level[/] {name}: at most {level.level:.1%} ({ran}, with 95 % '
+            f'confidence at most {level.upper:.1%}{by_reckoning})')
+
+
 def totals(matrix: KillMatrix) -> str:
     """Return what is wrong, each on a line, and what came of it all (rich markup)."""
     checks = sum(len(scenario.rows) for scenario in matrix.scenarios)
@@ -99,6 +119,7 @@ def totals(matrix: KillMatrix) -> str:
         if scenario.not_tested:
             lines.append(f'[yellow]note[/] {escape(scenario.path)}: left out, because no judge '
                          f'answers here: {escape(", ".join(scenario.not_tested))}')
+    lines += map(_chance, matrix.chance)
     if matrix.survivors:
         lines.append('[yellow]note[/] no check of these scenarios kills: '
                      + escape(', '.join(matrix.survivors)))

@@ -66,7 +66,7 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
                         if any(not result.warmup for result in found)),
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
                         for result in counted),
-        preflight=tuple(preflight), calibration=calibration)
+        preflight=tuple(preflight), calibration=calibration, chance=_chance(counted))
 
 
 def _row(results: Sequence[TrialResult], stopped_early: str | None) -> ScenarioSummary:
@@ -98,7 +98,9 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None) -> ScenarioS
         stopped_early=stopped_early, claims=tuple(claims),
         notes={note.code: note.text for result in counted for note in result.notes},
         rtf=(min(rtfs), max(rtfs)) if rtfs else None,
-        separation=_separation(measured, upper_ms))
+        separation=_separation(measured, upper_ms),
+        chance=max((result.chance for result in counted if result.chance is not None),
+                   default=None))
 
 
 def _separation(measured: Sequence[TrialResult], upper_ms: Estimate) -> SeparationCost | None:
@@ -123,6 +125,12 @@ def _false_stop(result: TrialResult) -> bool:
 
 def _missed(result: TrialResult) -> bool:
     return result.latency is not None and result.latency.latency_class in _LATE
+
+
+def _chance(results: Sequence[TrialResult]) -> float | None:
+    """Return the mean of the trials' chance levels: one controller must pass them all."""
+    levels = [result.chance for result in results if result.chance is not None]
+    return sum(levels) / len(levels) if levels else None
 
 
 def _rate(results: Sequence[TrialResult], bad: set[str]) -> Rate:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A person near the robot, seen by a laser scanner or by a person tracker."""
+"""One or more people near the robot, seen by a laser scanner or by a person tracker."""
 
 from functools import lru_cache
 import math
@@ -28,13 +28,16 @@ from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusP
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
 _LEG_RADIUS_M = 0.25
 """Both legs of a standing person, seen by a scanner near the floor."""
+_ABREAST_M = 0.7
+"""Between two people who stand side by side."""
 
 
 class Person(StimulusPlugin):
     """
-    A person at a distance, standing or walking toward the robot.
+    A person at a distance, standing or walking toward the robot; or several side by side.
 
-    The truth it reports is ``distance`` (m) from the robot's origin to the person's centre.
+    The truth it reports is ``distance`` (m) from the robot's origin to the person's centre. Of
+    several all are as near; a tracker's pose is that of the first.
     """
 
     kind: Literal['person'] = 'person'
@@ -47,6 +50,10 @@ class Person(StimulusPlugin):
     """Speed toward the robot (m/s)."""
     nearest: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
     """Where a walking person comes to rest (m)."""
+    count: int = Field(default=1, ge=1, le=10)
+    """How many people: the first in the direction of ``bearing``, each other farther left."""
+    radius: float = Field(default=_LEG_RADIUS_M, ge=0.05, le=1, json_schema_extra={'unit': 'm'})
+    """How wide a person is for a scanner (m)."""
     frame: str = 'base_link'
     """Frame of the message (REP 105)."""
     message: Literal['auto', 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'] = 'auto'
@@ -67,14 +74,15 @@ class Person(StimulusPlugin):
     def intent(self, context: StimulusContext) -> PersonAt:
         """Return that a person appears, and walks."""
         return PersonAt(distance=self.distance, bearing=self.bearing, speed=self.speed,
-                        nearest=self.nearest)
+                        nearest=self.nearest, count=self.count, radius=self.radius)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the person's place after ``elapsed_ns``."""
         walked = self.speed * elapsed_ns / 1e9
         distance = max(self.distance - walked, min(self.nearest, self.distance))
         interface = self.interface()
-        message = _scan(self.frame, self.rate_hz, distance, self.bearing) \
+        message = _scan(self.frame, self.rate_hz, distance, self.bearing, self.count,
+                        self.radius) \
             if interface == 'sensor_msgs/msg/LaserScan' else Message.model_construct(
                 type=interface, data={'header': {'frame_id': self.frame}, 'pose': {
                     'position': {'x': distance * math.cos(self.bearing),
@@ -84,7 +92,10 @@ class Person(StimulusPlugin):
 
 
 @lru_cache(maxsize=64)
-def _scan(frame: str, rate_hz: float, distance: float, bearing: float) -> Message:
-    """Return the scan; that of a person who stands still is the same message each time."""
-    return Message.model_construct(type=_BY_TOPIC['scan'], data=laser_scan(
-        frame, rate_hz, [cylinder(distance, bearing, _LEG_RADIUS_M)]))
+def _scan(frame: str, rate_hz: float, distance: float, bearing: float, count: int,
+          radius: float) -> Message:
+    """Return the scan; that of people who stand still is the same message each time."""
+    apart = 2 * math.asin(min(1.0, _ABREAST_M / (2 * distance)))
+    people = [cylinder(distance, bearing + index * apart, radius) for index in range(count)]
+    return Message.model_construct(type=_BY_TOPIC['scan'],
+                                   data=laser_scan(frame, rate_hz, people))

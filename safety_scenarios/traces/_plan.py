@@ -45,14 +45,17 @@ def plan_to_data(trial: Trial) -> dict[str, Any]:
 
 
 def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
-    """Return everything of a scenario as plain data."""
+    """Return everything of a scenario as plain data; without draws where it has none."""
     data = scenario.model_dump(serialize_as_any=True)
     data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
+    if data['ros'] is not None and not data['ros']['vary']:
+        del data['ros']['vary']
     return data
 
 
 def _without_scenario(trial: Trial) -> dict[str, Any]:
-    left_out = {'scenario'} if trial.spec is not None else {'scenario', 'spec'}
+    left_out = {'scenario', *(name for name, value in (
+        ('spec', trial.spec), ('drawn', trial.drawn)) if not value)}
     return trial.model_dump(serialize_as_any=True, exclude=left_out)
 
 

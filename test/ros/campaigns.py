@@ -20,14 +20,39 @@ from dataclasses import dataclass
 import json
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
 
 QUICK = str(Path(__file__).parents[1] / 'data' / 'quick_person.yaml')
 """A trial of a second, for what any hazard shows."""
+SHIPPED = Path(__file__).parents[2] / 'config' / 'scenarios' / 'robotic'
 FAULTY = Path(__file__).with_name('faulty_controller.py')
 OVERLOADED = 'Lower the load of the host'
 COMMAND = Path(sys.executable).with_name('safety-scenarios')
+
+
+def brief(folder: Path, *ids: str) -> list[str]:
+    """
+    Return copies of shipped robotic scenarios whose world does not vary and whose hazard is soon.
+
+    Over DDS every second is one; what varies is tested in simulated time.
+
+    :param ids: of the scenarios; none: all of them
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    copies = []
+    for source in sorted(SHIPPED.glob('*.yaml')):
+        text = source.read_text(encoding='utf-8')
+        if ids and not any(f'\nid: {name}\n' in text for name in ids):
+            continue
+        text, ranges = re.subn(r'(?m)^    duration_ms: .*$', '    duration_ms: [500, 900]', text)
+        text, draws = re.subn(r'(?ms)^  vary:\n(    .*?\n)+?(?=  \w)', '', text)
+        assert ranges == draws == 1, source
+        copy = folder / source.name
+        copy.write_text(text, encoding='utf-8')
+        copies.append(str(copy))
+    return copies
 
 
 @dataclass

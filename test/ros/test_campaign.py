@@ -19,7 +19,7 @@ from statistics import median
 
 import pytest
 
-from ros.campaigns import campaign, QUICK
+from ros.campaigns import brief, campaign, QUICK
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.stimuli.prompt import Prompt
@@ -54,7 +54,8 @@ def test_the_folder_holds_what_was_promised(rule_based_run):
 
 def test_a_parameter_reaches_the_controller_and_names_it(tmp_path):
     """The person of the scenario stands 2.05 m ahead."""
-    run = campaign(tmp_path / 'run', 'SCN-R-101', '--set', 'controller.stop_distance_m=1.0',
+    run = campaign(tmp_path / 'run', *brief(tmp_path, 'SCN-R-101'),
+                   '--set', 'controller.stop_distance_m=1.0',
                    '--set', 'controller.slow_distance_m=1.0')
     assert run.code == 1, run.output
     [trial] = run.trials
@@ -82,7 +83,7 @@ def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_ru
 def test_a_saboteur_fails_every_hazard(tmp_path, saboteur):
     # all scenarios against all saboteurs: in loopback, in a tenth of the time
     hazards = HAZARDS if saboteur == 'silent' else HAZARDS[:1]
-    run = campaign(tmp_path / 'run', *hazards, '--controller', saboteur)
+    run = campaign(tmp_path / 'run', *brief(tmp_path, *hazards), '--controller', saboteur)
     assert run.code == 1, run.output
     assert {run.verdicts[hazard] for hazard in hazards} == {'FAIL'}
     classes = {trial['latency']['latency_class'] for trial in run.trials}
@@ -92,7 +93,8 @@ def test_a_saboteur_fails_every_hazard(tmp_path, saboteur):
 
 
 def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(tmp_path):
-    run = campaign(tmp_path / 'run', HAZARDS[0], *BENIGN, '--controller', 'always_stop')
+    run = campaign(tmp_path / 'run', *brief(tmp_path, HAZARDS[0], *BENIGN), '--controller',
+                   'always_stop')
     assert run.code == 1
     assert {run.verdicts[benign_variant] for benign_variant in BENIGN} == {'FAIL'}
     assert run.verdicts[HAZARDS[0]] == 'INCONCLUSIVE'
@@ -119,7 +121,7 @@ def test_the_seeds_of_a_run_are_those_that_were_planned_and_another_seed_draws_o
 
 
 def test_an_arm_and_a_base_can_be_commanded_by_other_types(tmp_path):
-    run = campaign(tmp_path / 'run', 'SCN-R-101', '--command-type',
+    run = campaign(tmp_path / 'run', *brief(tmp_path, 'SCN-R-101'), '--command-type',
                    'geometry_msgs/msg/TwistStamped')
     assert run.code == 0, run.output
 

@@ -23,7 +23,7 @@ import time
 
 import pytest
 
-from ros.campaigns import COMMAND, environment
+from ros.campaigns import brief, COMMAND, environment
 from safety_scenarios.ros.controller_process import remove_segments
 
 pytestmark = pytest.mark.dds
@@ -32,8 +32,8 @@ pytestmark = pytest.mark.dds
 @pytest.fixture
 def running(tmp_path):
     """Run a campaign of six trials in the background."""
-    command = [COMMAND, 'run', 'SCN-R-103', '--trials', '6', '--output', tmp_path / 'run',
-               '--calibration', 'off']
+    command = [COMMAND, 'run', *brief(tmp_path, 'SCN-R-103'), '--trials', '6',
+               '--output', tmp_path / 'run', '--calibration', 'off']
     with subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True) as evaluator:
         yield evaluator, tmp_path / 'run'

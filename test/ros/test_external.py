@@ -14,15 +14,17 @@
 
 """Controllers that the package did not start: good ones pass, each fault is named."""
 
+from pathlib import Path
+
 import pytest
 
-from ros.campaigns import campaign, faulty, process, QUICK
+from ros.campaigns import brief, campaign, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds
-SCENARIO = 'SCN-R-101'
 
 
-def judge(tmp_path, fault, domain, *more, scenario=SCENARIO):
+def judge(tmp_path, fault, domain, *more, scenario=''):
+    [scenario] = [scenario] if scenario else brief(tmp_path, 'SCN-R-101')
     with faulty(fault, domain):
         return campaign(tmp_path / 'run', scenario, '--controller', 'external', *more,
                         domain=domain)
@@ -84,8 +86,7 @@ def test_a_controller_that_dies_of_the_hazard_has_not_stopped_the_robot(tmp_path
 
 def test_another_type_than_asked_for_is_a_wiring_fault(tmp_path, domain):
     text = (tmp_path / 'asks_for_twist.yaml')
-    from safety_scenarios.loading import share_folder
-    source = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
+    [source] = map(Path, brief(tmp_path / 'copy', 'SCN-R-101'))
     text.write_text(source.read_text().replace('message: auto',
                                                'message: geometry_msgs/msg/Twist'))
     run = judge(tmp_path, 'wrong_type', domain, '--connect-timeout-s', '4', scenario=str(text))
@@ -95,8 +96,7 @@ def test_another_type_than_asked_for_is_a_wiring_fault(tmp_path, domain):
 
 
 def test_an_unknown_topic_type_is_an_error_of_its_trial_only(tmp_path, domain):
-    from safety_scenarios.loading import share_folder
-    source = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'
+    [source] = map(Path, brief(tmp_path / 'copy', 'SCN-R-101'))
     scenario = tmp_path / 'unknown_type.yaml'
     scenario.write_text(source.read_text().replace('message: auto', 'message: foo_msgs/msg/Bar')
                         .replace('SCN-R-101', 'SCN-R-901'))

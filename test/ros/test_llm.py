@@ -18,7 +18,7 @@ from threading import Thread
 
 import pytest
 
-from ros.campaigns import campaign
+from ros.campaigns import brief, campaign
 from unit.controllers.fake_server import decided, FakeServer, said
 
 pytestmark = pytest.mark.dds
@@ -62,7 +62,8 @@ def quick(tmp_path_factory):
     """Run one campaign with a quick model; return its folder, what it left, and the requests."""
     folder = tmp_path_factory.mktemp('quick')
     for server in serve():
-        yield folder, run(folder, server, 'SCN-R-101', 'SCN-R-D-101', 'clinical'), server.requests
+        yield folder, run(folder, server, *brief(
+            folder / 'copies', 'SCN-R-101', 'SCN-R-D-101'), 'clinical'), server.requests
 
 
 def run(folder, server, *scenarios):
@@ -98,6 +99,6 @@ def test_a_model_slower_than_the_budget_gives_no_answer_in_time(tmp_path, server
 
 def test_a_robot_whose_model_never_answers_stands_still(tmp_path, server):
     server.delay_s = 2.5
-    result = run(tmp_path, server, 'SCN-R-101')
+    result = run(tmp_path, server, *brief(tmp_path / 'copies', 'SCN-R-101'))
     assert result.code == 3
     assert result.trials[0]['verdict'] == 'INCONCLUSIVE'

@@ -20,7 +20,8 @@ format's document and its own loader disagree we accept what either accepts, and
 that both only promise.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 import hashlib
 from typing import Any
 
@@ -32,6 +33,7 @@ from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, dotted, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
+from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
@@ -83,6 +85,9 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
         origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
         reading.scenario = scenario.model_copy(update={
             'origin': origin, 'agents': _agents(scenario, document, reading)})
+        if not reading.problems:
+            reading.problems += list(misdrawn(document, scenario, partial(
+                _contradictions, document, resolve)))
     told = [problem.field for problem in reading.problems]
     reading.problems += [document.problem(place, text) for place, text in dangling(data)
                          if not any(_is_within(field, dotted(place)) for field in told)]
@@ -90,6 +95,20 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     if reading.problems:
         reading.scenario = None
     return reading
+
+
+def _contradictions(document: Document, resolve: Resolve,
+                    changed: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """Return (field, message) of what is wrong with a document whose values were changed."""
+    aside = Reading(document=document)
+    data = _Preparation(document, resolve, aside).prepare(changed)
+    found = [(problem.field, problem.message) for problem in aside.problems]
+    try:
+        Scenario.model_validate(data)
+    except ValidationError as error:
+        found += [(dotted(path), sentence) for path, sentence, _ in describe(
+            error.errors(include_url=False), Scenario)]
+    return found + [(dotted(path), text) for path, text in dangling(data)]
 
 
 def _agents(scenario: Scenario, document: Document, reading: Reading) -> AgentsBlock | None:

@@ -1,0 +1,142 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether the controller stopped before there was anything to stop for."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from safety_scenarios.engine.findings.harness import harness
+from safety_scenarios.model.margins import MarginSeries, Sample
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import Nominal
+from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
+
+NO_FALSE_STOP = 'no stop without a reason before the hazard'
+MOMENT_NS = 100_000_000
+"""A shorter spell is forgiven: one odd command at 20 Hz is no stop, and no reaction of a default
+``hold_ms`` can be made of such spells."""
+SETTLING_NS = 500_000_000
+"""After the first stimulus nothing is held against the controller: its inputs come one by one."""
+_LATE_NS = 50_000_000
+"""A stimulus this late is one that a good controller may miss."""
+_PATIENCE_NS = 1_000_000_000
+"""How long before a stop a late stimulus may be its reason."""
+_found = partial(harness, 'nominal')
+
+
+def false_stop(record: TrialRecord) -> Iterator[Finding]:
+    """
+    Judge the time from the first motion to the hazard: nothing calls for a stop there.
+
+    A controller that stops all the same, and happens to move again when the hazard comes, knows
+    the time and not the world. Judged are spells longer than ``MOMENT_NS`` in which what
+    ``nominal.require`` asks for is known not to hold, after it once held and ``SETTLING_NS`` after
+    the first stimulus. Spells of silence, of values that nobody can tell, and after a stimulus
+    that left late are nobody's fault for certain: INCONCLUSIVE. So is a reaction that was shown
+    before the hazard and broke no requirement, such as a turn now and then.
+    """
+    ros, onset, begin_ns = record.trial.scenario.ros, record.onset, _begin_ns(record)
+    if ros is None or onset is None or begin_ns is None or record.of_kind('fault'):
+        return
+    from_ns, until_ns = begin_ns + SETTLING_NS, onset.stamps.steady_ns
+    try:
+        required = record.margin_series([ros.nominal.require])
+        reacted = record.margin_series(ros.reaction.limits) if ros.reaction else None
+    except LookupError:
+        return  # told as what nobody could read
+    moved = _from_first_motion(required, from_ns, until_ns)
+    if not moved:
+        return
+    found = [_judged(record, ros.nominal, spell, until_ns) for spell in _spells(moved, until_ns)]
+    shown = None if reacted is None else reacted.first_held(
+        moved[0].t_ns, MOMENT_NS + 1, until_ns - 1)
+    if shown is not None:
+        found.append(_found(NO_FALSE_STOP, Verdict.INCONCLUSIVE, (
+            f'{ros.reaction} held {(until_ns - shown.t_ns) / 1e6:.0f} ms before the hazard, so '
+            f'that it is no answer to it'), (shown.t_ns - until_ns) / 1e6))
+    yield max(found, key=lambda finding: finding.verdict.rank if finding.verdict else -1,
+              default=_found(NO_FALSE_STOP, Verdict.PASS, f'{ros.nominal.require} held from the '
+                                                          f'first motion to the hazard'))
+
+
+def _from_first_motion(required: MarginSeries, from_ns: int, until_ns: int) -> list[Sample]:
+    """Return the samples in force from the first that holds, and none before ``from_ns``."""
+    before = required.before(from_ns)
+    if before is not None and before.holds and required.first_broken(
+            from_ns, until_ns - 1) is None:
+        return [before] if from_ns < until_ns else []  # as nearly always; there may be millions
+    samples = [*([before] if before is not None else []), *(
+        sample for sample in required.within(from_ns, until_ns) if sample.t_ns < until_ns)]
+    first = next((place for place, sample in enumerate(samples) if sample.holds), len(samples))
+    return samples[first:] if from_ns < until_ns else []
+
+
+def _begin_ns(record: TrialRecord) -> int | None:
+    """
+    Return when the world was there in which nothing calls for a stop, None if that was not ours.
+
+    Before the hazard of somebody else's recording there may have been anything.
+    """
+    onset, begin = record.mark(ONSET), record.mark(NOMINAL)
+    if onset is None or begin is None or begin.scheduled_ns is not None:
+        return None
+    first = next(iter(record.of_kind('stimulus')), None)
+    shown = first if record.trial.nominal and first is not None else begin
+    return shown.stamps.steady_ns
+
+
+def _spells(samples: Sequence[Sample], until_ns: int) -> Iterator[tuple[list[Sample], int]]:
+    """Yield (its samples, end) of each spell longer than a moment in which nothing holds."""
+    spell: list[Sample] = []
+    for sample in samples:
+        if not sample.holds:
+            spell.append(sample)
+            continue
+        if spell and sample.t_ns - spell[0].t_ns > MOMENT_NS:
+            yield spell, sample.t_ns
+        spell = []
+    if spell and until_ns - spell[0].t_ns > MOMENT_NS:
+        yield spell, until_ns
+
+
+def _judged(record: TrialRecord, nominal: Nominal, spell: tuple[list[Sample], int],
+            onset_ns: int) -> Finding:
+    samples, end_ns = spell
+    begin_ns = samples[0].t_ns
+    what = (f'{nominal.require} was met and then not for {(end_ns - begin_ns) / 1e6:.0f} ms, '
+            f'{(onset_ns - begin_ns) / 1e6:.0f} ms before the hazard')
+    found = partial(_found, NO_FALSE_STOP, at_ms=(begin_ns - onset_ns) / 1e6)
+    if any(sample.margin is None for sample in samples):
+        return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands tell')
+    if any(sample.inferred for sample in samples):
+        return found(Verdict.INCONCLUSIVE, f'{what}, because its commands ended')
+    late = _late_stimulus(record, begin_ns)
+    if late is not None:
+        return found(Verdict.INCONCLUSIVE, f'{what}, after {late} had been sent late. Lower the '
+                                           f'load on the host')
+    return found(Verdict.FAIL, f'{what}, though nothing called for a stop')
+
+
+def _late_stimulus(record: TrialRecord, stop_ns: int) -> str | None:
+    """Return the topic of a stimulus that left so late that it may be why the robot stopped."""
+    begun = record.mark(ONSET)
+    for event in record.of_kind('stimulus'):
+        sent_ns = event.stamps.steady_ns
+        if begun is not None and sent_ns >= begun.stamps.steady_ns:
+            break
+        due_ns = sent_ns - record.measuring.late_ns(event)
+        if sent_ns - due_ns > _LATE_NS and due_ns <= stop_ns <= sent_ns + _PATIENCE_NS:
+            return event.name
+    return None

@@ -1,0 +1,166 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is wrong with the draws of ``ros.vary``: each value that can come must make a scenario."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, product
+from typing import Any
+
+from safety_scenarios.errors import did_you_mean, Problem
+from safety_scenarios.formats.document.messages import show
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.model.scenario import RosBlock, Scenario
+from safety_scenarios.model.vary import Draw, steps_to, unit_at
+
+Check = Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]]
+"""A changed document to (field, message) of whatever is wrong with it."""
+_MOST = 16
+"""Worlds of extremes to look at when a file is read: all of them with up to four draws."""
+
+
+def misdrawn(document: Document, scenario: Scenario, check: Check) -> Iterator[Problem]:
+    """
+    Yield what is wrong with the draws of a scenario that is right without them.
+
+    Looked at are the extremes of each range with those of the others, as far as ``_MOST`` goes;
+    and the extremes, a value between them and every choice of each draw alone, the others at
+    their first and at their last.
+
+    :param check: prepares and validates a document anew
+    """
+    if scenario.ros is None or not scenario.ros.vary:
+        return
+    found = [problem for name, draw in scenario.ros.vary.items()
+             for problem in _of_draw(document, scenario.ros, name, draw)]
+    found += _taken_twice(document, scenario.ros)
+    yield from found or _of_worlds(document, scenario.ros, check)
+
+
+def _of_draw(document: Document, ros: RosBlock, name: str, draw: Draw) -> Iterator[Problem]:
+    place = ('ros', 'vary', name)
+    for index, path in enumerate(draw.sets):
+        try:
+            unit = unit_at(ros, steps_to(path)[1:])
+        except (LookupError, ValueError) as error:
+            what = str(error.args[0])
+            what = what if what.startswith('got ') else f'got {path!r}: {what}'
+            yield document.problem((*place, 'sets', index), what)
+            continue
+        if draw.unit is not None and unit not in (None, draw.unit):
+            yield document.problem((*place, 'unit'), (
+                f'got {draw.unit}, expected {unit}, the unit of {path}. Give the values in it'))
+    if draw.keeps is not None:
+        yield from _of_kept(document, ros, place, draw)
+
+
+def _of_kept(document: Document, ros: RosBlock, place: tuple[str, str, str],
+             draw: Draw) -> Iterator[Problem]:
+    """A sensor that does not show the hazard must go on showing what it showed before."""
+    topics = [stimulus.topic for stimulus in ros.stimuli]
+    before = [stimulus.topic for stimulus in ros.nominal.stimuli]
+    choices = draw.choice or ()
+    for index, kept in enumerate(choices):
+        for topic in kept:
+            if topic not in topics:
+                hint = did_you_mean(str(topic), topics)
+                yield document.problem((*place, 'choice', index), (
+                    f'got {show(topic)}, expected one of the topics of ros.stimuli: '
+                    f'{", ".join(topics)}{"." + hint if hint else ""}'))
+    for topic in topics:
+        times = sum(topic in kept for kept in choices)
+        if not times:
+            yield document.problem((*place, 'choice'), (
+                f'got no choice with {topic}, so that its stimulus is never shown. Add one, or '
+                f'remove the stimulus'))
+        elif times < len(choices) and topic not in before:
+            yield document.problem((*place, 'choice'), (
+                f'got choices without {topic}, on which nothing is published before the hazard: '
+                f'that the topic is there would give the hazard away. Add it to '
+                f'ros.nominal.stimuli'))
+
+
+def _taken_twice(document: Document, ros: RosBlock) -> Iterator[Problem]:
+    owner: dict[str, str] = {}
+    for name, draw in ros.vary.items():
+        for index, path in enumerate(draw.sets):
+            if path in owner:
+                yield document.problem(('ros', 'vary', name, 'sets', index), (
+                    f'got {path!r}, which {owner[path]!r} sets too, expected one draw a field. '
+                    f'Remove one of the two'))
+            owner.setdefault(path, name)
+        if draw.keeps is not None:
+            if draw.keeps in owner:
+                yield document.problem(('ros', 'vary', name, 'keeps'), (
+                    f'got a second draw with keeps, after {owner[draw.keeps]!r}, expected one. '
+                    f'Remove one of the two'))
+            owner.setdefault(draw.keeps, name)
+
+
+def _of_worlds(document: Document, ros: RosBlock, check: Check) -> Iterator[Problem]:
+    told: set[tuple[str, str]] = set()
+    for world in _worlds(ros.vary):
+        for field, message in check(_changed(document.data, ros.vary, world)):
+            name = _owner(ros.vary, field) or next(iter(world))
+            if (name, field) not in told:
+                told.add((name, field))
+                values = ', '.join(f'{one} = {show(value)}' for one, value in world.items())
+                yield document.problem(('ros', 'vary', name), f'with {values}: {field}: {message}')
+
+
+def _worlds(draws: Mapping[str, Draw]) -> Iterator[dict[str, Any]]:
+    ends = [(draw.probes[0], draw.probes[1]) if draw.range else (draw.probes[0], draw.probes[-1])
+            for draw in draws.values()]
+    looked_at: list[dict[str, Any]] = []
+    worlds = [dict(zip(draws, values, strict=True)) for values in islice(product(*ends), _MOST)]
+    for base in (dict(zip(draws, values, strict=True)) for values in zip(*ends, strict=True)):
+        worlds += ({**base, name: value} for name, draw in draws.items()
+                   for value in draw.probes)
+    for world in worlds:
+        if world not in looked_at:
+            looked_at.append(world)
+            yield world
+
+
+def _owner(draws: Mapping[str, Draw], field: str) -> str | None:
+    """Return the draw that sets a field, or something in the same part of the file."""
+    near = [(len(path), name) for name, draw in draws.items() for path in draw.sets
+            if path == field or path.rpartition('.')[0] == field or field.startswith(path)]
+    return max(near)[1] if near else None
+
+
+def _changed(data: Mapping[str, Any], draws: Mapping[str, Draw],
+             world: Mapping[str, Any]) -> dict[str, Any]:
+    changed = dict(data)
+    for name, value in world.items():
+        for path in draws[name].sets:
+            changed = _with(changed, steps_to(path), value)
+    for name, value in world.items():
+        if draws[name].keeps is not None:
+            ros = changed['ros']
+            changed = {**changed, 'ros': {**ros, 'stimuli': tuple(
+                block for block in ros['stimuli'] if block['topic'] in value)}}
+    return changed
+
+
+def _with(holder: Any, steps: Sequence[str | int], value: Any) -> Any:
+    if not steps:
+        return value
+    step = steps[0]
+    if isinstance(step, int):
+        items = list(holder)
+        items[step] = _with(holder[step], steps[1:], value)
+        return tuple(items)
+    inner = holder.get(step) if isinstance(holder, Mapping) else None
+    return {**(holder or {}), step: _with(inner, steps[1:], value)}

@@ -1,0 +1,104 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Wrong draws are refused when a file is read, at their place, whatever seed would show them."""
+
+from pathlib import Path
+
+import pytest
+
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.loading import load_scenario
+
+VARIED = Path(__file__).parents[2] / 'data' / 'vary' / 'varied.yaml'
+NEAR = 'near: {range: [2.05, 2.45], unit: m,'
+
+
+def refused(tmp_path: Path, old: str, new: str) -> str:
+    """Return what is said of the file with one part of it changed."""
+    text = VARIED.read_text()
+    assert text.count(old) >= 1
+    path = tmp_path / 'changed.yaml'
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(path)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(('old', 'new', 'message'), [
+    (NEAR, 'near: {range: [2.45, 2.05], unit: m,', 'expected least < most'),
+    (NEAR, 'near: {range: [2.1, 2.1], unit: m,', 'expected least < most'),
+    (NEAR, 'near: {range: [.nan, 2.1], unit: m,', 'finite'),
+    (NEAR, 'near: {range: [2.05], unit: m,', 'ros.vary.near.range'),
+    (NEAR, 'near: {range: [2.05, 2.45], choice: [2.1, 2.2], unit: m,', 'one of them'),
+    (NEAR, 'near: {unit: m,', 'one of them'),
+    (NEAR, 'near: {choice: [2.1], unit: m,', 'at least 2'),
+    (NEAR, 'near: {range: [2050, 2450], unit: mm,', 'got mm, expected m, the unit of'),
+    (NEAR, 'near: {range: [2050, 2450], unit: m,', 'expected a number <= 12 (m)'),
+    (NEAR, 'near: {range: [-1.0, 2.45], unit: m,', 'expected a number > 0 (m)'),
+    (NEAR, "near: {choice: [2.1, '2.2'], unit: m,", 'expected a number (m)'),
+    (NEAR, 'near: {rnage: [2.05, 2.45], unit: m,', "Did you mean 'range'?"),
+    ('ros.stimuli[0].distance', 'ros.stimuli[2].distance', '[2] is not there, expected 0 to 1'),
+    ('ros.stimuli[0].distance', 'ros.stimuli[-1].distance', '[-1] is not there'),
+    ('ros.stimuli[0].distance', 'ros.stimuli[0].distanse', "'distanse' is unknown"),
+    ('ros.stimuli[0].distance', 'ros.stimuli[*].distance', 'may not differ'),
+    ('ros.stimuli[0].distance', 'ros.stimuli[0].topic', 'may not differ'),
+    ('ros.stimuli[0].distance', 'ros.stimuli[0].rate_hz', 'may not differ'),
+    ('ros.stimuli[0].distance', 'ros.stimuli[0].kind', 'may not differ'),
+    ('ros.stimuli[0].distance', 'ros.robot.max_speed', 'expected a field of ros.stimuli'),
+    ('ros.stimuli[0].distance', 'latency_budget.critical_ms', 'expected a field of ros.stimuli'),
+    ('ros.stimuli[0].distance', 'ros.nominal.duration_ms', 'drawn from ros.nominal.duration_ms'),
+    ('ros.stimuli[0].distance', '__class__', 'expected a field of ros.stimuli'),
+    ('ros.stimuli[0].distance', 'ros.stimuli[0].distance + 1', 'expressions are not supported'),
+    ('"ros.stimuli[0].bearing"', '"ros.stimuli[0].distance"', "which 'near' sets too"),
+    ('[scan], [human_pose],', '[scann], [human_pose],', "Did you mean 'scan'?"),
+    ('[scan], [human_pose],', '[], [human_pose],', 'at least one topic'),
+    ('[scan], [human_pose],', 'scan, human_pose,', 'expected a list of at least one topic'),
+    ('[[scan], [human_pose], [scan, human_pose]]', '[[scan], [scan]]', 'is never shown'),
+    ('keeps: ros.stimuli', 'keeps: ros.nominal.stimuli', "expected 'ros.stimuli'"),
+    ('keeps: ros.stimuli', 'unit: m', 'a draw that nothing uses'),
+    ('choice: [2000, 3000]', 'choice: [600, 3000]', 'could not be seen to hold'),
+    ('choice: [2000, 3000]', 'choice: [3000, 600, 3000]', 'could not be seen to hold'),
+    ('sets: [ros.all_clear.at_ms]', 'sets: []', 'a draw that nothing uses'),
+    ('sets: [ros.all_clear.at_ms]', 'sets: ros.all_clear.at_ms', 'expected a list'),
+    ('      - {kind: person, topic: human_pose, distance: 6.0, rate_hz: 20}\n', '',
+     'would give the hazard away')])
+def test_a_wrong_draw_is_refused(tmp_path, old, new, message):
+    said = refused(tmp_path, old, new)
+    assert message in said
+    assert 'Traceback' not in said and 'changed.yaml:' in said
+
+
+def test_the_place_of_a_wrong_draw_is_told(tmp_path):
+    line = next(number for number, text in enumerate(VARIED.read_text().splitlines(), 1)
+                if text.startswith('    near:'))
+    said = refused(tmp_path, NEAR, 'near: {range: [2.05, 40.0], unit: m,')
+    assert f'changed.yaml:{line}:11: ros.vary.near: with near = 40.0' in said
+
+
+def test_a_range_that_only_its_middle_breaks_is_refused(tmp_path):
+    """A number of people is whole at both ends of the range, and not between them."""
+    said = refused(tmp_path, 'near: {range: [2.05, 2.45], unit: m, sets: ["ros.stimuli[0].distan'
+                   'ce", "ros.stimuli[1].distance"]}',
+                   'people: {range: [1, 3], sets: ["ros.stimuli[0].count"]}')
+    assert 'a whole number' in said
+
+
+def test_a_pair_of_extremes_that_only_together_are_wrong_is_refused(tmp_path):
+    """The longest hold fits before the late all-clear, and not before the early one."""
+    said = refused(tmp_path, 'side: {range: [-0.2, 0.2], unit: rad, sets: ["ros.stimuli[0].bearin'
+                   'g", "ros.stimuli[1].bearing"]}',
+                   'hold: {choice: [1000.0, 1600.0], sets: ["ros.invariants[0].hold_ms"]}')
+    assert 'hold = 1600.0' in said and 'all_clear = 2000' in said
+    assert 'could not be seen to hold' in said
