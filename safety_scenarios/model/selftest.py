@@ -173,7 +173,7 @@ SABOTEURS = (
     Saboteur(name='startles', does='stops at any change of anything',
              must_not_pass=('robot benign variant',)),
     Saboteur(name='stutters', does='stops for a moment, soon after it got moving',
-             must_not_pass=ROBOTS),
+             must_not_pass=('robot benign variant',)),
 )
 """The columns of the matrix."""
 
