@@ -123,6 +123,10 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'long_array': 'controllers.driver_saboteurs:LongArray',
         'stale_stamp': 'controllers.driver_saboteurs:StaleStamp',
         'nan_stop': 'controllers.driver_saboteurs:NotANumberStop',
+        'blind_clock': 'controllers.blind:BlindClock',
+        'blind_counter': 'controllers.blind:BlindCounter',
+        'startles': 'controllers.blind:Startles',
+        'stutters': 'controllers.blind:Stutters',
     },
     'drivers': {
         'diff_drive': 'drivers.diff_drive:DiffDrive',
@@ -132,10 +136,6 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'forward_command': 'drivers.forward_command:ForwardCommand',
         'joint_velocity': 'drivers.joint_velocity:JointVelocity',
         'none': 'drivers.unknown:Unknown',
-        'blind_clock': 'controllers.blind:BlindClock',
-        'blind_counter': 'controllers.blind:BlindCounter',
-        'startles': 'controllers.blind:Startles',
-        'stutters': 'controllers.blind:Stutters',
     },
     'links': {
         'ros': 'ros.session:OverRos',
