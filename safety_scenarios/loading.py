@@ -31,6 +31,7 @@ from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
+from safety_scenarios.model.driving import contradictions, with_drivers
 from safety_scenarios.model.scenario import Origin, Scenario
 
 PACKAGE = 'safety_scenarios'
@@ -279,7 +280,16 @@ def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document) 
         origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
         reading.scenario = reading.scenario.model_copy(update={'origin': origin})
     reading.document = reading.document or document
+    if reading.scenario is not None:
+        _drive(reading, reading.scenario, reading.document)
     return reading
+
+
+def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
+    """Give each commanded topic of a scenario its driver."""
+    told = [] if scenario.ros is None else list(contradictions(scenario.ros))
+    reading.problems += [document.problem(('ros', 'silence'), text) for text in told]
+    reading.scenario = None if told else with_drivers(scenario, registry.resolve)
 
 
 def _broken(document: Document, name: str, error: BaseException) -> Problem:

@@ -89,6 +89,12 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'header_copier': 'controllers.faulty_streams:HeaderCopier',
     },
     'drivers': {
+        'diff_drive': 'drivers.diff_drive:DiffDrive',
+        'omni': 'drivers.omni:Omni',
+        'ackermann': 'drivers.ackermann:Ackermann',
+        'joint_trajectory': 'drivers.joint_trajectory:JointTrajectory',
+        'forward_command': 'drivers.forward_command:ForwardCommand',
+        'joint_velocity': 'drivers.joint_velocity:JointVelocity',
         'none': 'drivers.unknown:Unknown',
     },
     'links': {
@@ -110,7 +116,8 @@ def names(kind: str) -> dict[str, str]:
 
     Built-ins come first, in the order of the table; then the others by their names.
 
-    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``drivers``, ``links`` or ``formats``
+    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``drivers``, ``links`` or
+        ``formats``
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):

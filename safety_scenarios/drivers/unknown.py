@@ -17,9 +17,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy
-
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+from safety_scenarios.model.driving import nothing
 
 
 class Unknown(DriverPlugin):
@@ -27,9 +26,10 @@ class Unknown(DriverPlugin):
 
     kind: Literal['none'] = 'none'
 
+    def may_reject(self, interface: str) -> bool:
+        """Return that it takes everything."""
+        return False
+
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return no set-points and no rejections."""
-        return Execution(
-            driver=self.kind, axes=(), times_ns=numpy.empty(0, numpy.int64),
-            velocity=numpy.empty((0, 0)), position=None, between='hold',
-            accepted=numpy.ones(len(commands), bool))
+        return nothing(self.kind, len(commands))

@@ -55,7 +55,7 @@ class Rejection:
     reason: str
     """In the driver's own words where it has some."""
     source: str
-    """Package and file by which it is rejected, such as joint_trajectory_controller.cpp 1966."""
+    """File and line by which it is rejected, such as joint_trajectory_controller.cpp 1966."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,22 @@ class Execution:
         return numpy.asarray(numpy.abs(self.velocity).max(axis=1))
 
 
+class Follower:
+    """Where the joints are, as a driver executes commands that come one by one."""
+
+    def take(self, command: Commanded) -> None:
+        """
+        Execute a command from now on.
+
+        :raises ValueError: the driver rejects it, and goes on as before
+        """
+        raise NotImplementedError
+
+    def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
+        """Return joint to (position, velocity); a joint of which one is unknown is absent."""
+        raise NotImplementedError
+
+
 class DriverPlugin(Noun):
     """
     Base of every driver: its fields are its parameters in the scenario file.
@@ -103,6 +119,8 @@ class DriverPlugin(Noun):
     """Name of the driver plug-in."""
     distro: Distro = 'jazzy'
     """ROS distribution whose driver the robot runs, where they differ."""
+    assumed: bool = False
+    """Nobody declared it: what only some drivers of its kind do for safety is not counted on."""
 
     interfaces: ClassVar[tuple[str, ...]] = ()
     """Interface types of the commands that it understands."""
@@ -116,6 +134,19 @@ class DriverPlugin(Noun):
     def is_joint_space(self) -> bool:
         """Whether its axes are joints and not those of a base."""
         return False
+
+    def may_reject(self, interface: str) -> bool:
+        """Return whether it may refuse a command of this type; else nobody need ask it."""
+        return True
+
+    def rejects(self, command: Commanded) -> str:
+        """Return why it does not execute a command whatever came before, empty if it does."""
+        found = self.execute([command], {}, command.t_ns).rejections
+        return found[0].reason if found else ''
+
+    def follow(self, start: Start) -> Follower | None:
+        """Return the same driver for commands that come one by one; None: nothing is followed."""
+        return None
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """

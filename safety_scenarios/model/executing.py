@@ -16,11 +16,15 @@
 
 from collections.abc import Sequence
 
+import numpy
+
+from safety_scenarios.model.columns import Column
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import Scenario
 
-_JOINT_STATE = 'sensor_msgs/msg/JointState'
+JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 
 def driver_of(scenario: Scenario, topic: str) -> DriverPlugin | None:
@@ -44,6 +48,26 @@ def execute(driver: DriverPlugin, events: Sequence[Event], topic: str,
     return driver.execute(commands, start, until_ns)
 
 
+def unexecuted(execution: Execution, messages: Sequence[Message]) -> set[int]:
+    """
+    Return which commands on a topic count as never sent: those that the driver rejects.
+
+    One that is not finite stays: what a driver does of it is another in each distribution, so
+    what the robot does is unknown and not what it did before.
+
+    :param messages: of the commands, in order
+    """
+    return {one.place for one in execution.rejections
+            if messages[one.place].non_finite() is None}
+
+
+def executed_speed(execution: Execution) -> Column:
+    """Return the largest speed of any joint at each set-point as a signal's column."""
+    fastest = execution.fastest
+    unknown = numpy.isnan(fastest)
+    return Column(execution.times_ns, fastest, unknown if unknown.any() else None)
+
+
 def start_of(events: Sequence[Event], topic: str) -> dict[str, float]:
     """
     Return where each joint is at the first command on a topic, by the latest JointState then.
@@ -55,7 +79,7 @@ def start_of(events: Sequence[Event], topic: str) -> dict[str, float]:
         if event.kind == 'command' and event.name == topic:
             break
         message = event.message
-        if message is not None and message.type == _JOINT_STATE \
+        if message is not None and message.type == JOINT_STATE \
                 and event.kind in ('stimulus', 'feedback'):
             data = message.data
             found |= dict(zip(data.get('name', ()), data.get('position', ()), strict=False))

@@ -16,14 +16,16 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy
 from numpy.typing import NDArray
 
 from safety_scenarios.model.columns import Column, read
+from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.executing import executed_speed, unexecuted
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.signal import Signal
 
@@ -33,12 +35,16 @@ class Index:
     What is where in a record.
 
     :param events: of the record, which never change
+    :param executed: topic to what its driver makes of the commands; None: nobody need ask it
     :ivar hazards: what belongs to the hazard
     :ivar kinds: kind to its events
     """
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: Sequence[Event],
+                 executed: Callable[[str], Execution | None] = lambda topic: None) -> None:
         self._events = events
+        self._executed = executed
+        self._counting: dict[str, Sequence[int]] = {}
         self.hazards: list[Event] = []
         self.kinds: dict[str, list[Event]] = defaultdict(list)
         self._carriers: dict[str, array[int]] = defaultdict(lambda: array('q'))
@@ -69,8 +75,31 @@ class Index:
         return bool((times[1:] >= times[:-1]).all())
 
     def carriers(self, topic: str) -> Sequence[int]:
-        """Return the places in the record of the commands and feedback with a message."""
-        return self._carriers.get(topic, ())
+        """
+        Return the places in the record of the commands and feedback with a message.
+
+        A command that the driver rejects is none: the one before it lives on.
+        """
+        found = self._counting.get(topic)
+        if found is None:
+            found = self._counting[topic] = self._accepted(topic)
+        return found
+
+    def _accepted(self, topic: str) -> Sequence[int]:
+        places: Sequence[int] = self._carriers.get(topic, ())
+        execution = self._executed(topic)
+        if execution is None or not execution.rejections:
+            return places
+        commands = [place for place in places if self._events[place].kind == 'command']
+        messages = [message for place in commands
+                    if (message := self._events[place].message) is not None]
+        rejected = {commands[one] for one in unexecuted(execution, messages)}
+        return [place for place in places if place not in rejected]
+
+    def is_executed(self, signal: Signal) -> bool:
+        """Whether a signal is read from what the driver executes, and not from messages."""
+        execution = self._executed(signal.topic) if signal.reduce == 'joint_speed' else None
+        return execution is not None and execution.position is not None
 
     def columns(self, signals: Sequence[Signal]) -> list[Column]:
         """
@@ -87,6 +116,10 @@ class Index:
 
     def _column(self, signal: Signal) -> Column:
         found = self._columns.get(signal)
+        if found is None and self.is_executed(signal):
+            execution = self._executed(signal.topic)
+            assert execution is not None
+            found = self._columns[signal] = executed_speed(execution)
         if found is None:
             events = [self._events[place] for place in self.carriers(signal.topic)]
             messages = [event.message for event in events if event.message is not None]
@@ -101,11 +134,12 @@ class Index:
         """Return the latest message on a signal's ``current`` topic, at each of its commands."""
         found: list[Message | None] = []
         current: Message | None = None
-        for event in self._events:
+        carriers = set(self.carriers(signal.topic))
+        for place, event in enumerate(self._events):
             if event.message is None:
                 continue
             if event.name == signal.current:
                 current = event.message
-            if event.name == signal.topic and event.kind in ('command', 'feedback'):
+            if place in carriers:
                 found.append(current)
         return found

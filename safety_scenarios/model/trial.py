@@ -227,6 +227,14 @@ class TrialRecord(Noun):
                 driver, self.events, topic, self.end_ns)
         return self._executed[topic]
 
+    def _asked(self, topic: str) -> Execution | None:
+        """Return what a driver executes, None where it can reject nothing: that costs nothing."""
+        driver = driver_of(self.trial.scenario, topic)
+        commands = self._index.topics('command').get(topic)
+        message = commands[0].message if commands else None
+        return self.executed(topic) if driver is not None and message is not None \
+            and driver.may_reject(message.type) else None
+
     @cached_property
     def _executed(self) -> dict[str, Execution | None]:
         """What drivers made of the commands, by topic: every check may ask."""
@@ -335,7 +343,8 @@ class TrialRecord(Noun):
         signals = self._signals(names)
         columns = self._index.columns(signals)
         stopped = list(self._stopped_by_driver(names))
-        if not stopped and self._index.is_in_order and len({one.topic for one in signals}) == 1:
+        sources = {(one.topic, self._index.is_executed(one)) for one in signals}
+        if not stopped and self._index.is_in_order and len(sources) == 1:
             return MarginSeries.of(limits, columns)
         latest: dict[str, float | None] = {}
         samples: list[Sample] = []
@@ -359,7 +368,7 @@ class TrialRecord(Noun):
     @cached_property
     def _index(self) -> Index:
         """The events by what they are: every check looks for some."""
-        return Index(self.events)
+        return Index(self.events, self._asked)
 
     @cached_property
     def _series_read(self) -> dict[tuple[Limit, ...], MarginSeries]:
@@ -406,8 +415,14 @@ class TrialRecord(Noun):
         signals = dict(zip(names, self._signals(names), strict=True))
         columns = dict(zip(names, self._index.columns(list(signals.values())), strict=True))
         rows: list[tuple[int, int, dict[str, float | None]]] = []
+        for name, signal in signals.items():
+            if self._index.is_executed(signal):
+                rows += [(-1, t_ns, {name: value}) for t_ns, value in columns[name].pairs]
         for topic in dict.fromkeys(signal.topic for signal in signals.values()):
-            carried = [name for name, signal in signals.items() if signal.topic == topic]
+            carried = [name for name, signal in signals.items()
+                       if signal.topic == topic and not self._index.is_executed(signal)]
+            if not carried:
+                continue
             told = zip(*(columns[name].told for name in carried), strict=True)
             rows += [(place, t_ns, dict(zip(carried, values, strict=True)))
                      for place, t_ns, values in zip(

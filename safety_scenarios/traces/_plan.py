@@ -24,6 +24,7 @@ from safety_scenarios.errors import InputError, UnfitPlanError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.driving import with_drivers
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
 
@@ -78,12 +79,13 @@ def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
             ros['nominal']['stimuli'], 'stimuli', resolve)}
         ros['stimuli'] = _plugins(ros['stimuli'], 'stimuli', resolve)
         ros['invariants'] = _plugins(ros['invariants'], 'invariants', resolve)
+        ros['commands'] = _commands(ros['commands'], resolve)
         scenario['ros'] = RosBlock.model_validate(ros)
     if scenario.get('agents') is not None:  # plans of older versions have none
         scenario['agents'] = _agents(scenario['agents'], resolve)
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])
-    return Scenario.model_validate(scenario)
+    return with_drivers(Scenario.model_validate(scenario), resolve)
 
 
 def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
@@ -92,7 +94,19 @@ def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
         {**effect, 'stimulus': _plugins([effect['stimulus']], 'stimuli', resolve)[0]}
         for effect in rule['effects'])} for rule in data['rules'])
     return AgentsBlock.model_validate({
-        **data, 'rules': rules, 'stimuli': _plugins(data['stimuli'], 'stimuli', resolve)})
+        **data, 'rules': rules, 'commands': _commands(data['commands'], resolve),
+        'stimuli': _plugins(data['stimuli'], 'stimuli', resolve)})
+
+
+def _commands(blocks: Any, resolve: Resolve) -> tuple[Any, ...]:
+    """Return commanded topics with declared drivers; the others are found again."""
+    found = []
+    for block in blocks:
+        driver = block.get('driver')
+        declared = isinstance(driver, Mapping) and not driver['assumed']
+        found.append({**block, 'driver': _plugins([driver], 'drivers', resolve)[0]
+                      if declared else None})
+    return tuple(found)
 
 
 def _plugins(blocks: Any, kind: str, resolve: Resolve) -> tuple[Any, ...]:

@@ -36,6 +36,7 @@ from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.driver import DriverPlugin
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
@@ -45,6 +46,8 @@ NAME = 'scenario YAML (format 1)'
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')
 _BLOCKS: dict[str, type[BaseModel]] = {
     'latency_budget': LatencyBudget, 'constraint': Constraint}
+_BASES: dict[str, type[BaseModel]] = {
+    'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _NOT_IN_FILES = ('origin', 'agents')
 """What a reader sets, and no file of this format."""
 _NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata')
@@ -179,7 +182,16 @@ class _Preparation:
             self._plugins(ros['nominal'], 'stimuli', ('ros', 'nominal'), 'stimuli')
         self._plugins(ros, 'stimuli', ('ros',), 'stimuli')
         self._plugins(ros, 'invariants', ('ros',), 'invariants')
+        if isinstance(ros.get('commands'), tuple):
+            ros['commands'] = tuple(self._driven(('ros', 'commands', index), block)
+                                    for index, block in enumerate(ros['commands']))
         return ros
+
+    def _driven(self, path: Path, block: Any) -> Any:
+        """Return a commanded topic with its driver as a plug-in, if it declares one."""
+        if not isinstance(block, Mapping) or block.get('driver') is None:
+            return block
+        return {**block, 'driver': self._plugin((*path, 'driver'), block['driver'], 'drivers')}
 
     def _plugins(self, block: dict[str, Any], key: str, prefix: Path, kind: str) -> None:
         if isinstance(block.get(key), tuple):
@@ -187,7 +199,7 @@ class _Preparation:
                                for index, item in enumerate(block[key]))
 
     def _plugin(self, path: Path, block: Any, kind: str) -> Any:
-        fallback = (StimulusPlugin if kind == 'stimuli' else InvariantPlugin).model_construct()
+        fallback = _BASES[kind].model_construct()
         if not isinstance(block, Mapping):
             self._refuse(path, f'got {show(block)}, expected a mapping with kind')
             return fallback

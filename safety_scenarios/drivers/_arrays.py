@@ -1,0 +1,87 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Arrays of numbers, one for each joint, as the controllers with the topic ``commands`` take."""
+
+from collections.abc import Sequence
+import math
+
+import numpy
+
+from safety_scenarios.model.driver import Commanded, Execution, Rejection
+
+ARRAY = 'std_msgs/msg/Float64MultiArray'
+SOURCE = 'forward_controllers_base.cpp'
+_DEACTIVATED = ('the controller is inactive: controller_manager deactivated it when the wrong '
+                'length made its update fail')
+
+
+def execute_array(commands: Sequence[Commanded], *, driver: str, joints: tuple[str, ...],
+                  is_humble: bool, of: str, zero_when_deactivated: bool) -> Execution:
+    """
+    Return arrays as set-points; one of another length is an error and, since jazzy, the last.
+
+    Source: ros2_controllers, forward_command_controller/src/forward_controllers_base.cpp;
+    ros2_control jazzy 9ffbf97fd, controller_manager.cpp 3543.
+
+    :param joints: empty if nobody named them: the first array then tells how many there are
+    :param of: ``velocity``, ``position`` or ``effort``
+    """
+    length = len(joints)
+    rejections: list[Rejection] = []
+    accepted = numpy.ones(len(commands), bool)
+    times: list[int] = []
+    rows: list[tuple[float, ...]] = []
+    is_active = True
+    for place, command in enumerate(commands):
+        values = _values(command)
+        why, source = '', f'{SOURCE}'
+        if not is_active:
+            why, source = _DEACTIVATED, 'controller_manager.cpp 3543'
+        elif values is None:
+            why = f'got {command.message.type}, takes {ARRAY} only'
+        elif not is_humble and not values:
+            why = 'an empty array is ignored'
+        elif not is_humble and not all(map(math.isfinite, values)):
+            why = 'Non-finite value received. Dropping message'
+        else:
+            length = length or len(values)
+            if len(values) != length:
+                why = (f'command size ({len(values)}) does not match number of interfaces '
+                       f'({length})')
+                is_active = is_humble
+                if not is_active and zero_when_deactivated and rows:
+                    times.append(command.t_ns)
+                    rows.append((0.0,) * length)
+        if why:
+            accepted[place] = False
+            rejections.append(Rejection(place, command.t_ns, why, source))
+        elif values is not None:
+            times.append(command.t_ns)
+            rows.append(values)
+    found = numpy.array(rows, float).reshape(len(rows), length)
+    return Execution(
+        driver=driver, axes=joints or tuple(f'joint {place}' for place in range(1, length + 1)),
+        times_ns=numpy.array(times, numpy.int64), between='hold', accepted=accepted,
+        velocity=found if of == 'velocity' else numpy.full_like(found, math.nan),
+        position=found if of == 'position' else None, rejections=tuple(rejections))
+
+
+def _values(command: Commanded) -> tuple[float, ...] | None:
+    if command.message.type != ARRAY:
+        return None
+    try:
+        return tuple(float(value) for value in command.message.data.get('data', ()))
+    except (TypeError, ValueError):
+        return None

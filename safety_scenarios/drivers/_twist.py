@@ -1,0 +1,175 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Velocity commands of a base: read as arrays, judged by their stamps, executed in cycles."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+import math
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from safety_scenarios.model.columns import read
+from safety_scenarios.model.driver import BASE_AXES, Commanded, Execution, Rejection
+from safety_scenarios.model.robot_interfaces import stamp_of
+from safety_scenarios.model.signal import Signal
+
+Vector = NDArray[numpy.float64]
+TWIST, STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
+_FIELDS = tuple(Signal(topic='any', field=field, unit='1')
+                for field in ('linear.x', 'linear.y', 'angular.z'))
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How one driver takes velocity commands."""
+
+    driver: str
+    types: tuple[str, ...]
+    stale_ns: int | None
+    """A stamp older than this at arrival is stale; None: none is."""
+    drops_stale: bool
+    """Whether a stale command is refused; else it is taken, and is timed out at once."""
+    drops_nan: bool
+    source: str
+    """File, and the line where it drops."""
+    axes: tuple[bool, bool, bool]
+    """Which of vx, vy and wz it executes."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """Commands that were taken: when, until when they count, and what they demand."""
+
+    places: list[int]
+    times_ns: NDArray[numpy.int64]
+    stamps_ns: NDArray[numpy.int64]
+    """Header stamps on the steady clock; time of receipt where there is none."""
+    demanded: Vector
+    """vx, vy, wz, shape (taken, 3)."""
+    accepted: NDArray[numpy.bool_]
+    rejections: tuple[Rejection, ...]
+
+
+def take(commands: Sequence[Commanded], terms: Terms) -> Taken:
+    """Return which commands are taken, and which are rejected why."""
+    demanded = _demanded(commands)
+    rejections = list(_rejected(commands, demanded, terms))
+    accepted = numpy.ones(len(commands), bool)
+    accepted[[one.place for one in rejections]] = False
+    places = numpy.flatnonzero(accepted).tolist()
+    stamps = [_stamp(commands[place]) for place in places]
+    demanded[:, [not is_executed for is_executed in terms.axes]] = 0.0
+    return Taken(
+        places=places, demanded=demanded[accepted], accepted=accepted,
+        rejections=tuple(rejections),
+        times_ns=numpy.array([commands[place].t_ns for place in places], numpy.int64),
+        stamps_ns=numpy.array(stamps, numpy.int64))
+
+
+def _demanded(commands: Sequence[Commanded]) -> Vector:
+    found = numpy.full((len(commands), 3), math.nan)
+    places = [place for place, one in enumerate(commands) if one.message.type in (TWIST, STAMPED)]
+    messages = [commands[place].message for place in places]
+    if not messages:
+        return found
+    times = numpy.zeros(len(messages), numpy.int64)
+    for axis, signal in enumerate(_FIELDS):
+        column = read(signal, times, messages)
+        values = column.values
+        if column.failed is not None:
+            values = numpy.array([_value(signal, message) for message in messages])
+        found[places, axis] = values
+    return found
+
+
+def _value(signal: Signal, message: Any) -> float:
+    try:
+        value = signal.value(message)
+    except (LookupError, TypeError, ValueError):
+        return math.nan
+    return math.nan if value is None else value
+
+
+def _rejected(commands: Sequence[Commanded], demanded: Vector,
+              terms: Terms) -> Iterator[Rejection]:
+    executed = numpy.isfinite(demanded[:, list(terms.axes)])
+    unknown: list[bool] = (~executed.all(axis=1)).tolist()
+    for place, command in enumerate(commands):
+        why = ''
+        if command.message.type not in terms.types:
+            why = f'got {command.message.type}, takes {" or ".join(terms.types)} only'
+        elif terms.drops_nan and unknown[place]:
+            why = 'a velocity that is not finite is not taken: the reference is kept'
+        elif terms.drops_stale and terms.stale_ns is not None:
+            age_ns = command.t_ns - _stamp(command)
+            if age_ns > terms.stale_ns:
+                why = (f'stamp is {age_ns * 1e-9:.3f} s old, more than the timeout of '
+                       f'{terms.stale_ns * 1e-9:g} s: ignored')
+        if why:
+            yield Rejection(place, command.t_ns, why, terms.source)
+
+
+def _stamp(command: Commanded) -> int:
+    """Return a command's stamp on the steady clock; one of 0, or none, is now."""
+    stamp_ns = stamp_of(command.message)
+    return command.t_ns + stamp_ns - command.clock_ns if stamp_ns else command.t_ns
+
+
+def at_once(taken: Taken, driver: str, timeout_ns: int | None, until_ns: int,
+            period_ns: int) -> Execution:
+    """Return commands as set-points, 0 from the first cycle after each timeout."""
+    times, velocity = taken.times_ns, taken.demanded
+    if timeout_ns is not None and len(times):
+        over = taken.stamps_ns + timeout_ns
+        ends = times[0] + ((over - times[0]) // period_ns + 1) * period_ns
+        following = numpy.append(times[1:], until_ns + 1)
+        stale = numpy.maximum(ends, times)
+        halted = stale < following
+        times = numpy.concatenate((times, stale[halted]))
+        order = times.argsort(kind='stable')
+        velocity = numpy.concatenate((velocity, numpy.zeros((int(halted.sum()), 3))))[order]
+        times = times[order]
+    return _execution(taken, driver, times, velocity)
+
+
+def in_cycles(taken: Taken, driver: str, timeout_ns: int | None, until_ns: int, period_ns: int,
+              limit: Callable[[Vector, Vector, Vector], Vector]) -> Execution:
+    """
+    Return set-points cycle by cycle, each as ``limit`` makes it of the reference.
+
+    :param limit: (reference, last set-point, the one before) to the next set-point
+    """
+    if not len(taken.times_ns):
+        return _execution(taken, driver, taken.times_ns, taken.demanded)
+    times = numpy.arange(int(taken.times_ns[0]), until_ns + 1, period_ns)
+    latest = taken.times_ns.searchsorted(times, side='right') - 1
+    wanted = taken.demanded[latest]
+    if timeout_ns is not None:
+        wanted = numpy.where((times - taken.stamps_ns[latest] > timeout_ns)[:, None], 0.0, wanted)
+    velocity = numpy.empty_like(wanted)
+    last = before = numpy.zeros(3)
+    for place in range(len(times)):
+        velocity[place] = limit(wanted[place], last, before)
+        before, last = last, velocity[place]
+    return _execution(taken, driver, times, velocity)
+
+
+def _execution(taken: Taken, driver: str, times: NDArray[numpy.int64],
+               velocity: Vector) -> Execution:
+    return Execution(driver=driver, axes=BASE_AXES, times_ns=times, velocity=velocity,
+                     position=None, between='hold', accepted=taken.accepted,
+                     rejections=taken.rejections)

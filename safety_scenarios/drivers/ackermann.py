@@ -1,0 +1,70 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The steering controllers of ros2_controllers: ackermann, bicycle and tricycle steering."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy
+from pydantic import Field
+
+from safety_scenarios.drivers._twist import at_once, STAMPED, take, Terms, TWIST
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+
+
+class Ackermann(DriverPlugin):
+    """
+    Executes linear.x and angular.z without limits; when commands cease, the traction is 0.
+
+    Source: ros2_controllers, steering_controllers_library.cpp 528 to 559 and 641 (master
+    94e74de35; humble alike but for the type). Since jazzy a command that is not finite disables
+    the timeout: the last one that was finite then goes on for ever.
+    """
+
+    kind: Literal['ackermann'] = 'ackermann'
+    timeout_s: float = Field(default=1.0, ge=0, le=3600, json_schema_extra={'unit': 's'})
+    """``reference_timeout``: the age of a command's stamp at which it stops; 0: never."""
+    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000,
+                                  json_schema_extra={'unit': 'Hz'})
+    """How often set-points go to the wheels."""
+
+    interfaces: ClassVar[tuple[str, ...]] = (STAMPED, TWIST)
+
+    @property
+    def timeout_ns(self) -> int | None:
+        """How long after the last command it stops."""
+        return round(self.timeout_s * 1e9) if self.timeout_s else None
+
+    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
+        """Return the velocities of the base; standing, its wheels stay turned."""
+        is_humble = self.distro == 'humble'
+        taken = take(commands, Terms(
+            driver=self.kind, types=self.interfaces if is_humble else self.interfaces[:1],
+            stale_ns=self.timeout_ns, drops_stale=True, drops_nan=not is_humble,
+            source='steering_controllers_library.cpp 528', axes=(True, False, True)))
+        if not is_humble:
+            self._without_timeout(taken.times_ns, taken.stamps_ns, [
+                one.t_ns for one in taken.rejections if 'not finite' in one.reason], until_ns)
+        return at_once(taken, self.kind, self.timeout_ns, until_ns,
+                       round(1e9 / self.update_rate_hz))
+
+    @staticmethod
+    def _without_timeout(times: numpy.ndarray, stamps: numpy.ndarray, disabled: Sequence[int],
+                         until_ns: int) -> None:
+        """Let a command that is followed by one that is not finite count to the end."""
+        for t_ns in disabled:
+            place = int(times.searchsorted(t_ns, side='right')) - 1
+            if place >= 0:
+                stamps[place] = until_ns

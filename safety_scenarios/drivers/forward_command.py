@@ -1,0 +1,49 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The forward_command_controller of ros2_controllers."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from safety_scenarios.drivers._arrays import ARRAY, execute_array
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+
+
+class ForwardCommand(DriverPlugin):
+    """
+    Hands each number on to its joint, and has no timeout: the last value persists.
+
+    Source: ros2_controllers, forward_command_controller/src/forward_controllers_base.cpp, humble
+    ad559d9c8 to master 94e74de35. An array of the wrong length leaves the old value in force;
+    since jazzy the controller is deactivated then, and takes nothing any more.
+    """
+
+    kind: Literal['forward_command'] = 'forward_command'
+    joints: tuple[str, ...] = ()
+    """Left out: those of ``robot.joints``."""
+    of: Literal['velocity', 'position', 'effort'] = 'velocity'
+    """What the numbers are; of effort no motion follows that could be told."""
+
+    interfaces: ClassVar[tuple[str, ...]] = (ARRAY,)
+
+    @property
+    def is_joint_space(self) -> bool:
+        """Whether its axes are joints: yes."""
+        return True
+
+    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
+        """Return the arrays that have the right length."""
+        return execute_array(commands, driver=self.kind, joints=self.joints, of=self.of,
+                             is_humble=self.distro == 'humble', zero_when_deactivated=False)

@@ -1,0 +1,48 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The JointGroupVelocityController of ros2_controllers."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from safety_scenarios.drivers._arrays import ARRAY, execute_array
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+
+
+class JointVelocity(DriverPlugin):
+    """
+    Hands each velocity on to its joint, as forward_command; deactivated, it commands 0.
+
+    Source: ros2_controllers, velocity_controllers/src/joint_group_velocity_controller.cpp, humble
+    ad559d9c8 to kilted 0f8eb14e1; there is none on rolling. A wrong length therefore stops the
+    arm since jazzy, and it takes no command any more.
+    """
+
+    kind: Literal['joint_velocity'] = 'joint_velocity'
+    joints: tuple[str, ...] = ()
+    """Left out: those of ``robot.joints``."""
+
+    interfaces: ClassVar[tuple[str, ...]] = (ARRAY,)
+
+    @property
+    def is_joint_space(self) -> bool:
+        """Whether its axes are joints: yes."""
+        return True
+
+    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
+        """Return the arrays that have the right length, and 0 after one that has not."""
+        return execute_array(
+            commands, driver=self.kind, joints=self.joints, of='velocity',
+            is_humble=self.distro == 'humble', zero_when_deactivated=True)

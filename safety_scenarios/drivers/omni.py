@@ -1,0 +1,64 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The omni_wheel_drive_controller of ros2_controllers."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from safety_scenarios.drivers._limits import AxisLimits, limited
+from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+
+
+class Omni(DriverPlugin):
+    """
+    Executes linear.x, linear.y and angular.z, and brakes when commands cease.
+
+    Source: ros2_controllers, omni_wheel_drive_controller.cpp 285 (master 94e74de35; there is none
+    on humble). With the timeout 0 it brakes in every cycle in which no command is new.
+    """
+
+    kind: Literal['omni'] = 'omni'
+    timeout_s: float = Field(default=0.5, ge=0, le=3600, json_schema_extra={'unit': 's'})
+    """``cmd_vel_timeout``: the age of a command's stamp at which it brakes."""
+    linear: AxisLimits | None = None
+    """Limits of ``linear.x`` and of ``linear.y``."""
+    angular: AxisLimits | None = None
+    """Limits of ``angular.z``."""
+    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000,
+                                  json_schema_extra={'unit': 'Hz'})
+    """How often set-points go to the wheels."""
+
+    interfaces: ClassVar[tuple[str, ...]] = (STAMPED,)
+
+    @property
+    def timeout_ns(self) -> int | None:
+        """How long after the last command it brakes."""
+        return round(self.timeout_s * 1e9)
+
+    def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
+        """Return the velocities of the base."""
+        timeout_ns, period_ns = round(self.timeout_s * 1e9), round(1e9 / self.update_rate_hz)
+        taken = take(commands, Terms(
+            driver=self.kind, types=self.interfaces, axes=(True, True, True),
+            stale_ns=timeout_ns, drops_stale=True, drops_nan=True,
+            source='omni_wheel_drive_controller.cpp 285'))
+        if self.linear is None and self.angular is None:
+            return at_once(taken, self.kind, timeout_ns, until_ns, period_ns)
+        return in_cycles(taken, self.kind, timeout_ns, until_ns, period_ns, partial(
+            limited, (self.linear, self.linear, self.angular), period_ns * 1e-9, True))
