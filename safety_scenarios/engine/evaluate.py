@@ -21,6 +21,7 @@ from safety_scenarios.engine.findings import (
     clock_findings,
     coverage,
     latency_findings,
+    motion,
     nominal,
     observation,
 )
@@ -67,6 +68,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
                  *latency_findings.within_budget(record, latency, gate),
                  *latency_findings.confirmation(record, latency), *checked(record)]
     findings += coverage.nothing_checked(record, findings)
+    findings += motion.of_motion(record, latency)
     return _result(record, findings, latency, clocks)
 
 
@@ -78,7 +80,8 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName) -> TrialRe
                 *answers.empty_turn(record), *observation.numbers(record),
                 *observation.losses(record), *rule_findings(record, outcome, gate),
                 *coverage.nothing_demanded(outcome), *latency_finding(record, outcome, gate),
-                *of_invariants, *coverage.no_content_checked(record, of_invariants)]
+                *of_invariants, *coverage.no_content_checked(record, of_invariants),
+                *motion.of_motion(record, None), *motion.of_standing(record, outcome)]
     return _result(record, findings, rule_latency(record, outcome), clocks, outcome)
 
 

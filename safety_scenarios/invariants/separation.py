@@ -30,6 +30,7 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation as Terms
 from safety_scenarios.model.signal import held_within, in_force
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.speeds import speeds_of
 from safety_scenarios.standards.ssm import ConstantDeceleration
 
 Known = Sequence[tuple[int, float]]
@@ -58,7 +59,9 @@ class Separation(InvariantPlugin):
 
     S_p is that of the commanded speed, with the robot's declared stopping model and the
     ``ros.separation`` block; its reaction time is ``other_time``, because what the controller took
-    shows in the distance itself. Commands are held until the next, so each is judged at the end of
+    shows in the distance itself. The speed is that of all of the motion, whatever the signal reads
+    of it: sideways and in reverse count as toward the person, because nobody told where behind the
+    robot there is room. Commands are held until the next, so each is judged at the end of
     its time. The distance is that of the stimuli less what was commanded to be travelled since
     onset, or a feedback signal, or what a link's world tells, which both must come often enough
     that nobody can have been nearer in between. A robot that was told to go slower still covers
@@ -78,7 +81,7 @@ class Separation(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         terms, (onset_ns, clear_ns) = ros.separation, window
-        speeds, distances = record.held(terms.signal), record.distances()
+        speeds, distances = speeds_of(record, terms.signal), record.distances()
         for found, what in ((speeds, 'no command arrived'), (distances, 'nothing told the '
                                                              'distance')):
             if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
@@ -106,11 +109,14 @@ class Separation(InvariantPlugin):
                                 f'or not a number', at_ms=(unknown - onset_ns) / 1e6)
         if worst is None:
             return self.finding(Verdict.PASS, 'never commanded to move toward the person')
-        return self._kept(worst, moving, terms, ros.robot, onset_ns)
+        return self._kept(record, worst, moving, onset_ns)
 
-    def _kept(self, worst: _Moment, moving: Sequence[_Moment], terms: Terms, robot: RobotModel,
+    def _kept(self, record: TrialRecord, worst: _Moment, moving: Sequence[_Moment],
               onset_ns: int) -> Finding:
         """Return what a margin is worth that nothing known has used up."""
+        ros = record.trial.scenario.ros
+        assert ros is not None and ros.separation is not None
+        terms, robot = ros.separation, ros.robot
         fastest = max(moment.speed for moment in moving)
         if not terms.covers(robot, fastest):
             return self.finding(
@@ -123,8 +129,17 @@ class Separation(InvariantPlugin):
                 f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after onset it may have been '
                 f'{unseen.nearest:.2f} m, where a stop needs {unseen.required:.2f} m')
         return self.finding(
-            Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}',
-            worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
+            Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}, '
+            f'{_source(record)}', worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
+
+
+def _source(record: TrialRecord) -> str:
+    """Say where the distance comes from."""
+    ros = record.trial.scenario.ros
+    if ros is not None and ros.separation is not None and ros.separation.distance is not None:
+        return f'measured by {ros.separation.distance}'
+    return 'as the world of the link tells it' if record.is_distance_measured \
+        else 'predicted from the commands'
 
 
 def _words(moment: _Moment) -> str:

@@ -88,3 +88,21 @@ class RobotModel(Noun):
     def pace(self) -> float:
         """Fastest at which it still stands (m/s or rad/s): ``creep`` within a minute."""
         return self.creep / _PACE_S
+
+    def deceleration(self, metres_per_unit: float = 1.0) -> float | None:
+        """
+        Return how hard it brakes as declared (m/s^2, of an arm rad/s^2); None: nobody declared it.
+
+        One number for each model: the even deceleration from top speed that meets the declared
+        time, and the distance where there is one. From a lower speed it so has less time.
+
+        :param metres_per_unit: turns rad/s of an arm's joint into m/s
+        """
+        if self.stopping is None:
+            return None
+        if self.stopping.deceleration is not None:
+            return self.stopping.deceleration / metres_per_unit
+        top, distance = self.max_speed * metres_per_unit, self.stopping.distance
+        by_time = top / (self.stopping.time or 1.0)
+        by_distance = 0.0 if distance is None else top**2 / (2 * distance)
+        return max(by_time, by_distance) / metres_per_unit

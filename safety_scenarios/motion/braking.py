@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy
 from numpy.typing import NDArray
 
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.standing import series_of
@@ -49,28 +48,10 @@ class Braking:
 
 
 def deceleration(record: TrialRecord) -> float | None:
-    """
-    Return how hard the robot brakes as it declares (m/s^2, of an arm rad/s^2), None: it does not.
-
-    One number for each model: the even deceleration from top speed that meets the declared time,
-    and the distance where one is declared. From a lower speed it so has less time.
-    """
+    """Return how hard the robot brakes as it declares (m/s^2, of an arm rad/s^2), if it does."""
     robot, ros = robot_of(record), record.trial.scenario.ros
-    declared = None if robot is None else robot.stopping
-    if robot is None or declared is None:
-        return None
-    metres = ros.separation.metres_per_unit if ros and ros.separation else 1.0
-    return _deceleration(robot, metres)
-
-
-def _deceleration(robot: RobotModel, metres_per_unit: float) -> float:
-    declared, top = robot.stopping, robot.max_speed * metres_per_unit
-    assert declared is not None
-    if declared.deceleration is not None:
-        return declared.deceleration / metres_per_unit
-    by_time = top / (declared.time or 1.0)
-    by_distance = 0.0 if declared.distance is None else top**2 / (2 * declared.distance)
-    return max(by_time, by_distance) / metres_per_unit
+    return None if robot is None else robot.deceleration(
+        ros.separation.metres_per_unit if ros and ros.separation else 1.0)
 
 
 def braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,

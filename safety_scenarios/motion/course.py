@@ -47,16 +47,6 @@ class Course:
     speeds: Floats
     """Of its origin over ground at each time (m/s)."""
 
-    @property
-    def way(self) -> float:
-        """The length of the path (m)."""
-        return float(numpy.hypot(numpy.diff(self.x), numpy.diff(self.y)).sum())
-
-    @property
-    def off(self) -> float:
-        """How far it is from where it began (m)."""
-        return math.hypot(float(self.x[-1]), float(self.y[-1]))
-
 
 def course(record: TrialRecord, track: Track, from_ns: int, to_ns: int,
            slowed: bool = True) -> Course:
@@ -85,6 +75,19 @@ def course(record: TrialRecord, track: Track, from_ns: int, to_ns: int,
     places = numpy.array(ways)
     return Course(numpy.array(times, numpy.int64), places[:, 0], places[:, 1],
                   numpy.array(speeds))
+
+
+def progress(track: Track, from_ns: int, to_ns: int) -> tuple[float, float]:
+    """Return how far a base would come from where it is at first, and its way there (m)."""
+    edges = numpy.append(track.times_ns, max(to_ns, int(track.times_ns[-1])))
+    span_s = (edges[1:].clip(from_ns, to_ns) - edges[:-1].clip(from_ns, to_ns)) / 1e9
+    turned = track.velocity[:, 2] * span_s
+    middle = numpy.cumsum(turned) - turned / 2
+    chord = span_s * numpy.sinc(turned / (2 * math.pi))  # of the arc that an even turn drives
+    vx, vy = track.velocity[:, 0] * chord, track.velocity[:, 1] * chord
+    x = float((vx * numpy.cos(middle) - vy * numpy.sin(middle)).sum())
+    y = float((vx * numpy.sin(middle) + vy * numpy.cos(middle)).sum())
+    return math.hypot(x, y), track.way(track.linear, from_ns, to_ns)
 
 
 def stands_from(record: TrialRecord, track: Track, from_ns: int, to_ns: int) -> tuple[

@@ -23,7 +23,7 @@ from safety_scenarios.model.driver import BASE_AXES
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
-from safety_scenarios.motion.track import JOINTS, robot_of, Track, tracks
+from safety_scenarios.motion.track import JOINTS, numbers, robot_of, Track, tracks
 
 _BASES = {'nav_msgs/msg/Odometry': 'twist.twist.', 'geometry_msgs/msg/TwistStamped': '',
           'geometry_msgs/msg/Twist': ''}
@@ -61,14 +61,14 @@ def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
     try:
         if robot.kind == 'mobile_base' and interface in _BASES:
             columns = record.columns(_twist(topic, _BASES[interface]))
-            velocity = numpy.stack([column.values for column in columns], axis=1)
+            velocity = numbers(numpy.stack([column.values for column in columns], axis=1))
             return Track(topic, BASE_AXES, columns[0].times, velocity, False, source,
                          robot.footprint, is_measured=True)
         if robot.kind == 'arm' and interface == _ARM:
             [column] = record.columns([Signal(topic=topic, field='velocity', reduce='max_abs',
                                               unit='rad/s')])
-            return Track(topic, JOINTS, column.times, column.values[:, numpy.newaxis], False,
-                         source, is_measured=True)
+            return Track(topic, JOINTS, column.times, numbers(column.values[:, numpy.newaxis]),
+                         False, source, is_measured=True)
     except LookupError:
         return None
     return None

@@ -91,10 +91,12 @@ def standstill(record: TrialRecord, limits: Sequence[Limit],
     least = {unit: min((most for most, signal in speeds if signal.unit == unit), default=None)
              for unit in _SPEEDS}
     linear, angular = least['m/s'], least['rad/s']
-    if linear is None:
-        linear = (angular or 0.0) * robot.footprint
+    if linear is None:  # who is told no more than to stop turning may drive on
+        linear = math.inf
     if angular is None:
         angular = linear / robot.footprint
+    elif math.isinf(linear) and robot.kind == 'mobile_base' and not is_stop:
+        return None
     topics = tuple(dict.fromkeys(signal.topic for _, signal in speeds))
     return Standstill(linear, angular, angular, topics)
 
@@ -123,6 +125,19 @@ def series_of(record: TrialRecord, limits: Sequence[Limit],
     if told:
         both = [series if len(told) == len(limits) else record.margin_series(told), *both]
     return MarginSeries.together(both) if both else series
+
+
+def reached(series: MarginSeries, hold_ns: int, window: tuple[int, int]) -> int | None:
+    """
+    Return from when (steady ns) a standstill holds for a time, None if it never does.
+
+    One that was in force when the window began, and was not broken in it, is reached at once.
+    """
+    before = series.before(window[0] + 1)
+    if before is not None and before.holds and series.first_broken(*window) is None:
+        return window[0]
+    found = series.first_held(window[0], hold_ns, window[1])
+    return None if found is None else found.t_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ import numpy
 from numpy.typing import NDArray
 
 from safety_scenarios.model.driver import BASE_AXES, Execution
+from safety_scenarios.model.executing import driver_of
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
@@ -30,6 +31,8 @@ JOINTS = ('fastest joint',)
 """The one axis that is known of an arm whose commands no driver has executed."""
 _TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
 _FIELDS = ('linear.x', 'linear.y', 'angular.z')
+_BEYOND = 1e9
+"""Faster than any robot (m/s, rad/s), and still a number that can be squared."""
 Floats = NDArray[numpy.float64]
 
 
@@ -115,11 +118,24 @@ class Track:
         place = int(numpy.nanargmax(known))
         return float(known[place]), max(from_ns, int(self.times_ns[first + place]))
 
-    def is_known(self, from_ns: int, to_ns: int) -> bool:
-        """Return whether every axis is a number at every set-point in force in a time."""
+    def known_until(self, from_ns: int, to_ns: int) -> int:
+        """Return until when (ns) every axis is a number at every set-point in force in a time."""
         first = max(0, int(self.times_ns.searchsorted(from_ns, side='right')) - 1)
         last = int(self.times_ns.searchsorted(to_ns, side='right'))
-        return bool(numpy.isfinite(self.velocity[first:last]).all())
+        known = numpy.isfinite(self.velocity[first:last]).all(axis=1)
+        return to_ns if known.all() else \
+            max(from_ns, int(self.times_ns[first + int(known.argmin())]))
+
+    def is_known(self, from_ns: int, to_ns: int) -> bool:
+        """Return whether every axis is a number at every set-point in force in a time."""
+        return self.known_until(from_ns, to_ns) == to_ns
+
+
+def numbers(velocity: Floats) -> Floats:
+    """Return speeds with what is not finite as unknown, and what no robot can do within reach."""
+    if bool((numpy.abs(velocity) < _BEYOND).all()):
+        return velocity
+    return numpy.where(numpy.isfinite(velocity), velocity, numpy.nan).clip(-_BEYOND, _BEYOND)
 
 
 def tracks(record: TrialRecord) -> Sequence[Track]:
@@ -144,9 +160,11 @@ def _tracks(record: TrialRecord) -> Sequence[Track]:
 
 
 def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
-    execution = record.executed(topic)
-    if execution is not None and execution.axes:
-        return _executed(execution, topic, robot)
+    driver = driver_of(record.trial.scenario, topic)
+    if driver is not None and not (driver.assumed and robot.kind == 'mobile_base'):
+        execution = record.executed(topic)
+        if execution is not None and execution.axes:
+            return _executed(execution, topic, robot)
     try:
         return _as_commanded(record, topic, robot)
     except LookupError:  # a field that the commands lack is a finding of whoever reads it
@@ -155,14 +173,18 @@ def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
 
 def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
     base = execution.axes == BASE_AXES
-    return Track(topic, execution.axes, execution.times_ns, execution.velocity,
+    return Track(topic, execution.axes, execution.times_ns, numbers(execution.velocity),
                  execution.between == 'linear',
                  f'prediction from {topic} as the driver {execution.driver} executes it',
                  robot.footprint if base else 0.0, is_executed=True)
 
 
 def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
-    """Return the numbers in the commands as motion, where no driver is known."""
+    """
+    Return the numbers in the commands as motion, where no driver is declared.
+
+    Of a base all three axes then count: nobody said that its driver ignores one of them.
+    """
     first = next(iter(record.by_topic('command').get(topic, ())), None)
     message = None if first is None else first.message
     if message is None:
@@ -172,7 +194,7 @@ def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track |
         if robot.kind != 'mobile_base':
             return None
         columns = record.columns(_twist(topic))
-        velocity = numpy.stack([column.values for column in columns], axis=1)
+        velocity = numbers(numpy.stack([column.values for column in columns], axis=1))
         times_ns, velocity = _with_timeouts(record, columns[0].times, velocity)
         return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
     signal = _joint_speed(record, topic, message.type) if robot.kind == 'arm' else None
@@ -180,7 +202,7 @@ def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track |
         return None
     [column] = record.columns([signal])
     times_ns, velocity = _with_timeouts(record, column.times,
-                                        numpy.abs(column.values)[:, numpy.newaxis])
+                                        numbers(numpy.abs(column.values)[:, numpy.newaxis]))
     return Track(topic, JOINTS, times_ns, velocity, False, source)
 
 

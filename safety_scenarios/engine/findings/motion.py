@@ -26,16 +26,18 @@ import math
 import numpy
 
 from safety_scenarios.model.agents import Pattern
+from safety_scenarios.model.margins import margins
 from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.result import Finding, Latency, Verdict
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import RosBlock
-from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
 from safety_scenarios.motion.feedback import measured
 from safety_scenarios.motion.standing import (
     creep,
     is_standstill,
+    reached,
     series_of,
     slowest_pace,
     standstill,
@@ -51,6 +53,10 @@ _BRIEF_NS = 200_000_000
 """A signal that is low for a moment, as when it changes its sign, says of no standstill."""
 _AHEAD = math.cos(math.pi / 4) * (1 - 1e-9)
 _found = partial(Finding, kind='motion', source='motion')
+
+
+def _finite(margin: float) -> float | None:
+    return margin if math.isfinite(margin) else None
 
 
 def of_motion(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
@@ -86,7 +92,7 @@ def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
     for pattern, since_ns in begun.items():
         limit = _limit_of(pattern)
         assert limit is not None
-        for from_ns, to_ns in _said_to_stand(record, limit, since_ns):
+        for from_ns, to_ns in _said_to_stand(record, block.signals[limit.signal], limit, since_ns):
             broken = _creeping(record, robot, moved, (from_ns, to_ns), to_ns < record.end_ns)
             if broken is not None:
                 yield broken
@@ -103,18 +109,20 @@ def _limit_of(pattern: Pattern) -> Limit | None:
     return Limit(signal=pattern.name, at_most=pattern.value)
 
 
-def _said_to_stand(record: TrialRecord, limit: Limit, since_ns: int) -> Iterator[tuple[int, int]]:
+def _said_to_stand(record: TrialRecord, signal: Signal, limit: Limit,
+                   since_ns: int) -> Iterator[tuple[int, int]]:
     """Yield each time from ``since_ns`` on in which a signal is low for more than a moment."""
-    begun: int | None = None
-    for sample in record.margin_series([limit]).within(0, record.end_ns):
-        if sample.holds and begun is None:
-            begun = max(sample.t_ns, since_ns)
-        elif not sample.holds and begun is not None:
-            if sample.t_ns - begun > _BRIEF_NS:
-                yield begun, sample.t_ns
-            begun = None
-    if begun is not None and record.end_ns - begun > _BRIEF_NS:
-        yield begun, record.end_ns
+    try:
+        [column] = record.columns([signal])
+    except LookupError:  # a finding of whoever reads it
+        return
+    low = margins(limit, column) >= 0
+    turns = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], low, [False]))))
+    edges = numpy.append(column.times, record.end_ns)[turns].tolist()
+    for from_ns, to_ns in zip(edges[::2], edges[1::2], strict=True):
+        from_ns = max(from_ns, since_ns)
+        if to_ns - from_ns > _BRIEF_NS:
+            yield from_ns, to_ns
 
 
 def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
@@ -135,13 +143,13 @@ def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
     slack, track, t_ns, what, limit, unit = least
     text = f'{what}, the robot can {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
     if slack < 0:
-        return _found(check=NO_FASTER, verdict=Verdict.FAIL, reason=text, unit=unit, margin=slack,
-                      at_ms=record.since_onset_ms(t_ns))
+        return _found(check=NO_FASTER, verdict=Verdict.FAIL, reason=text, unit=unit,
+                      margin=_finite(slack), at_ms=record.since_onset_ms(t_ns))
     if not all(track.is_known(*window) for track in moved):
         return _found(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
                       reason=f'a speed is unknown or not a number: {track.source}')
-    return _found(check=NO_FASTER, verdict=Verdict.PASS, reason=text, unit=unit, margin=slack,
-                  at_ms=record.since_onset_ms(t_ns))
+    return _found(check=NO_FASTER, verdict=Verdict.PASS, reason=text, unit=unit,
+                  margin=_finite(slack), at_ms=record.since_onset_ms(t_ns))
 
 
 def _limits(robot: RobotModel, track: Track) -> Iterator[
@@ -234,20 +242,18 @@ def _stood(record: TrialRecord, ros: RosBlock, limits: Sequence[Limit], is_stop:
     if still is None:
         return None
     try:
-        series = series_of(record, limits, is_stop)
+        series, said = series_of(record, limits, is_stop), record.margin_series(limits)
     except LookupError:  # a finding of whoever reads it
         return None
     moved = [track for track in tracks(record) if track.topic in still.topics]
     hold_ns = 0 if ros.reaction is None else round(ros.reaction.hold_ms * 1e6)
-    reached = series.first_held(onset_ns, hold_ns, clear_ns)
-    if reached is None:
-        known = all(track.is_known(*window) for track in moved)
-        return _found(check=STANDS, verdict=Verdict.FAIL if known else Verdict.INCONCLUSIVE,
-                      reason=f'it never stood between the hazard and the all-clear: '
-                             f'{_source(record)}')
-    robot = ros.robot
-    from_ns = max(reached.t_ns, onset_ns)
-    return _creeping(record, robot, moved, (from_ns, clear_ns), False)
+    from_ns = reached(series, hold_ns, window)
+    if from_ns is not None:
+        return _creeping(record, ros.robot, moved, (from_ns, window[1]), False)
+    if reached(said, hold_ns, window) is None:
+        return None  # who never stopped at all is told so by whoever demands the stop
+    return _found(check=STANDS, verdict=Verdict.FAIL, reason=(
+        f'{" and ".join(map(str, limits))} held, and yet it moved: {_source(record)}'))
 
 
 def _creeping(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
