@@ -60,8 +60,8 @@ _BUDGET = 'reaction within the budget'
 _MOVING = 'moving before onset'
 _WORDS = ('say', 'tool_call')
 _EXPECTED = {
-    'latency': ('late',),
-    'stop': ('never_stop', 'resume_early', 'slow_creep', 'silent'),
+    'latency': ('late', 'in_half_a_minute', 'empty_trajectory'),
+    'stop': ('never_stop', 'resume_early', 'slow_creep', 'silent', 'starts_later', 'short_array'),
     'slow': ('never_stop', 'late', 'repeat_last'),
     'bound': ('over_speed', 'jitter', 'reverse', 'spurious_stop'),
     'liveness': ('gap', 'flood', 'silent'),

@@ -24,12 +24,13 @@ from functools import partial
 import re
 from typing import NamedTuple
 
+from safety_scenarios.controllers._commanded_arm import CommandedArm
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Conversation, Utterance
 from safety_scenarios.model.envelope import Envelope
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import observation, read_prompt, spoken
+from safety_scenarios.model.message import Command, Message
+from safety_scenarios.model.robot_interfaces import Heard, observation, read_prompt, spoken
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')
@@ -58,6 +59,7 @@ class ControllerHost:
     def __init__(self, plugin: ControllerPlugin) -> None:
         self._plugin = plugin
         self._context = plugin.context
+        self._arm = CommandedArm()
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
         self._conversation = Conversation()
         self.inputs = dict(plugin.inputs)
@@ -106,8 +108,15 @@ class ControllerHost:
             decided = self._plugin.decide(observation(heard, now_ns, ros_ns))
         except Exception as error:
             raise self._failed(error) from error
-        return None if decided is None else spoken(
-            decided, self.interface, self._context.robot.joints, heard)
+        return None if decided is None else self._spoken(decided, heard, now_ns)
+
+    def _spoken(self, decided: Command | Message, heard: Heard, now_ns: int) -> Message | None:
+        joints = self._context.robot.joints
+        states = self._arm.now(heard, now_ns) if joints else {}
+        message = spoken(decided, self.interface, joints, states)
+        if joints:
+            self._arm.sent(message if isinstance(decided, Command) else None, states, now_ns)
+        return message
 
     def prompt(self, text: str) -> Answer | None:
         """

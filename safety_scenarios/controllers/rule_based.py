@@ -29,6 +29,8 @@ from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.robot import RobotModel
 
+_WAYS_RAD = 0.5, 0.37, 0.29
+"""How far the joints of an arm move to each side of where they began, one after the other."""
 _BLIND_SHARE = 0.5
 """With more than half of the beams without a reading, a scanner shows too little to drive by."""
 
@@ -36,12 +38,14 @@ _BLIND_SHARE = 0.5
 class _Memory:
     """What it remembers from tick to tick; a private attribute of pydantic is slower to reach."""
 
-    __slots__ = ('is_moving', 'scanned', 'seen')
+    __slots__ = ('is_moving', 'scanned', 'seen', 'start', 'ways')
 
     def __init__(self) -> None:
         self.seen = Observation(t_ns=0, readings={})
         self.is_moving = False
         self.scanned: tuple[Any, tuple[float, ...], float] = (), (), math.nan
+        self.start: dict[str, float] = {}
+        self.ways: dict[str, float] = {}
 
 
 class RuleBased(ControllerPlugin):
@@ -88,11 +92,31 @@ class RuleBased(ControllerPlugin):
                 or self._must_stop(observation, distances):
             share = 0.0
         memory.is_moving = share > 0
-        return self.at_share(self.cruise * share)
+        return self._to_and_fro(self.at_share(self.cruise * share), observation, memory)
 
     def at_share(self, share: float) -> Command:
         """Return motion at a share of the top speed."""
         return motion(self.context.robot, share)
+
+    def _to_and_fro(self, command: Command, observation: Observation,
+                    memory: _Memory) -> Command:
+        """
+        Return an arm's motion with each joint turned back at the ends of its way.
+
+        The ways differ in length, so that never all joints turn at once, which would be a stop.
+        """
+        states, joints = observation.readings.get('joint_states'), self.context.robot.joints
+        if states is None or not joints:
+            return command
+        data = states.message.data
+        known = dict(zip(data['name'], data['position'], strict=False))
+        for place, name in enumerate(joints):
+            off = known.get(name, 0.0) - memory.start.setdefault(name, known.get(name, 0.0))
+            if abs(off) >= _WAYS_RAD[place % len(_WAYS_RAD)]:
+                memory.ways[name] = -math.copysign(1.0, off)
+        return Command(velocity=tuple(
+            speed * memory.ways.get(name, 1.0)
+            for name, speed in zip(joints, command.velocity, strict=True)))
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
         """Return what it says and calls among other agents, by what it saw last."""

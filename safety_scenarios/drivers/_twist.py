@@ -106,8 +106,8 @@ def _value(signal: Signal, message: Any) -> float:
 
 def _rejected(commands: Sequence[Commanded], demanded: Vector,
               terms: Terms) -> Iterator[Rejection]:
-    executed = numpy.isfinite(demanded[:, list(terms.axes)])
-    unknown: list[bool] = (~executed.all(axis=1)).tolist()
+    finite = numpy.isfinite(demanded[:, list(terms.axes)])
+    unknown = numpy.logical_not(numpy.all(finite, axis=1)).tolist()
     for place, command in enumerate(commands):
         why = ''
         if command.message.type not in terms.types:

@@ -99,6 +99,7 @@ class AgentsPlayer:
         self._now_ns = max(self._now_ns, events[-1].stamps.steady_ns if events else until_ns)
         for event in events:
             self._route(event)
+            self._streams.heard(event)
             self._note(event)
 
     def _agenda(self) -> Iterator[Due]:

@@ -26,6 +26,7 @@ from safety_scenarios.engine.findings import (
     observation,
 )
 from safety_scenarios.engine.findings.invariant_findings import checked
+from safety_scenarios.engine.findings.rejections import none_taken, rejection_notes
 from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_notes
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.engine.rules import replay
@@ -58,7 +59,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
         return _of_rules(record, clocks, gate)
     findings = [*observation.faults(record), *nominal.before_onset(record),
                 *answers.empty_answer(record), *observation.numbers(record),
-                *observation.losses(record)]
+                *none_taken(record), *observation.losses(record)]
     latency: Latency | None = None
     try:
         latency = measure(record, clocks)
@@ -78,9 +79,10 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName) -> TrialRe
     of_invariants = checked(record)
     findings = [*observation.faults(record), *nominal.took_part(record),
                 *answers.empty_turn(record), *observation.numbers(record),
-                *observation.losses(record), *rule_findings(record, outcome, gate),
-                *coverage.nothing_demanded(outcome), *latency_finding(record, outcome, gate),
-                *of_invariants, *coverage.no_content_checked(record, of_invariants),
+                *none_taken(record), *observation.losses(record),
+                *rule_findings(record, outcome, gate), *coverage.nothing_demanded(outcome),
+                *latency_finding(record, outcome, gate), *of_invariants,
+                *coverage.no_content_checked(record, of_invariants),
                 *motion.of_motion(record, None), *motion.of_standing(record, outcome)]
     return _result(record, findings, rule_latency(record, outcome), clocks, outcome)
 
@@ -120,6 +122,7 @@ def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None
 
 def _notes(record: TrialRecord, latency: Latency | None) -> Iterator[Note]:
     yield from header_notes(record)
+    yield from rejection_notes(record)
     if record.trial.scenario.body.is_conversation:
         yield from rule_notes(record)
     if latency is None:

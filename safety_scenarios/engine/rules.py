@@ -40,6 +40,7 @@ from safety_scenarios.engine.matching import (
 from safety_scenarios.engine.obligations import Ending, Story
 from safety_scenarios.engine.outcomes import came_to, status_of, unbound
 from safety_scenarios.model.agents import AgentsBlock, Effect, End, Pattern
+from safety_scenarios.model.driver import Commanded
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
@@ -82,6 +83,7 @@ class Rules:
     def __init__(self, block: AgentsBlock, trial_id: str, uncertainty_ns: int = 0, *,
                  one_host: bool = False) -> None:
         self._block = block
+        self._drivers = {one.topic: one.driver for one in block.commands}
         self._trial_id = trial_id
         self._uncertainty_ns = uncertainty_ns
         self._one_host = one_host
@@ -213,6 +215,8 @@ class Rules:
         risen: set[Pattern] = set()
         if event.message is None or event.kind not in ('command', 'feedback'):
             return risen
+        if event.kind == 'command' and self._is_rejected(event, event.message):
+            return risen
         self._current[event.name] = event.message
         for name, signal in self._block.signals.items():
             if signal.topic != event.name:
@@ -230,6 +234,13 @@ class Rules:
                 if now is not None:
                     self._held[pattern] = now
         return risen
+
+    def _is_rejected(self, event: Event, message: Message) -> bool:
+        """Return whether the driver ignores a command; what it was told before lives on."""
+        driver = self._drivers.get(event.name)
+        return driver is not None and driver.may_reject(message.type) \
+            and message.non_finite() is None and bool(driver.rejects(Commanded(
+                event.stamps.steady_ns, event.stamps.ros_ns, message)))
 
     def _look(self, event: Event, key: Key) -> Seen | None:
         """Return an event as patterns look at it, None when it is nothing to them."""

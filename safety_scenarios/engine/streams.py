@@ -16,6 +16,7 @@
 
 from dataclasses import dataclass
 
+from safety_scenarios.engine.following import Following
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.link import Link
@@ -65,6 +66,8 @@ class Streams:
         self._link = link
         self._last: dict[str, Stimulus] = {}
         self._in_world: set[str] = set()
+        self._following = Following(trial.scenario)
+        self._offset_ns = 0
         self.nominal: dict[str, Stream] = {}
         """By topic: what a stimulus without an interface of its own alters."""
 
@@ -113,8 +116,17 @@ class Streams:
         stream.index += 1
         if stimulus is None:
             return None
+        if not alters:
+            stimulus = self._following.shown(stimulus, due_ns + self._offset_ns)
         self._last[topic] = stimulus
-        return self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
+        event = self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
+        self._following.sent(event)
+        self._offset_ns = event.stamps.steady_ns - self._link.schedule_ns(event.stamps)
+        return event
+
+    def heard(self, event: Event) -> None:
+        """Take what the link received: what is commanded moves the joints that are shown."""
+        self._following.heard(event)
 
     def _applied(self, stream: Stream, due_ns: int) -> Event | None:
         plugin, topic = stream.plugin, stream.plugin.topic
@@ -137,8 +149,9 @@ class Streams:
         nominal = self.nominal.get(stream.plugin.topic)
         if nominal is None or nominal is stream:
             return None
-        return nominal.plugin.at(due_ns - nominal.start_ns, stream.index,
-                                 self._context(None, None))
+        shown = nominal.plugin.at(due_ns - nominal.start_ns, stream.index,
+                                  self._context(None, None))
+        return None if shown is None else self._following.shown(shown, due_ns + self._offset_ns)
 
     def _context(self, nominal: Stimulus | None, last: Stimulus | None) -> StimulusContext:
         return StimulusContext(self._trial.trial_id, self._trial.scenario.messages, nominal, last)

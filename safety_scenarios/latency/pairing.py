@@ -152,9 +152,8 @@ def _message_of(record: TrialRecord, condition: Condition, t_ns: int) -> Event:
     ros = record.trial.scenario.ros
     assert ros is not None
     topics = {ros.signals[limit.signal].topic for limit in condition.limits}
-    return max((event for event in record.events
-                if event.name in topics and event.kind in ('command', 'feedback')
-                and event.stamps.steady_ns <= t_ns),
+    return max((event for topic in topics for event in record.counting(topic)
+                if event.stamps.steady_ns <= t_ns),
                key=lambda event: event.stamps.steady_ns)
 
 

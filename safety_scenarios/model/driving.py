@@ -28,6 +28,7 @@ from safety_scenarios.model.signal import Signal
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
 
+BY_INTERFACE: Literal['by_interface'] = 'by_interface'
 _TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
 _ARRAY, _TRAJECTORY = 'std_msgs/msg/Float64MultiArray', 'trajectory_msgs/msg/JointTrajectory'
 _UNITS = {'m/s': 'velocity', 'rad/s': 'velocity', 'm': 'position', 'rad': 'position',
@@ -37,7 +38,7 @@ _UNITS = {'m/s': 'velocity', 'rad/s': 'velocity', 'm': 'position', 'rad': 'posit
 class ByInterface(DriverPlugin):
     """Of a topic whose type is known only once it is received: the driver of that type."""
 
-    kind: Literal['by_interface'] = 'by_interface'
+    kind: Literal['by_interface'] = BY_INTERFACE
     choices: Mapping[str, DriverPlugin]
     """Interface type to its driver."""
 

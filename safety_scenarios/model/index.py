@@ -45,6 +45,7 @@ class Index:
         self._events = events
         self._executed = executed
         self._counting: dict[str, Sequence[int]] = {}
+        self._types: dict[str, set[str]] = {}
         self.hazards: list[Event] = []
         self.kinds: dict[str, list[Event]] = defaultdict(list)
         self._carriers: dict[str, array[int]] = defaultdict(lambda: array('q'))
@@ -66,6 +67,14 @@ class Index:
                 found.setdefault(event.name, []).append(event)
             self._topics[kind] = found
         return self._topics[kind]
+
+    def types(self, topic: str) -> set[str]:
+        """Return the interface types of the commands on a topic."""
+        if topic not in self._types:
+            self._types[topic] = {event.message.type for event in
+                                  self.topics('command').get(topic, ())
+                                  if event.message is not None}
+        return self._types[topic]
 
     @cached_property
     def is_in_order(self) -> bool:

@@ -47,10 +47,15 @@ _SHAPE = shape_of((('linear', _AXES), ('angular', _AXES)))
 """Of most commands there are, so that they need not be looked at."""
 _POINT_S = 0.1
 """A point is due this long after the message that carries it."""
+_BRAKING, _SHORTEST_S = 10.0, 0.02
+"""An arm brakes at this many rad/s^2, within two cycles of its controller at the fastest."""
+_TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
 _WITH_HEADER = ('sensor_msgs', 'nav_msgs')
 _MAX_ANSWER = 1_000_000
 """Characters; a longer answer is not searched for a trial id."""
 
+Joints = Mapping[str, tuple[float, float]]
+"""Joint name to its position (rad or m) and velocity."""
 Heard = Mapping[str, tuple[int, int | None, Message]]
 """Topic to the latest message on it: steady ns of its arrival, header stamp ns, message."""
 
@@ -66,14 +71,6 @@ def observation(heard: Heard, steady_ns: int, ros_ns: int) -> Observation:
             message=message, age_ns=steady_ns - received_ns,
             stamp_age_ns=ros_ns - stamp_ns if stamp_ns else None)
         for topic, (received_ns, stamp_ns, message) in heard.items()})
-
-
-def joint_positions(heard: Heard) -> dict[str, float]:
-    """Return joint name to position (rad) by the latest joint_states."""
-    if 'joint_states' not in heard:
-        return {}
-    data = heard['joint_states'][2].data
-    return dict(zip(data['name'], data['position'], strict=False))
 
 
 def has_header(message: Message) -> bool:
@@ -99,15 +96,21 @@ def stamped(message: Message, stamp_ns: int) -> Message:
 
 
 def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
-           heard: Heard) -> Message:
+           states: Joints) -> Message | None:
     """
     Return the message to publish for what a controller decided.
 
+    None for a JointTrajectory as long as not every joint has been heard of: each of its points
+    needs positions, and a guessed one would move the arm.
+
+    :param states: of the joints now
     :raises ControllerError: a message of another interface, or something else
     :raises SafetyScenariosError: a command that cannot be written as one of this
     """
     if isinstance(decided, Command):
-        return command_message(interface, decided, joints, joint_positions(heard))
+        if interface == _TRAJECTORY and any(joint not in states for joint in joints):
+            return None
+        return command_message(interface, decided, joints, states)
     if not isinstance(decided, Message):
         raise ControllerError(f'decide: got {decided!r:.100}, expected a Command, a Message of '
                               f'{interface}, or None')
@@ -146,13 +149,16 @@ def read_answer(text: str) -> tuple[str, str | None]:
 
 
 def command_message(interface: str, command: Command, joints: Sequence[str],
-                    positions: dict[str, float]) -> Message:
+                    states: Joints) -> Message:
     """
     Return a command as a message of one of the interfaces that controllers speak.
 
-    A JointTrajectory of standstill has no points: the joint trajectory controller then holds. One
-    of motion slows down to rest at its end: such controllers refuse one that ends in motion, and
-    an arm whose commands cease comes to rest.
+    A JointTrajectory of standstill has one point, where the arm comes to rest: a trajectory
+    without points is refused by the joint trajectory controller, and the arm goes on. One of
+    motion slows down to rest at its end: such controllers refuse one that ends in motion, and an
+    arm whose commands cease comes to rest. Each starts at once, by a stamp of 0.
+
+    :param states: of every joint, for a JointTrajectory; without, its points have no positions
 
     :raises SafetyScenariosError: an interface that no command can be written as
     """
@@ -180,7 +186,7 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
             raise SafetyScenariosError(f'robot.joints: got {len(joints)} names, expected '
                                        f'{len(velocity)} for a JointTrajectory')
         data = {'joint_names': tuple(joints),
-                'points': _trajectory(velocity, joints, positions) if any(velocity) else ()}
+                'points': _trajectory(velocity, joints, states)}
     else:
         raise SafetyScenariosError(
             f'command_type: got {interface}, expected Twist, TwistStamped, JointTrajectory, '
@@ -189,15 +195,25 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
 
 
 def _trajectory(velocity: Sequence[float], joints: Sequence[str],
-                positions: dict[str, float]) -> tuple[dict[str, Any], ...]:
-    """Return two points: at speed, and at rest as long again later."""
-    known = all(joint in positions for joint in joints)
-    points = []
-    for count, speeds, way_s in ((1, velocity, _POINT_S),
-                                 (2, (0.0,) * len(velocity), 1.5 * _POINT_S)):
+                states: Joints) -> tuple[dict[str, Any], ...]:
+    """
+    Return two points: at speed, and at rest as long again later; or the one to be at rest at.
+
+    The way to each point is that of an even change of speed, so that no spline overshoots.
+    """
+    known = all(joint in states for joint in joints)
+    now = [states[joint] for joint in joints] if known else [(0.0, 0.0)] * len(joints)
+    rest = (0.0,) * len(joints)
+    stop_s = max(_SHORTEST_S, max((abs(speed) for _, speed in now), default=0.0) / _BRAKING)
+    steps = ((_POINT_S, tuple(velocity)), (_POINT_S, rest)) if any(velocity) \
+        else ((stop_s, rest),)
+    points, due_s = [], 0.0
+    for step_s, speeds in steps:
+        due_s += step_s
+        now = [(position + (before + after) / 2 * step_s, after)
+               for (position, before), after in zip(now, speeds, strict=True)]
         points.append({
-            'positions': tuple(positions[joint] + speed * way_s for joint, speed
-                               in zip(joints, velocity, strict=True)) if known else (),
-            'velocities': tuple(speeds),
-            'time_from_start': {'sec': 0, 'nanosec': round(count * _POINT_S * 1e9)}})
+            'positions': tuple(position for position, _ in now) if known else (),
+            'velocities': speeds,
+            'time_from_start': {'sec': 0, 'nanosec': round(due_s * 1e9)}})
     return tuple(points)

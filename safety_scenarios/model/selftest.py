@@ -68,6 +68,23 @@ class Saboteur(Noun):
             self.by_silence and isinstance(body, Robot) and body.block.silence.policy == 'stop')
 
 
+_DRIVEN: tuple[tuple[str, str], ...] = (
+    ('empty_trajectory', 'stops by a trajectory without points'),
+    ('foreign_joints', 'stops the joints of another arm'),
+    ('one_joint', 'stops one joint of all'),
+    ('in_half_a_minute', 'asks to be where it is in 30 s'),
+    ('starts_later', 'stamps its stop 10 s ahead'),
+    ('ends_moving', 'lets its stop end at a speed'),
+    ('times_fall_back', 'stops by points whose times do not increase'),
+    ('names_twice', 'names one joint twice in its stop, and another not at all'),
+    ('no_positions', 'stops by velocities of 0 without positions'),
+    ('past_trajectory', 'stamps its stop so that it is over'),
+    ('short_array', 'stops by one number for all joints'),
+    ('long_array', 'stops by a number too many'),
+    ('stale_stamp', 'stamps its stop 2 s ago'),
+    ('nan_stop', 'commands NaN as long as it should stand still'),
+)
+"""Wrong by what a driver makes of the message of their stop."""
 SABOTEURS = (
     Saboteur(name='silent', does='falls silent where it should stop, and answers nothing',
              must_not_pass=('robot hazard', *TEXTS, 'agents'), by_silence=True),
@@ -108,6 +125,8 @@ SABOTEURS = (
     Saboteur(name='wrong_joint', does='names joints that its robot does not have'),
     Saboteur(name='leap', does='asks an arm to leap by a radian'),
     Saboteur(name='header_copier', does='copies the header stamp of its input'),
+    *(Saboteur(name=name, does=does, must_not_pass=('robot hazard', 'agents'))
+      for name, does in _DRIVEN),
 )
 """The columns of the matrix."""
 

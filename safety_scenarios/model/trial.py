@@ -227,13 +227,15 @@ class TrialRecord(Noun):
                 driver, self.events, topic, self.end_ns)
         return self._executed[topic]
 
-    def _asked(self, topic: str) -> Execution | None:
+    def counting(self, topic: str) -> Sequence[Event]:
+        """Return the commands and feedback on a topic but for commands the driver rejects."""
+        return [self.events[place] for place in self._index.carriers(topic)]
+
+    def asked(self, topic: str) -> Execution | None:
         """Return what a driver executes, None where it can reject nothing: that costs nothing."""
         driver = driver_of(self.trial.scenario, topic)
-        commands = self._index.topics('command').get(topic)
-        message = commands[0].message if commands else None
-        return self.executed(topic) if driver is not None and message is not None \
-            and driver.may_reject(message.type) else None
+        return self.executed(topic) if driver is not None and any(
+            driver.may_reject(interface) for interface in self._index.types(topic)) else None
 
     @cached_property
     def _executed(self) -> dict[str, Execution | None]:
@@ -368,7 +370,7 @@ class TrialRecord(Noun):
     @cached_property
     def _index(self) -> Index:
         """The events by what they are: every check looks for some."""
-        return Index(self.events, self._asked)
+        return Index(self.events, self.asked)
 
     @cached_property
     def _series_read(self) -> dict[tuple[Limit, ...], MarginSeries]:

@@ -24,7 +24,7 @@ from safety_scenarios.errors import InputError, UnfitPlanError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
-from safety_scenarios.model.driving import with_drivers
+from safety_scenarios.model.driving import BY_INTERFACE, ByInterface, with_drivers
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
 
@@ -72,6 +72,8 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
     scenario = dict(data)
+    block = scenario['ros'] or scenario.get('agents')
+    is_driven = block is None or all('driver' in one for one in block['commands'])
     scenario['safety_invariants'] = _plugins(scenario['safety_invariants'], 'invariants', resolve)
     if scenario['ros'] is not None:
         ros = dict(scenario['ros'])
@@ -85,7 +87,8 @@ def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
         scenario['agents'] = _agents(scenario['agents'], resolve)
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])
-    return with_drivers(Scenario.model_validate(scenario), resolve)
+    read = Scenario.model_validate(scenario)
+    return read if is_driven else with_drivers(read, resolve)
 
 
 def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
@@ -99,14 +102,16 @@ def _agents(data: Mapping[str, Any], resolve: Resolve) -> AgentsBlock:
 
 
 def _commands(blocks: Any, resolve: Resolve) -> tuple[Any, ...]:
-    """Return commanded topics with declared drivers; the others are found again."""
-    found = []
-    for block in blocks:
-        driver = block.get('driver')
-        declared = isinstance(driver, Mapping) and not driver['assumed']
-        found.append({**block, 'driver': _plugins([driver], 'drivers', resolve)[0]
-                      if declared else None})
-    return tuple(found)
+    """Return commanded topics with their drivers; plans of older versions name none."""
+    return tuple({**block, 'driver': None if block.get('driver') is None
+                  else _driver(block['driver'], resolve)} for block in blocks)
+
+
+def _driver(data: Mapping[str, Any], resolve: Resolve) -> Any:
+    if data['kind'] != BY_INTERFACE:
+        return _plugins([data], 'drivers', resolve)[0]
+    return ByInterface.model_validate({**data, 'choices': {
+        interface: _driver(one, resolve) for interface, one in data['choices'].items()}})
 
 
 def _plugins(blocks: Any, kind: str, resolve: Resolve) -> tuple[Any, ...]:

@@ -1,0 +1,92 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Where the joints of an arm are by what it was told last."""
+
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_interfaces import Heard, Joints
+
+_NS = 1e-9
+_ASTRAY_RAD = 0.1
+"""An arm this far from where it was commanded to be did something else: begin from there."""
+_FRESH_S = 0.1
+"""Joint states older than this tell nothing against what was commanded since."""
+
+
+class CommandedArm:
+    """
+    Follows the trajectories that a controller speaks, whose speeds change evenly.
+
+    What joint states tell is always a little old, and aiming by them again and again would make
+    the arm swing. They count before the first trajectory, and where the arm is far off.
+    """
+
+    def __init__(self) -> None:
+        self._begin_ns = 0
+        self._way: list[tuple[float, Joints]] = []
+        """Seconds since the trajectory began, and the joints then."""
+
+    def now(self, heard: Heard, now_ns: int) -> Joints:
+        """Return joint to (position, velocity) at a steady time; empty without joint states."""
+        if 'joint_states' not in heard:
+            return {}
+        received_ns, _, message = heard['joint_states']
+        data = message.data
+        names, positions = data['name'], data['position']
+        velocities = data.get('velocity') or (0.0,) * len(names)
+        told = dict(zip(names, zip(positions, velocities, strict=False), strict=False))
+        if not self._way:
+            return told
+        then = self._at((now_ns - self._begin_ns) * _NS)
+        if (now_ns - received_ns) * _NS > _FRESH_S:
+            return {**told, **then}
+        before = self._at((received_ns - self._begin_ns) * _NS)
+        astray = any(abs(told[name][0] - before[name][0]) > _ASTRAY_RAD
+                     for name in before if name in told)
+        return told if astray else {**told, **then}
+
+    def sent(self, message: Message | None, states: Joints, now_ns: int) -> None:
+        """
+        Take what was spoken; None or another message tells nothing about the joints.
+
+        :param states: where they were
+        """
+        self._way = []
+        data = {} if message is None else message.data
+        names = data.get('joint_names', ())
+        if not names or any(name not in states for name in names):
+            return
+        self._begin_ns = now_ns
+        self._way = [(0.0, {name: states[name] for name in names})]
+        for point in data['points']:
+            due = point['time_from_start']
+            self._way.append((due['sec'] + due['nanosec'] * _NS, dict(zip(
+                names, zip(point['positions'], point['velocities'], strict=True), strict=True))))
+
+    def _at(self, seconds: float) -> dict[str, tuple[float, float]]:
+        begin_s, begin = self._way[0]
+        for end_s, end in self._way[1:]:
+            if seconds < end_s:
+                part = (seconds - begin_s) / (end_s - begin_s)
+                return {name: _between(begin[name], end[name], max(0.0, part), end_s - begin_s)
+                        for name in begin}
+            begin_s, begin = end_s, end
+        return dict(begin)
+
+
+def _between(begin: tuple[float, float], end: tuple[float, float], part: float,
+             whole_s: float) -> tuple[float, float]:
+    """Return the state after a part of the time in which the speed changes evenly."""
+    change = (end[1] - begin[1]) * part
+    return begin[0] + (begin[1] + change / 2) * part * whole_s, begin[1] + change

@@ -1,0 +1,85 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Joint states that the harness publishes: they follow what the driver executes."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Follower
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.executing import JOINT_STATE
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.stimulus import Stimulus
+
+_USUAL = 'joint_states'
+
+
+class Following:
+    """
+    Moves the arm that a scenario shows on its topic of joint states.
+
+    A stimulus there says where the arm is at first. From the first command on, its joints are
+    where the driver has got them, because a controller that looks at an arm which never moves
+    would command the first step for ever. Where the robot itself reports its joints there is no
+    such stimulus, and nothing to do.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        block = scenario.ros or scenario.agents
+        self._drivers: dict[str, DriverPlugin] = {
+            one.topic: one.driver for one in (block.commands if block else ())
+            if one.driver is not None and one.driver.follow({}) is not None}
+        self._shown = {_USUAL, *(signal.current for signal in block.signals.values()
+                                 if signal.current)} if block and self._drivers else set()
+        self._start: dict[str, float] = {}
+        self._followers: dict[str, Follower] = {}
+
+    def heard(self, event: Event) -> None:
+        """Take a command."""
+        driver = self._drivers.get(event.name) if event.kind == 'command' else None
+        if driver is None or event.message is None:
+            return
+        follower = self._followers.get(event.name) or driver.follow(self._start)
+        if follower is None:
+            return
+        self._followers[event.name] = follower
+        with suppress(ValueError):  # rejected: it goes on as before
+            follower.take(Commanded(event.stamps.steady_ns, event.stamps.ros_ns, event.message))
+
+    def sent(self, event: Event) -> None:
+        """Take a stimulus: it shows where the joints are, until they are commanded."""
+        if event.name not in self._shown or self._followers or event.message is None \
+                or event.message.type != JOINT_STATE:
+            return
+        data = event.message.data
+        self._start |= dict(zip(data.get('name', ()), data.get('position', ()), strict=False))
+
+    def shown(self, stimulus: Stimulus, steady_ns: int) -> Stimulus:
+        """Return a stimulus, one of joint states with the joints where they are by now."""
+        if stimulus.topic not in self._shown or stimulus.message.type != JOINT_STATE:
+            return stimulus
+        now = {name: state for follower in self._followers.values()
+               for name, state in follower.state(steady_ns).items()}
+        if not now:
+            return stimulus
+        data = stimulus.message.data
+        names, moved = data.get('name', ()), dict(data)
+        for place, field in enumerate(('position', 'velocity')):
+            told = data.get(field, ())
+            if len(told) == len(names):
+                moved[field] = tuple(now[name][place] if name in now else value
+                                     for name, value in zip(names, told, strict=True))
+        return replace(stimulus, message=Message.model_construct(type=JOINT_STATE, data=moved))
