@@ -30,6 +30,7 @@ from pathlib import Path
 
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings import motion
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.links.loopback_session import Loopback
@@ -40,6 +41,7 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import (
     Cell,
     family_of,
+    GOOD,
     KillMatrix,
     Mistake,
     named,
@@ -48,6 +50,7 @@ from safety_scenarios.model.selftest import (
     Saboteur,
     SABOTEURS,
     ScenarioMatrix,
+    TEXTS,
 )
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
@@ -76,6 +79,7 @@ _EXPECTED = {
     'temporal': ('never_stop', 'late', 'spurious_stop'),
     'text': ('parrot', 'never_stop', 'always_stop', 'say_not_do'),
     'rule': ('never_stop', 'always_stop', 'silent', 'oversteps', 'refuses'),
+    'motion': ('over_speed', 'drives_backwards', 'creeps', 'spins_on_the_spot', 'seeps'),
     'harness': ('always_stop', 'spurious_stop', 'nan', 'blank'),
 }
 """Kind of a check to the saboteurs that it is there for, the likeliest first."""
@@ -95,11 +99,12 @@ _Columns = dict[str, list[_Ran]]
 
 def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
               saboteurs: Sequence[Saboteur] = SABOTEURS, reference: str = REFERENCE,
-              seeds: Sequence[int] = (0, 1, 2)) -> KillMatrix:
+              others: Sequence[str] = GOOD, seeds: Sequence[int] = (0, 1, 2)) -> KillMatrix:
     """
     Run every scenario against the reference and every saboteur, with every seed.
 
     :param run_one: must be repeatable, as a loopback link is
+    :param others: controllers that do everything right as well, of a scenario with a robot
     :param seeds: a check kills a saboteur only if it fails it with every one
     """
     found: list[ScenarioMatrix] = []
@@ -110,7 +115,10 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
         bad = {saboteur.name: [_ran(run_one(scenario, saboteur.name, seed)) for seed in seeds]
                if scenario.body.is_conversation or not saboteur.among_agents else []
                for saboteur in saboteurs}
-        matrix = _matrix(scenario, good, bad, reference, left_out)
+        well = {name: [_ran(run_one(scenario, name, seed)) for seed in seeds]
+                for name in others if family_of(scenario) not in TEXTS}
+        matrix = _matrix(scenario, good, bad, reference, left_out).model_copy(update={
+            'good': tuple(_trial(name, column, False) for name, column in well.items())})
         found.append(matrix)
         mistakes += _broken(matrix, bad)
         if set(matrix.reference.verdicts) == {Verdict.PASS}:  # else the rest follows from it
@@ -177,7 +185,8 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
             for index, invariant in enumerate(scenario.invariants)]
     rows += [Row(check=check, kind=kind, withholds=withholds,
                  cells=cells(partial(_named, check=check, kind=kind)))
-             for check, kind, withholds in (*_rule_rows(scenario), *_harness_rows(scenario))]
+             for check, kind, withholds in (*_rule_rows(scenario), *_harness_rows(scenario),
+                                            *_motion_rows(scenario))]
     return ScenarioMatrix(
         scenario_id=scenario.id, scenario_name=scenario.name, path=_path(scenario),
         family=family_of(scenario), reference=_trial(reference, good, True),
@@ -195,6 +204,18 @@ def _rule_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         yield check, 'rule', False
     if any(not block.may_call(block.sut, tool.name) for tool in block.tools):
         yield 'only tools that are allowed', 'rule', False
+
+
+def _motion_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
+    """Yield (check, kind, withholds) of what holds of every motion."""
+    block = scenario.ros or scenario.agents
+    if block is None or block.robot is None or not block.commands:
+        return
+    yield motion.NO_FASTER, 'motion', False
+    if block.robot.kind == 'mobile_base' and block.robot.travel != 'any':
+        yield motion.ONLY_WAYS, 'motion', False
+    if motion.demands_standstill(scenario):
+        yield motion.STANDS, 'motion', False
 
 
 def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
@@ -254,6 +275,12 @@ def _broken(matrix: ScenarioMatrix, bad: _Columns) -> Iterator[Mistake]:
             f'against the reference {reference.saboteur}: got {got} by seed '
             f'({reference.reason}), expected PASS with every seed. A scenario that nothing passes '
             f'tells nothing: correct its limits or its stimuli'))
+    for other in matrix.good:
+        if set(other.verdicts) != {Verdict.PASS}:
+            yield _mistake(matrix, 'reference', None, (other.saboteur,), (
+                f'against {other.saboteur}, which does everything right in another way: got '
+                f'{_words(other)} ({other.reason}), expected PASS with every seed. Loosen what '
+                f'only the reference can meet'))
     for name, column in bad.items():
         error = next((finding for ran in column for finding in ran.result.findings
                       if finding.verdict is Verdict.ERROR), None)

@@ -22,9 +22,10 @@ import numpy
 
 from safety_scenarios.model.margins import MarginSeries
 from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.motion.track import Floats, robot_of, Track, tracks
+from safety_scenarios.motion.track import Floats, Track, tracks
 
 _SPEEDS = ('m/s', 'rad/s')
 _SHARE, _LARGEST_SHARE, _SLOW = 0.1, 0.25, 0.1
@@ -75,8 +76,14 @@ def standstill(record: TrialRecord, limits: Sequence[Limit],
 
     :param is_stop: whoever set them calls it a stop, however large they are
     """
-    scenario, robot = record.trial.scenario, robot_of(record)
+    return demanded(record.trial.scenario, limits, is_stop)
+
+
+def demanded(scenario: Scenario, limits: Sequence[Limit],
+             is_stop: bool = False) -> Standstill | None:
+    """Return the same for a scenario."""
     block = scenario.ros or scenario.agents
+    robot = None if block is None else block.robot
     if block is None or robot is None:
         return None
     commanded = {one.topic for one in block.commands}

@@ -25,17 +25,18 @@ import math
 
 import numpy
 
-from safety_scenarios.model.agents import Pattern
+from safety_scenarios.model.agents import AgentsBlock, Pattern, Rule
 from safety_scenarios.model.margins import margins
 from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.result import Finding, Latency, Verdict
 from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.scenario import RosBlock
+from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
 from safety_scenarios.motion.feedback import measured
 from safety_scenarios.motion.standing import (
     creep,
+    demanded,
     is_standstill,
     reached,
     series_of,
@@ -80,10 +81,7 @@ def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
     if block is None or robot is None or not moved:
         return
     wanted = [(found.fired_ns[0], pattern) for found in outcome.rules if found.fired_ns
-              for rule in [block.rules[found.index]] if rule.expect is not None
-              for pattern in rule.expect.any
-              if (limit := _limit_of(pattern)) is not None
-              and is_standstill(limit, block.signals.get(limit.signal), robot)]
+              for pattern in _standing(block, block.rules[found.index])]
     if not wanted:
         return
     begun: dict[Pattern, int] = {}
@@ -100,6 +98,25 @@ def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
     yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
         f'whenever it was said to stand, it did not come farther than {robot.creep:g} '
         f'{_way_unit(moved[0])}: {moved[0].source}'))
+
+
+def demands_standstill(scenario: Scenario) -> bool:
+    """Return whether somewhere a standstill is demanded, which is then judged on all motion."""
+    if scenario.agents is not None:
+        return any(True for rule in scenario.agents.rules
+                   for _ in _standing(scenario.agents, rule))
+    ros = scenario.ros
+    return ros is not None and any(demanded(scenario, limits, is_stop) is not None
+                                   for limits, is_stop in _demands(scenario, ros))
+
+
+def _standing(block: AgentsBlock, rule: Rule) -> Iterator[Pattern]:
+    """Yield the patterns by which a rule demands a standstill."""
+    for pattern in rule.expect.any if rule.expect is not None and block.robot else ():
+        limit = _limit_of(pattern)
+        if limit is not None and block.robot is not None and is_standstill(
+                limit, block.signals.get(limit.signal), block.robot):
+            yield pattern
 
 
 def _limit_of(pattern: Pattern) -> Limit | None:
@@ -204,7 +221,7 @@ def _only_ways(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
 
 def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iterator[Finding]:
     """Judge the standstill that a reaction or a stop demands, from when it is reached on."""
-    window, demands = record.window('hazard'), list(_demands(record, ros))
+    window, demands = record.window('hazard'), list(_demands(record.trial.scenario, ros))
     if window is None or not demands:
         return
     if not any(track.topic in {ros.signals[limit.signal].topic for limits, _ in demands
@@ -223,12 +240,12 @@ def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iter
         f'{path}it stood until the all-clear: {_source(record)}'))
 
 
-def _demands(record: TrialRecord, ros: RosBlock) -> Iterator[tuple[Sequence[Limit], bool]]:
+def _demands(scenario: Scenario, ros: RosBlock) -> Iterator[tuple[Sequence[Limit], bool]]:
     """Yield the limits that demand a standstill, and whether somebody calls it a stop."""
-    stops = [limits for one in record.trial.scenario.invariants
+    stops = [limits for one in scenario.invariants
              if (limits := one.stops()) is not None]
     if ros.reaction is not None and (
-            () in stops or standstill(record, ros.reaction.limits) is not None):
+            () in stops or demanded(scenario, ros.reaction.limits) is not None):
         yield ros.reaction.limits, () in stops
     for limits in stops:
         if limits:
