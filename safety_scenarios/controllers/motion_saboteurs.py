@@ -22,7 +22,7 @@ that say so do it with a base only, or with an arm only; with the other they are
 import math
 from typing import ClassVar
 
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.model.message import Command, Message, Observation
@@ -54,6 +54,8 @@ _CIRCLE = 2.5
 """rad/s at half speed: a circle of a hand's breadth."""
 _RACES = 4.0
 """Times its top speed."""
+_WEAVE, _WEAVE_NS = 0.2, 2_000_000_000
+"""rad/s to either side, in two seconds."""
 
 
 class Moves(AsReference):
@@ -234,13 +236,20 @@ class RampsTooSlowly(Ramps):
 
 
 class RampsToAPlateau(Ramps):
-    """Slows down as it should, and then goes on just above zero."""
+    """Brakes as it should where it should stop, and then goes on just above zero."""
 
     ends_at = _PLATEAU
 
     def rate(self) -> float:
         """Return the declared deceleration."""
         return self.context.robot.deceleration() or _GENTLE
+
+    def spoil(self, command: Command, observation: Observation) -> Command | Message:
+        """Return a ramp only where the reference stops after motion."""
+        if any(command.velocity) or self._moved_ns is None:
+            self._speed, self._before_ns = command.velocity[0], observation.t_ns
+            return command
+        return super().spoil(command, observation)
 
 
 class StopsThenTurns(Moves):
@@ -371,13 +380,10 @@ class RampDown(Ramps):
 class WeavesSlowly(Moves):
     """Drives slower than the reference, and weaves: a good controller as well."""
 
-    cruise: float = 0.65
+    cruise: float = Field(default=0.65, gt=0, le=1)
+    """Share of the top speed at which it drives when nothing is in the way."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
         """Return the motion with a gentle turn to and fro."""
         turn = _WEAVE * math.sin(2 * math.pi * self.moving_ns(observation) / _WEAVE_NS)
         return self.at(command, command.velocity[0], turn) if self.is_base else command
-
-
-_WEAVE, _WEAVE_NS = 0.2, 2_000_000_000
-"""rad/s to either side, in two seconds."""

@@ -167,7 +167,9 @@ def _stop(record: TrialRecord, onset: Instant, event: Event | None,
         return None
     track = next((one for one in tracks(record) if one.topic == event.name), None)
     known = track is not None and track.is_known(onset.steady_ns, until_ns)
-    found = stands_from(record, track, onset.steady_ns, until_ns) if track and known else None
+    found = stands_from(
+        record, track, onset.steady_ns, max(onset.steady_ns, event.stamps.steady_ns),
+        until_ns) if track and known else None
     if track is None or found is None:
         return None
     stands_ns, way = found

@@ -100,6 +100,9 @@ class MarginSeries:
         """Return how several hold together: the smallest margin of all, at each sample of one."""
         if len(series) == 1:
             return series[0]
+        if len(series) == 2 and not any(one._inferred for one in series) \
+                and numpy.array_equal(series[0]._times, series[1]._times):
+            return cls._both(*series)
         times = series[0]._times
         if any(not numpy.array_equal(one._times, times) for one in series[1:]):
             times = numpy.unique(numpy.concatenate([one._times for one in series]))
@@ -116,6 +119,18 @@ class MarginSeries:
         nearest = numpy.array([near for _, near, _ in found])
         made._nearest = nearest[least, numpy.arange(len(times))] + begins[least]
         made._inferred = set().union(*(inferred for _, _, inferred in found))
+        return made
+
+    @classmethod
+    def _both(cls, one: 'MarginSeries', other: 'MarginSeries') -> 'MarginSeries':
+        """Return the same of two with the same samples, which most are."""
+        made = cls(())
+        names = one._signals or ('',)
+        made._signals, made._times = (*names, *(other._signals or ('',))), one._times
+        made._margins = numpy.minimum(one._margins, other._margins)  # NaN if one is unknown
+        mine = numpy.zeros(1, numpy.intp) if one._nearest is None else one._nearest
+        others = 0 if other._nearest is None else other._nearest
+        made._nearest = numpy.where(other._margins < one._margins, len(names) + others, mine)
         return made
 
     def _at(self, times: NDArray[numpy.int64]) -> tuple[

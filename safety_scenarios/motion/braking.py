@@ -66,6 +66,20 @@ def braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
     :return: None without a declared stopping model, or where it is no braking: then the command
         at ``held_ns`` is the first one
     """
+    found = record.derive(_found)
+    key = tuple(limits), from_ns, held_ns
+    if key not in found:
+        found[key] = _braking(record, limits, from_ns, held_ns)
+    return found[key]
+
+
+def _found(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], int, int], Braking | None]:
+    """Return what ``braking`` has found of a record so far: nothing."""
+    return {}
+
+
+def _braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
+             held_ns: int) -> Braking | None:
     rate, track = deceleration(record), _only_track(record, limits)
     if rate is None or track is None:
         return None
@@ -128,8 +142,8 @@ def _commands(record: TrialRecord, track: Track, until_ns: int) -> NDArray[numpy
 def _grace_s(commands: NDArray[numpy.int64]) -> float:
     if len(commands) < 2:
         return 0.0
-    period_s = float(numpy.median(numpy.diff(commands[-_RECENT:]))) / 1e9
-    return min(_PERIODS * period_s, _LONGEST_GRACE_S)
+    periods = sorted(numpy.diff(commands[-_RECENT:]).tolist())
+    return min(_PERIODS * periods[len(periods) // 2] / 1e9, _LONGEST_GRACE_S)
 
 
 def _below(track: Track, commands: NDArray[numpy.int64], held_ns: int, rate: float,

@@ -90,22 +90,21 @@ def progress(track: Track, from_ns: int, to_ns: int) -> tuple[float, float]:
     return math.hypot(x, y), track.way(track.linear, from_ns, to_ns)
 
 
-def stands_from(record: TrialRecord, track: Track, from_ns: int, to_ns: int) -> tuple[
-        int, float] | None:
+def stands_from(record: TrialRecord, track: Track, from_ns: int, braking_ns: int,
+                to_ns: int) -> tuple[int, float] | None:
     """
-    Return from when the robot would stand and how far its fastest point came by then (ns, m).
+    Return when the robot would stand and how far its fastest point came by then (ns, m or rad).
 
-    From ``from_ns`` on, by its declared stopping where there is one; None: not by ``to_ns``.
+    :param from_ns: from where the way counts
+    :param braking_ns: from when it brakes, no faster than it declares
+    :return: None: not by ``to_ns``
     """
-    way, stands_ns = 0.0, None
-    rate = deceleration(record)
-    for begin_ns, end_ns, first, last in _pieces(track, from_ns, to_ns, rate):
+    way = track.way(track.fastest, from_ns, braking_ns)
+    for begin_ns, end_ns, first, last in _pieces(track, braking_ns, to_ns, deceleration(record)):
         if not (any(first) or any(last)):
-            stands_ns = begin_ns if stands_ns is None else stands_ns
-            continue
-        stands_ns = None
+            return begin_ns, way
         way += (_fastest(track, first) + _fastest(track, last)) / 2 * (end_ns - begin_ns) / 1e9
-    return None if stands_ns is None else (stands_ns, way)
+    return None
 
 
 def _fastest(track: Track, rates: tuple[float, ...]) -> float:
@@ -127,9 +126,13 @@ def _pieces(track: Track, from_ns: int, to_ns: int, rate: float | None) -> Itera
     if times and times[0] > from_ns:  # nothing moves before the first set-point
         times.insert(0, from_ns)
         rows.insert(0, [0.0] * len(track.axes))
+    if not track.is_linear:  # who repeats a command says nothing new
+        new = [place for place, row in enumerate(rows) if not place or row != rows[place - 1]]
+        times, rows = [times[place] for place in new], [rows[place] for place in new]
     rates = [math.inf if rate is None else rate / (track.radius if axis == 'wz' else 1.0)
              for axis in track.axes]
-    actual = rows[0] if rows else []
+    actual = [float(track.at(track.velocity[:, axis], numpy.array([from_ns]))[0])
+              for axis in range(len(track.axes))]
     for place, begin_ns in enumerate(times):
         end_ns = times[place + 1] if place + 1 < len(times) else to_ns
         target = rows[place]
@@ -148,7 +151,7 @@ def _slewed(actual: list[float], target: list[float], rates: list[float], begin_
     span_s = (end_ns - begin_ns) / 1e9
     for value, goal, rate in zip(now, target, rates, strict=True):
         excess = abs(value) - (abs(goal) if value * goal > 0 else 0.0)
-        if excess > 0 and math.isfinite(rate):
+        if excess > _STANDS and math.isfinite(rate):
             span_s = min(span_s, excess / rate)
     until_ns = min(end_ns, begin_ns + max(1, round(span_s * 1e9)))
     return until_ns, now, [_towards(value, goal, rate * span_s) for value, goal, rate
@@ -157,7 +160,7 @@ def _slewed(actual: list[float], target: list[float], rates: list[float], begin_
 
 def _kept(value: float, goal: float, rate: float) -> float:
     """Return the speed at once after a new command: faster at once, slower only in time."""
-    faster = value * goal >= 0 and abs(goal) >= abs(value)
+    faster = value * goal >= 0 and abs(goal) >= abs(value) - _STANDS
     return goal if faster or math.isinf(rate) or math.isnan(goal) else value
 
 
@@ -166,5 +169,5 @@ def _towards(value: float, goal: float, less: float) -> float:
     least = abs(goal) if value * goal > 0 else 0.0
     if abs(value) <= least:
         return value
-    slowed = max(least, abs(value) - less)
-    return math.copysign(0.0 if slowed < _STANDS else slowed, value)
+    slowed = abs(value) - less
+    return math.copysign(least if slowed - least < _STANDS else slowed, value)

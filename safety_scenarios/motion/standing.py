@@ -76,7 +76,17 @@ def standstill(record: TrialRecord, limits: Sequence[Limit],
 
     :param is_stop: whoever set them calls it a stop, however large they are
     """
-    return demanded(record.trial.scenario, limits, is_stop)
+    read = record.derive(_standstills)
+    key = tuple(limits), is_stop
+    if key not in read:
+        read[key] = demanded(record.trial.scenario, limits, is_stop)
+    return read[key]
+
+
+def _standstills(record: TrialRecord) -> dict[
+        tuple[tuple[Limit, ...], bool], Standstill | None]:
+    """Return what ``standstill`` has found of a record so far: nothing."""
+    return {}
 
 
 def demanded(scenario: Scenario, limits: Sequence[Limit],
@@ -118,20 +128,34 @@ def series_of(record: TrialRecord, limits: Sequence[Limit],
 
     :raises LookupError: the commands have no such field
     """
+    read = record.derive(_series_read)
+    key = tuple(limits), is_stop
+    if key not in read:
+        read[key] = series_of(record, limits) if is_stop and standstill(record, limits) \
+            else _series(record, limits, is_stop)
+    return read[key]
+
+
+def _series_read(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], bool], MarginSeries]:
+    """Return what ``series_of`` has found of a record so far: nothing."""
+    return {}
+
+
+def _series(record: TrialRecord, limits: Sequence[Limit], is_stop: bool) -> MarginSeries:
     series = record.margin_series(limits)
     still = standstill(record, limits, is_stop)
     if still is None:
         return series
     moved = [track for track in tracks(record) if track.topic in still.topics]
     executed = {track.topic for track in moved if track.is_executed and not track.is_base}
+    both = [MarginSeries.of_arrays(track.times_ns, still.margin(track)) for track in moved]
+    if not executed:
+        return MarginSeries.together([series, *both]) if both else series
     scenario = record.trial.scenario
     block = scenario.ros or scenario.agents
     assert block is not None
     told = [limit for limit in limits if block.signals[limit.signal].topic not in executed]
-    both = [MarginSeries.of_arrays(track.times_ns, still.margin(track)) for track in moved]
-    if told:
-        both = [series if len(told) == len(limits) else record.margin_series(told), *both]
-    return MarginSeries.together(both) if both else series
+    return MarginSeries.together([record.margin_series(told), *both] if told else both)
 
 
 def reached(series: MarginSeries, hold_ns: int, window: tuple[int, int]) -> int | None:

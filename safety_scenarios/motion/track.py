@@ -105,8 +105,9 @@ class Track:
         if to_ns <= from_ns or not len(values):
             return 0.0
         edges = numpy.append(self.times_ns, max(to_ns, int(self.times_ns[-1])))
-        begin, end = edges[:-1].clip(from_ns, to_ns), edges[1:].clip(from_ns, to_ns)
-        return float((((values + self.until(values)) / 2) * (end - begin)).sum() / 1e9)
+        spans = edges[1:].clip(from_ns, to_ns) - edges[:-1].clip(from_ns, to_ns)
+        means = numpy.where(spans > 0, (values + self.until(values)) / 2, 0.0)
+        return float((means * spans).sum() / 1e9)
 
     def most(self, values: Floats, from_ns: int, to_ns: int) -> tuple[float, int] | None:
         """Return the largest value in force in [``from_ns``, ``to_ns``] and since when (ns)."""
