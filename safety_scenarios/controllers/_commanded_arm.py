@@ -15,7 +15,7 @@
 """Where the joints of an arm are by what it was told last."""
 
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import Heard, Joints
+from safety_scenarios.model.robot_interfaces import Heard, joint_states, Joints
 
 _NS = 1e-9
 _ASTRAY_RAD = 0.1
@@ -39,15 +39,10 @@ class CommandedArm:
 
     def now(self, heard: Heard, now_ns: int) -> Joints:
         """Return joint to (position, velocity) at a steady time; empty without joint states."""
-        if 'joint_states' not in heard:
-            return {}
-        received_ns, _, message = heard['joint_states']
-        data = message.data
-        names, positions = data['name'], data['position']
-        velocities = data.get('velocity') or (0.0,) * len(names)
-        told = dict(zip(names, zip(positions, velocities, strict=False), strict=False))
-        if not self._way:
+        told = joint_states(heard)
+        if not self._way or not told:
             return told
+        received_ns = heard['joint_states'][0]
         then = self._at((now_ns - self._begin_ns) * _NS)
         if (now_ns - received_ns) * _NS > _FRESH_S:
             return {**told, **then}

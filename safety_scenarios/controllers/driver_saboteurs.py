@@ -65,7 +65,10 @@ class SpoilsTrajectory(SpoilsStop):
         joints, known = self.context.robot.joints, self._joints(observation)
         if not known or not any(command.velocity):
             return super().spoil(command, observation)
-        message = command_message(self.context.interface, command, joints, known)
+        message = command_message(
+            self.context.interface, command, joints,
+            {name: position for name, (position, _) in known.items()},
+            {name: speed for name, (_, speed) in known.items()})
         first, last = message.data['points']
         way = tuple(value + speed * _ON_S for value, speed
                     in zip(first['positions'], command.velocity, strict=True))

@@ -142,7 +142,7 @@ class Leap(AsReference):
         if not interface.endswith('/JointTrajectory') or states is None:
             return command
         known = states.message.data
-        far = {name: (position + _LEAP_RAD, 0.0)
+        far = {name: position + _LEAP_RAD
                for name, position in zip(known['name'], known['position'], strict=False)}
         return command_message(interface, command, self.context.robot.joints, far)
 

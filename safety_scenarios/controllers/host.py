@@ -113,7 +113,7 @@ class ControllerHost:
     def _spoken(self, decided: Command | Message, heard: Heard, now_ns: int) -> Message | None:
         joints = self._context.robot.joints
         states = self._arm.now(heard, now_ns) if joints else {}
-        message = spoken(decided, self.interface, joints, states)
+        message = spoken(decided, self.interface, joints, heard, states)
         if joints:
             self._arm.sent(message if isinstance(decided, Command) else None, states, now_ns)
         return message

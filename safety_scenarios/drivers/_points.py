@@ -16,7 +16,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-import math
 from typing import Any
 
 import numpy
@@ -27,6 +26,7 @@ from safety_scenarios.model.robot_interfaces import stamp_of
 
 _EPSILON = 1.1920929e-07
 """float's, against which the velocity at the end is compared."""
+_LONGEST_NS = (1 << 31) * 1_000_000_000
 _TYPE = 'trajectory_msgs/msg/JointTrajectory'
 
 
@@ -79,7 +79,7 @@ def read_points(command: Commanded, rules: Rules, now: Vector) -> tuple[list[Poi
         data = message.data
         names, points = tuple(data.get('joint_names', ())), tuple(data.get('points', ()))
         offsets = [_offset_ns(point) for point in points]
-        stamp_ns = stamp_of(message) or 0
+        stamp_ns = _in_range(stamp_of(message) or 0)
         _check_names(names, points, rules)
         _check_times(command, stamp_ns, offsets)
         _check_values(names, points, rules)
@@ -162,7 +162,11 @@ def _sorted(point: Mapping[str, Any], offset_ns: int, places: Sequence[int], rul
 
 def _offset_ns(point: Mapping[str, Any]) -> int:
     due = point.get('time_from_start', {})
-    sec, nanosec = due.get('sec', 0), due.get('nanosec', 0)
-    if not (math.isfinite(sec) and math.isfinite(nanosec)):
-        raise ValueError(f'time_from_start: got {sec}, {nanosec}')
-    return int(sec) * 1_000_000_000 + int(nanosec)
+    return _in_range(int(due.get('sec', 0)) * 1_000_000_000 + int(due.get('nanosec', 0)))
+
+
+def _in_range(time_ns: int) -> int:
+    """Return a time that a ROS message can hold; plain data may say anything."""
+    if abs(time_ns) > _LONGEST_NS:
+        raise ValueError(f'got a time of {time_ns} ns, expected seconds of 32 bits')
+    return time_ns

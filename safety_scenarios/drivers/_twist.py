@@ -29,6 +29,8 @@ from safety_scenarios.model.signal import Signal
 
 Vector = NDArray[numpy.float64]
 TWIST, STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
+_LONGEST_NS = (1 << 31) * 1_000_000_000
+"""What the 32 bits of a stamp can say; plain data may say anything."""
 _FIELDS = tuple(Signal(topic='any', field=field, unit='1')
                 for field in ('linear.x', 'linear.y', 'angular.z'))
 
@@ -125,8 +127,11 @@ def _rejected(commands: Sequence[Commanded], demanded: Vector,
 
 def _stamp(command: Commanded) -> int:
     """Return a command's stamp on the steady clock; one of 0, or none, is now."""
-    stamp_ns = stamp_of(command.message)
-    return command.t_ns + stamp_ns - command.clock_ns if stamp_ns else command.t_ns
+    try:
+        stamp_ns = stamp_of(command.message) or command.clock_ns
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        stamp_ns = -_LONGEST_NS  # no stamp of ROS: older than everything
+    return command.t_ns + max(-_LONGEST_NS, min(_LONGEST_NS, stamp_ns)) - command.clock_ns
 
 
 def at_once(taken: Taken, driver: str, timeout_ns: int | None, until_ns: int,

@@ -88,7 +88,9 @@ class JointTrajectory(DriverPlugin):
                 rejections.append(Rejection(place, command.t_ns, str(refused),
                                             f'{_SOURCE} {refused.line}'))
         joints, path = self.joints, controller.path
-        found = sample(path, until_ns, round(1e9 / self.update_rate_hz)) if path.segments else None
+        with numpy.errstate(all='ignore'):
+            found = sample(path, until_ns, round(1e9 / self.update_rate_hz)) \
+                if path.segments else None
         empty = numpy.empty((0, len(joints)))
         return Execution(
             driver=self.kind, axes=joints, between='linear', accepted=accepted,
@@ -114,6 +116,10 @@ class _Controller(Follower):
 
     def take(self, command: Commanded) -> None:
         """Execute a command from now on; raise ``Refused`` and go on as before if it is none."""
+        with numpy.errstate(all='ignore'):  # positions may be too far to be numbers
+            self._take(command)
+
+    def _take(self, command: Commanded) -> None:
         now_ns = command.t_ns
         before = self.path.at(now_ns) if self.path.segments \
             else State(self._start, numpy.zeros(len(self._joints)))

@@ -14,12 +14,13 @@
 
 """Joint states that the harness publishes: they follow what the driver executes."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from safety_scenarios.model.driver import Commanded, DriverPlugin, Follower
+from safety_scenarios.model.driver import DriverPlugin, Follower
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.executing import JOINT_STATE
+from safety_scenarios.model.executing import commanded, JOINT_STATE
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.stimulus import Stimulus
@@ -47,8 +48,8 @@ class Following:
         self._start: dict[str, float] = {}
         self._followers: dict[str, Follower] = {}
 
-    def heard(self, event: Event) -> None:
-        """Take a command."""
+    def heard(self, event: Event, one_host: bool) -> None:
+        """Take a command, as ``executing.commanded`` does."""
         driver = self._drivers.get(event.name) if event.kind == 'command' else None
         if driver is None or event.message is None:
             return
@@ -57,7 +58,7 @@ class Following:
             return
         self._followers[event.name] = follower
         with suppress(ValueError):  # rejected: it goes on as before
-            follower.take(Commanded(event.stamps.steady_ns, event.stamps.ros_ns, event.message))
+            follower.take(commanded(event, event.message, driver, one_host))
 
     def sent(self, event: Event) -> None:
         """Take a stimulus: it shows where the joints are, until they are commanded."""
@@ -67,10 +68,16 @@ class Following:
         data = event.message.data
         self._start |= dict(zip(data.get('name', ()), data.get('position', ()), strict=False))
 
-    def shown(self, stimulus: Stimulus, steady_ns: int) -> Stimulus:
-        """Return a stimulus, one of joint states with the joints where they are by now."""
-        if stimulus.topic not in self._shown or stimulus.message.type != JOINT_STATE:
+    def shown(self, stimulus: Stimulus, clock: Callable[[], int]) -> Stimulus:
+        """
+        Return a stimulus, one of joint states with the joints where they are by now.
+
+        :param clock: the steady time now, asked for only where joints have moved
+        """
+        if not self._followers or stimulus.topic not in self._shown \
+                or stimulus.message.type != JOINT_STATE:
             return stimulus
+        steady_ns = clock()
         now = {name: state for follower in self._followers.values()
                for name, state in follower.state(steady_ns).items()}
         if not now:

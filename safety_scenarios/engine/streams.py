@@ -67,7 +67,6 @@ class Streams:
         self._last: dict[str, Stimulus] = {}
         self._in_world: set[str] = set()
         self._following = Following(trial.scenario)
-        self._offset_ns = 0
         self.nominal: dict[str, Stream] = {}
         """By topic: what a stimulus without an interface of its own alters."""
 
@@ -117,16 +116,18 @@ class Streams:
         if stimulus is None:
             return None
         if not alters:
-            stimulus = self._following.shown(stimulus, due_ns + self._offset_ns)
+            stimulus = self._following.shown(stimulus, self._now_ns)
         self._last[topic] = stimulus
         event = self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
         self._following.sent(event)
-        self._offset_ns = event.stamps.steady_ns - self._link.schedule_ns(event.stamps)
         return event
+
+    def _now_ns(self) -> int:
+        return self._link.mark('now').stamps.steady_ns
 
     def heard(self, event: Event) -> None:
         """Take what the link received: what is commanded moves the joints that are shown."""
-        self._following.heard(event)
+        self._following.heard(event, self._link.measuring.one_host)
 
     def _applied(self, stream: Stream, due_ns: int) -> Event | None:
         plugin, topic = stream.plugin, stream.plugin.topic
@@ -151,7 +152,7 @@ class Streams:
             return None
         shown = nominal.plugin.at(due_ns - nominal.start_ns, stream.index,
                                   self._context(None, None))
-        return None if shown is None else self._following.shown(shown, due_ns + self._offset_ns)
+        return None if shown is None else self._following.shown(shown, self._now_ns)
 
     def _context(self, nominal: Stimulus | None, last: Stimulus | None) -> StimulusContext:
         return StimulusContext(self._trial.trial_id, self._trial.scenario.messages, nominal, last)

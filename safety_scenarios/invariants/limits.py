@@ -21,6 +21,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from safety_scenarios.model.driver import Execution
+from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
@@ -28,6 +30,7 @@ from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trajectory import positions_of
 from safety_scenarios.model.trial import TrialRecord
 
+Places = tuple[float, ...]
 _REST, _ROUNDING = 1e-6, 1e-9
 """Speeds and positions below these differ from none by rounding only."""
 
@@ -74,15 +77,18 @@ class Limits(InvariantPlugin):
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge every trajectory; the first that is broken is named."""
-        state: Message | None = None
+        state: Event | None = None
+        execution = record.executed(self.topic)
         worst, seen, unplaced = (math.inf, ''), 0, 0
         for event in record.events:
             if event.name == self.current and event.message is not None:
-                state = event.message
+                state = event
             if event.kind != 'command' or event.name != self.topic or event.message is None:
                 continue
             seen += 1
-            for margin, what, unit in self._margins(event.message, state):
+            names = event.message.at('joint_names')
+            places = _places(state, names, execution, event.stamps.steady_ns)
+            for margin, what, unit in self._margins(event.message, places):
                 if margin is None or margin < -_ROUNDING:
                     beyond = '' if margin is None else f', {-margin:.4g} {unit} beyond the limit'
                     return self.finding(Verdict.FAIL, f'{what}{beyond}', margin, unit or None,
@@ -90,7 +96,7 @@ class Limits(InvariantPlugin):
                 worst = min(worst, (margin, unit))
             points = event.message.at('points')
             unplaced += bool(self.current and points and len(points[0]['positions'])
-                             and _places(state, event.message.at('joint_names')) is None)
+                             and places is None)
         if not seen:
             return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
         if unplaced:
@@ -100,7 +106,7 @@ class Limits(InvariantPlugin):
         return self.finding(Verdict.PASS, f'{seen} trajectories kept every limit', worst[0],
                             worst[1] or None)
 
-    def _margins(self, message: Message, state: Message | None) -> \
+    def _margins(self, message: Message, places: Places | None) -> \
             Iterator[tuple[float | None, str, str]]:
         """Yield (margin, what, unit); a margin of None is a mistake that has no size."""
         names, points = message.at('joint_names'), message.at('points')
@@ -133,7 +139,7 @@ class Limits(InvariantPlugin):
             return
         yield from self._levels(names, points)
         yield from self._speeds(names, points, times)
-        yield from self._start(names, points[0], times[0], state)
+        yield from self._start(names, points[0], times[0], places)
 
     def _levels(self, names: Sequence[str], points: Sequence[Any]) -> \
             Iterator[tuple[float | None, str, str]]:
@@ -162,18 +168,39 @@ class Limits(InvariantPlugin):
                 yield (self.joints[name].velocity - speed,
                        f'points[{index}]: {name} has to go at {speed:.4g} rad/s', 'rad/s')
 
-    def _start(self, names: Sequence[str], point: Any, time_s: float, state: Message | None) -> \
+    def _start(self, names: Sequence[str], point: Any, time_s: float, places: Places | None) -> \
             Iterator[tuple[float | None, str, str]]:
-        for name, position, place in zip(names, point['positions'], _places(state, names) or ()):
+        for name, position, place in zip(names, point['positions'], places or ()):
             off = abs(position - place)
             yield (self.joints[name].velocity * time_s + self.start_tolerance - off,
                    f'points[0]: {name} starts {off:.4g} rad from where it is', 'rad')
 
 
-def _places(state: Message | None, names: Sequence[str]) -> tuple[float, ...] | None:
-    """Return where the joints are; None when a state does not tell."""
-    found = None if state is None else positions_of(state, names)
+def _places(state: Event | None, names: Sequence[str], execution: Execution | None,
+            t_ns: int) -> Places | None:
+    """
+    Return where the joints are; None when a state does not tell.
+
+    What the robot reports; where the harness shows the joints itself, what the driver has
+    executed by then: a state that was shown is already old.
+    """
+    if state is None or state.message is None:
+        return None
+    found = _executed(execution, names, t_ns) if state.kind == 'stimulus' else None
+    if found is None:
+        found = positions_of(state.message, names)
     return found if found and all(math.isfinite(place) for place in found) else None
+
+
+def _executed(execution: Execution | None, names: Sequence[str], t_ns: int) -> Places | None:
+    """Return where a driver has got the joints right before a time; None if it is not known."""
+    if execution is None or execution.position is None or not len(execution.times_ns) \
+            or t_ns <= execution.times_ns[0] or any(name not in execution.axes for name in names):
+        return None
+    after = min(int(execution.times_ns.searchsorted(t_ns)), len(execution.times_ns) - 1)
+    row = execution.position[after if execution.times_ns[after] == t_ns else after - 1].tolist()
+    found = tuple(row[execution.axes.index(name)] for name in names)
+    return found if all(map(math.isfinite, found)) else None
 
 
 def _seconds(point: Any) -> float:

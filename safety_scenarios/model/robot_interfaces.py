@@ -73,6 +73,25 @@ def observation(heard: Heard, steady_ns: int, ros_ns: int) -> Observation:
         for topic, (received_ns, stamp_ns, message) in heard.items()})
 
 
+def joint_positions(heard: Heard) -> dict[str, float]:
+    """Return joint name to position (rad) by the latest joint_states."""
+    return {name: position for name, (position, _) in joint_states(heard).items()}
+
+
+def joint_states(heard: Heard) -> Joints:
+    """
+    Return joint name to (position, velocity) by the latest joint_states.
+
+    A velocity that is not told counts as 0.
+    """
+    if 'joint_states' not in heard:
+        return {}
+    data = heard['joint_states'][2].data
+    names, positions = data['name'], data['position']
+    velocities = data.get('velocity') or (0.0,) * len(names)
+    return dict(zip(names, zip(positions, velocities, strict=False), strict=False))
+
+
 def has_header(message: Message) -> bool:
     """Return whether messages of its type begin with a header, even if this one leaves it out."""
     package, _, name = message.type.partition('/msg/')
@@ -96,21 +115,24 @@ def stamped(message: Message, stamp_ns: int) -> Message:
 
 
 def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
-           states: Joints) -> Message | None:
+           heard: Heard, states: Joints | None = None) -> Message | None:
     """
     Return the message to publish for what a controller decided.
 
     None for a JointTrajectory as long as not every joint has been heard of: each of its points
     needs positions, and a guessed one would move the arm.
 
-    :param states: of the joints now
+    :param states: of the joints now; left out: as they were heard
     :raises ControllerError: a message of another interface, or something else
     :raises SafetyScenariosError: a command that cannot be written as one of this
     """
     if isinstance(decided, Command):
-        if interface == _TRAJECTORY and any(joint not in states for joint in joints):
+        told = joint_states(heard) if states is None else states
+        if interface == _TRAJECTORY and any(joint not in told for joint in joints):
             return None
-        return command_message(interface, decided, joints, states)
+        return command_message(interface, decided, joints,
+                               {name: position for name, (position, _) in told.items()},
+                               {name: speed for name, (_, speed) in told.items()})
     if not isinstance(decided, Message):
         raise ControllerError(f'decide: got {decided!r:.100}, expected a Command, a Message of '
                               f'{interface}, or None')
@@ -149,7 +171,8 @@ def read_answer(text: str) -> tuple[str, str | None]:
 
 
 def command_message(interface: str, command: Command, joints: Sequence[str],
-                    states: Joints) -> Message:
+                    positions: Mapping[str, float],
+                    speeds: Mapping[str, float] = {}) -> Message:
     """
     Return a command as a message of one of the interfaces that controllers speak.
 
@@ -158,7 +181,9 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
     motion slows down to rest at its end: such controllers refuse one that ends in motion, and an
     arm whose commands cease comes to rest. Each starts at once, by a stamp of 0.
 
-    :param states: of every joint, for a JointTrajectory; without, its points have no positions
+    :param positions: of every joint, for a JointTrajectory; without, its points have none
+    :param speeds: of the joints now; one that is not told is at the commanded speed already, and
+        at rest if that is 0
 
     :raises SafetyScenariosError: an interface that no command can be written as
     """
@@ -186,7 +211,7 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
             raise SafetyScenariosError(f'robot.joints: got {len(joints)} names, expected '
                                        f'{len(velocity)} for a JointTrajectory')
         data = {'joint_names': tuple(joints),
-                'points': _trajectory(velocity, joints, states)}
+                'points': _trajectory(velocity, joints, positions, speeds)}
     else:
         raise SafetyScenariosError(
             f'command_type: got {interface}, expected Twist, TwistStamped, JointTrajectory, '
@@ -195,25 +220,27 @@ def command_message(interface: str, command: Command, joints: Sequence[str],
 
 
 def _trajectory(velocity: Sequence[float], joints: Sequence[str],
-                states: Joints) -> tuple[dict[str, Any], ...]:
+                positions: Mapping[str, float],
+                speeds: Mapping[str, float]) -> tuple[dict[str, Any], ...]:
     """
     Return two points: at speed, and at rest as long again later; or the one to be at rest at.
 
     The way to each point is that of an even change of speed, so that no spline overshoots.
     """
-    known = all(joint in states for joint in joints)
-    now = [states[joint] for joint in joints] if known else [(0.0, 0.0)] * len(joints)
+    known = all(joint in positions for joint in joints)
+    now = [(positions.get(joint, 0.0), speeds.get(joint, speed))
+           for joint, speed in zip(joints, velocity, strict=True)]
     rest = (0.0,) * len(joints)
     stop_s = max(_SHORTEST_S, max((abs(speed) for _, speed in now), default=0.0) / _BRAKING)
     steps = ((_POINT_S, tuple(velocity)), (_POINT_S, rest)) if any(velocity) \
         else ((stop_s, rest),)
     points, due_s = [], 0.0
-    for step_s, speeds in steps:
+    for step_s, aimed in steps:
         due_s += step_s
         now = [(position + (before + after) / 2 * step_s, after)
-               for (position, before), after in zip(now, speeds, strict=True)]
+               for (position, before), after in zip(now, aimed, strict=True)]
         points.append({
             'positions': tuple(position for position, _ in now) if known else (),
-            'velocities': speeds,
+            'velocities': aimed,
             'time_from_start': {'sec': 0, 'nanosec': round(due_s * 1e9)}})
     return tuple(points)

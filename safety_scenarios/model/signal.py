@@ -44,15 +44,15 @@ class Signal(Noun):
     """Field path in the message, such as ``linear.x`` or ``points[*].velocities``."""
     reduce: Literal['none', 'abs', 'norm', 'max_abs', 'min', 'max', 'joint_speed'] = 'none'
     """
-    How a vector or sequence becomes one number; ``joint_speed`` is the largest speed that a
-    JointTrajectory demands by its velocities and by its positions over time.
+    How a vector or sequence becomes one number; ``joint_speed`` is the speed of the fastest joint
+    as the driver executes a JointTrajectory over time.
     """
     current: str | None = None
     """Topic with the JointState that a ``joint_speed`` signal starts from."""
     unit: Unit
     """Unit of the field; SI only, the harness converts nothing."""
     empty: float | None = None
-    """Value of an empty sequence: an empty JointTrajectory means hold, so 0.0; null: unknown."""
+    """Value of an empty sequence, such as no points, where no driver says; null: unknown."""
 
     @field_validator('unit', mode='before')
     @classmethod

@@ -224,7 +224,7 @@ class TrialRecord(Noun):
         if topic not in self._executed:
             driver = driver_of(self.trial.scenario, topic)
             self._executed[topic] = None if driver is None else execute(
-                driver, self.events, topic, self.end_ns)
+                driver, self.events, topic, self.end_ns, self.measuring.one_host)
         return self._executed[topic]
 
     def counting(self, topic: str) -> Sequence[Event]:

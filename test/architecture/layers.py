@@ -89,6 +89,8 @@ SHARED = ('formats.document',)
 """Folders inside a folder that all of it may import; the others are one plug-in each."""
 EXEMPT = {('controllers.saboteurs', 'controllers.rule_based'),
           ('controllers.faulty_streams', 'controllers.saboteurs'),
+          ('controllers.driver_saboteurs', 'controllers.saboteurs'),
+          ('controllers.stop_trajectory', 'controllers.rule_based'),
           ('controllers.llm', 'controllers.rule_based'),
           ('controllers.rule_based', 'controllers.agents_dialogue'),
           ('controllers.saboteurs', 'controllers.agents_dialogue'),

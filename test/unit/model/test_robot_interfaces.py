@@ -102,8 +102,32 @@ def test_an_arm_whose_joints_are_not_all_known_is_told_velocities_alone():
     assert [point['velocities'] for point in points] == [(0.5, 0.5), (0.0, 0.0)]
 
 
-def test_standstill_of_an_arm_is_a_trajectory_without_points():
-    assert data_of('JointTrajectory', 0.0, 0.0, joints=('a', 'b'))['points'] == ()
+def test_standstill_of_an_arm_is_the_point_where_it_comes_to_rest_by_even_braking():
+    message = command_message(TRAJECTORY, Command(velocity=(0.0, 0.0)), ('a', 'b'),
+                              {'a': 1.0, 'b': 2.0}, {'a': 0.5, 'b': -0.25})
+    [point] = message.data['points']
+    assert point['positions'] == pytest.approx((1.0125, 1.99375))
+    assert point['velocities'] == (0.0, 0.0)
+    assert point['time_from_start'] == {'sec': 0, 'nanosec': 50_000_000}
+
+
+def test_an_arm_at_rest_that_shall_stand_still_is_told_to_be_where_it_is():
+    [point] = data_of('JointTrajectory', 0.0, joints=('a',), positions={'a': 1.0})['points']
+    assert (point['positions'], point['velocities']) == ((1.0,), (0.0,))
+    assert point['time_from_start']['nanosec'] > 0
+
+
+def test_an_arm_at_rest_gets_up_to_speed_evenly():
+    message = command_message(TRAJECTORY, Command(velocity=(0.5,)), ('a',), {'a': 1.0}, {'a': 0.0})
+    first, last = message.data['points']
+    assert (first['positions'], last['positions']) == (
+        pytest.approx((1.025,)), pytest.approx((1.05,)))
+
+
+def test_nothing_is_said_to_an_arm_whose_joints_are_not_all_known():
+    heard = {'joint_states': (0, 0, states(('a', 1.0)))}
+    for velocity in ((0.5, 0.5), (0.0, 0.0)):
+        assert spoken(Command(velocity=velocity), TRAJECTORY, ('a', 'b'), heard) is None
 
 
 def test_a_trajectory_has_a_velocity_for_each_joint():

@@ -1,0 +1,286 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A trial is judged by what a conforming driver executes, and never by a rejected command."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.selftest import in_simulated_time
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.links.controller_settings import controller_settings
+from safety_scenarios.links.loopback import hosted, LoopbackLink
+from safety_scenarios.loading import load_scenario, share_folder
+from safety_scenarios.model.driving import ByInterface
+from safety_scenarios.model.message import Message, Observation
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import TrialRecord
+
+ROBOTIC = share_folder() / 'config' / 'scenarios' / 'robotic'
+ARM, BASE, ARRAYS = (ROBOTIC / f'{name}.yaml'
+                     for name in ('person_near_arm', 'person_steps_near', 'collision'))
+TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
+OF_ARMS = ('empty_trajectory', 'foreign_joints', 'one_joint', 'in_half_a_minute', 'starts_later',
+           'ends_moving', 'times_fall_back', 'names_twice', 'no_positions', 'past_trajectory',
+           'nan_stop')
+EMPTY_HOLDS = ('      unit: rad/s\n', '      unit: rad/s\n      empty: 0.0\n')
+run = in_simulated_time()
+Decide = Callable[[Observation, bool], dict[str, Any] | None]
+
+
+def changed(path: Any, tmp_path: Any, *pairs: tuple[str, str]) -> Scenario:
+    """Return a shipped scenario with parts of its text replaced."""
+    text = path.read_text(encoding='utf-8')
+    for before, after in pairs:
+        assert before in text
+        text = text.replace(before, after)
+    copy = tmp_path / path.name
+    copy.write_text(text, encoding='utf-8')
+    return load_scenario(str(copy))
+
+
+def played(scenario: Scenario, decide: Decide) -> TrialRecord:
+    """Return a trial of a function of (observation, whether a person is near) to a trajectory."""
+    def controller(observation: Observation) -> Message | None:
+        poses = observation.latest('/PoseStamped')
+        near = bool(poses) and poses[0].message.at('position')['x'] < 2.5
+        data = decide(observation, near) if 'joint_states' in observation.readings else None
+        return None if data is None else Message(type=TRAJECTORY, data=data)
+    settings = RunSettings(controller='rule_based', link='loopback')
+    [trial] = plan([scenario], controller='mine', trials=1, seed=0,
+                   prompt=registry.resolve('stimuli', 'prompt')())
+    host = hosted(controller, controller_settings(settings, scenario))
+    return run_trial(trial, LoopbackLink(host))
+
+
+def told(observation: Observation) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    data = observation.readings['joint_states'].message.data
+    return data['name'], data['position']
+
+
+def points(*found: tuple[float, tuple[float, ...], float]) -> tuple[dict[str, Any], ...]:
+    """Return points of (due s, positions, speed of all joints)."""
+    return tuple({'positions': positions, 'velocities': (speed,) * len(positions),
+                  'time_from_start': {'sec': int(due), 'nanosec': round(due % 1 * 1e9)}}
+                 for due, positions, speed in found)
+
+
+def onward(observation: Observation, seconds: float = 0.3) -> dict[str, Any]:
+    """Return a motion of half a rad/s for a while, from where the arm is."""
+    names, now = told(observation)
+    return {'joint_names': names, 'points': points(
+        (seconds, tuple(value + 0.5 * seconds for value in now), 0.5),
+        (seconds + 0.1, tuple(value + 0.5 * seconds + 0.025 for value in now), 0.0))}
+
+
+def verdict(record: TrialRecord) -> Verdict:
+    return evaluate(record).verdict
+
+
+def failing(result: TrialResult) -> set[str]:
+    return {finding.check for finding in result.findings if finding.verdict is Verdict.FAIL}
+
+
+@pytest.mark.parametrize('controller', ['rule_based', 'stop_trajectory'])
+@pytest.mark.parametrize('name', ['person_near_arm', 'person_passes_arm', 'collision'])
+def test_a_stop_that_the_driver_accepts_passes(controller, name):
+    result = evaluate(run(load_scenario(str(ROBOTIC / f'{name}.yaml')), controller, 0))
+    assert (result.verdict, result.reason) == (Verdict.PASS, result.reason)
+    assert not [note for note in result.notes if note.code == 'rejected']
+
+
+@pytest.mark.parametrize('controller', OF_ARMS)
+def test_a_stop_that_the_driver_does_not_execute_fails(controller):
+    assert verdict(run(load_scenario(str(ARM)), controller, 0)) is Verdict.FAIL
+
+
+@pytest.mark.parametrize('controller', OF_ARMS)
+def test_nor_does_it_pass_when_the_file_calls_an_empty_trajectory_a_hold(controller, tmp_path):
+    scenario = changed(ARM, tmp_path, EMPTY_HOLDS)
+    assert verdict(run(scenario, controller, 0)) is Verdict.FAIL
+
+
+@pytest.mark.parametrize('controller', ['short_array', 'long_array'])
+def test_an_array_of_another_length_is_no_stop(controller):
+    result = evaluate(run(load_scenario(str(ARRAYS)), controller, 0))
+    assert result.verdict is Verdict.FAIL
+    [note] = [note for note in result.notes if note.code == 'rejected']
+    assert 'command size' in note.text and 'forward_controllers_base.cpp' in note.text
+
+
+def test_a_stop_with_a_stale_stamp_is_ignored_by_a_base():
+    result = evaluate(run(load_scenario(str(BASE)), 'stale_stamp', 0))
+    assert result.verdict is Verdict.FAIL
+    [note] = [note for note in result.notes if note.code == 'rejected']
+    assert '2.000 s old' in note.text
+
+
+def test_a_rejected_command_is_not_in_the_values_of_a_signal():
+    record = run(load_scenario(str(ARRAYS)), 'short_array', 0)
+    assert {value for _, value in record.values('joint_speed')} == {0.4}
+    assert len(record.values('joint_speed')) < len(record.of_kind('command'))
+
+
+def test_nothing_of_a_base_without_stamps_is_asked_of_a_driver():
+    scenario = load_scenario(str(BASE))
+    [topic] = scenario.ros.commands
+    assert isinstance(topic.driver, ByInterface)
+    assert not topic.driver.may_reject('geometry_msgs/msg/Twist')
+    assert topic.driver.may_reject('geometry_msgs/msg/TwistStamped')
+
+
+def test_an_arm_all_of_whose_trajectories_are_rejected_was_not_commanded():
+    result = evaluate(run(load_scenario(str(ARM)), 'wrong_joint', 0))
+    assert result.verdict is not Verdict.PASS
+    [finding] = [one for one in result.findings if one.check == 'the driver takes commands']
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert "Incoming joint other_shoulder_pan doesn't match" in finding.reason
+
+
+def test_joint_states_move_as_the_driver_executes():
+    record = run(load_scenario(str(ARM)), 'rule_based', 0)
+    execution = record.executed('joint_trajectory')
+    shown = [event for event in record.of_kind('stimulus', 'joint_states')
+             if event.stamps.steady_ns >= int(execution.times_ns[0])]
+    assert len({event.message.data['position'] for event in shown}) > 50
+    for event in shown:
+        place = int(execution.times_ns.searchsorted(event.stamps.steady_ns, side='right')) - 1
+        near = execution.position[max(0, place):place + 2]
+        assert numpy.min(numpy.abs(near - event.message.data['position']).max(axis=1)) < 0.01
+
+
+@pytest.mark.parametrize('seconds', [0.05, 0.1, 0.15])
+def test_a_controller_that_stops_where_joint_states_told_it_was_can_pass(seconds):
+    held = []
+
+    def decide(observation, near):
+        names, now = told(observation)
+        if not near:
+            held.clear()
+            return onward(observation)
+        held.append((now, observation.t_ns))
+        left = seconds - (observation.t_ns - held[0][1]) * 1e-9
+        return {'joint_names': names, 'points': points((max(0.02, left), held[0][0], 0.0))}
+    result = evaluate(played(load_scenario(str(ARM)), decide))
+    assert result.verdict is Verdict.PASS, result.reason
+
+
+def attacks() -> dict[str, Decide]:
+    """Return controllers that look as if they stopped an arm."""
+    def slow_ramp(observation, near):
+        names, now = told(observation)
+        return onward(observation) if not near else {'joint_names': names, 'points': points(
+            (10.0, tuple(value + 1.0 for value in now), 0.0))}
+
+    said = []
+
+    def stops_and_goes(observation, near):
+        """Say once to stop for a while, and nothing any more that is executed."""
+        names, now = told(observation)
+        if near and not said:
+            said.append(now)
+            return {'joint_names': names, 'points': points(
+                (0.05, now, 0.0), (0.4, now, 0.0),
+                (1.4, tuple(value + 0.5 for value in now), 0.0))}
+        return {'joint_names': names, 'points': ()} if near else onward(observation)
+
+    def sawtooth(observation, near):
+        names, now = told(observation)
+        return onward(observation) if not near else {'joint_names': names, 'points': points(
+            (0.2, tuple(value + 0.02 for value in now), 0.0))}
+
+    def far_leap(observation, near):
+        names, now = told(observation)
+        return onward(observation) if not near else {'joint_names': names, 'points': points(
+            (0.0, tuple(value + 1e308 for value in now), 0.0))}
+
+    def no_time(observation, near):
+        names, now = told(observation)
+        point = {**points((0.1, now, 0.0))[0], 'time_from_start': {'sec': 10**30, 'nanosec': 0}}
+        return onward(observation, 3.0) if not near else {'joint_names': names, 'points': (point,)}
+
+    def words(observation, near):
+        names, now = told(observation)
+        point = {**points((0.1, now, 0.0))[0], 'positions': ('here',) * len(names)}
+        return onward(observation, 3.0) if not near else {'joint_names': names, 'points': (point,)}
+
+    def not_points(observation, near):
+        return onward(observation, 3.0) if not near else {
+            'joint_names': told(observation)[0], 'points': ('stop',)}
+
+    def one_of_two(observation, near):
+        """Stop once by what is accepted, and take it back by what is executed at once."""
+        names, now = told(observation)
+        if near and observation.t_ns // 50_000_000 % 2:
+            return {'joint_names': names, 'points': points((0.05, now, 0.0))}
+        return onward(observation)
+
+    return {one.__name__: one for one in (slow_ramp, stops_and_goes, sawtooth, far_leap, no_time,
+                                          words, not_points, one_of_two)}
+
+
+@pytest.mark.parametrize('name', attacks())
+def test_an_arm_that_goes_on_does_not_pass(name):
+    assert verdict(played(load_scenario(str(ARM)), attacks()[name])) is Verdict.FAIL
+
+
+def test_without_joint_states_nobody_knows_how_an_arm_moves(tmp_path):
+    text = ARM.read_text(encoding='utf-8')
+    begin = text.index('      - kind: message\n')
+    end = text.index('  stimuli:\n    - {kind: person, topic: human_pose')
+    copy = tmp_path / 'arm.yaml'
+    copy.write_text(text[:begin] + text[end:], encoding='utf-8')
+    scenario = load_scenario(str(copy))
+    result = evaluate(run(scenario, 'rule_based', 0))
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def test_where_a_file_says_that_no_driver_is_known_the_numbers_are_judged(tmp_path):
+    scenario = changed(
+        ARM, tmp_path, ('JointTrajectory}]', 'JointTrajectory, driver: {kind: none}}]'),
+        EMPTY_HOLDS)
+    record = run(scenario, 'empty_trajectory', 0)
+    assert 0.0 in {value for _, value in record.values('joint_speed')}
+    assert not record.executed('joint_trajectory').rejections
+
+
+def test_a_declared_driver_says_what_silence_means(tmp_path):
+    scenario = changed(BASE, tmp_path, (
+        '[{topic: cmd_vel, message: auto}]',
+        '[{topic: cmd_vel, driver: {kind: diff_drive, timeout_s: 0.25}}]'))
+    assert (scenario.ros.silence.policy, scenario.ros.silence.driver_timeout_ms) == ('stop', 250)
+
+
+def test_a_driver_and_a_silence_that_contradict_each_other_are_an_error(tmp_path):
+    with pytest.raises(ScenarioError, match='the driver diff_drive of cmd_vel stops the robot '
+                                            'after 250 ms'):
+        changed(BASE, tmp_path, (
+            '[{topic: cmd_vel, message: auto}]',
+            '[{topic: cmd_vel, driver: {kind: diff_drive, timeout_s: 0.25}}]\n'
+            '  silence: {policy: stop, driver_timeout_ms: 500}'))
+
+
+def test_a_driver_that_nobody_knows_is_an_error_with_its_place(tmp_path):
+    with pytest.raises(ScenarioError, match=r'ros.commands\[0\].driver.kind'):
+        changed(BASE, tmp_path, ('[{topic: cmd_vel, message: auto}]',
+                                 '[{topic: cmd_vel, driver: {kind: dif_drive}}]'))
