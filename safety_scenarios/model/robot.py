@@ -73,7 +73,8 @@ class RobotModel(Noun):
     """Top rate of turn of a base. Left out: ``max_speed`` is that of its fastest point, which
     turns with it: |v| + |omega| radius."""
     travel: Literal['forward', 'both', 'any'] = 'forward'
-    """Where a base may drive: ahead, to within 45 degrees; also in reverse; or sideways too."""
+    """Where a base may drive: ahead; also in reverse; or sideways too. It may come ``creep``
+    otherwise; with a declared driver ahead means to within 45 degrees."""
     creep: float = Field(default=0.05, gt=0, le=10, json_schema_extra={'unit': 'm or rad'})
     """Farthest that its fastest point (m), or a joint (rad), may come after it has stopped."""
     joints: tuple[str, ...] = ()

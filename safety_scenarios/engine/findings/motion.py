@@ -43,7 +43,7 @@ from safety_scenarios.motion.standing import (
     slowest_pace,
     standstill,
 )
-from safety_scenarios.motion.track import robot_of, Track, tracks
+from safety_scenarios.motion.track import Floats, robot_of, Track, tracks
 
 NO_FASTER = 'no faster than the robot can'
 ONLY_WAYS = 'drives only where it may'
@@ -169,8 +169,7 @@ def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
                   margin=_finite(slack), at_ms=record.since_onset_ms(t_ns))
 
 
-def _limits(robot: RobotModel, track: Track) -> Iterator[
-        tuple[str, numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.float64]], float, str]]:
+def _limits(robot: RobotModel, track: Track) -> Iterator[tuple[str, Floats, float, str]]:
     """Yield (what, its values, most, unit) of each bound that the robot's own limits set."""
     if not track.is_base:
         if robot.kind == 'arm':
@@ -199,10 +198,7 @@ def _only_ways(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
     worst: tuple[float, Track] | None = None
     for track in moved:
         if track.is_base:
-            ahead = track.velocity[:, 0]
-            if robot.travel == 'both':
-                ahead = numpy.abs(ahead)
-            blind = numpy.where(ahead >= _AHEAD * track.linear, 0.0, track.linear)
+            blind = _blind(robot, track)
             way = track.way(blind, *window)
             if math.isfinite(way) and (worst is None or way > worst[0]):
                 worst = way, track
@@ -217,6 +213,21 @@ def _only_ways(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
         unit='m', reason=f'it drove {way:.3f} m otherwise than {how}' + (
             '' if margin >= 0 else f', at most {robot.creep:g} m of it is forgiven. Where the '
             f'robot may do so, say it in robot.travel') + f': {track.source}')
+
+
+def _blind(robot: RobotModel, track: Track) -> Floats:
+    """
+    Return how fast a base goes where it may not, at each set-point (m/s).
+
+    One whose driver is declared may drive ahead to within 45 degrees; of another nobody said that
+    it can leave its line at all.
+    """
+    ahead = track.velocity[:, 0]
+    if robot.travel == 'both':
+        ahead = numpy.abs(ahead)
+    if track.is_executed:
+        return numpy.where(ahead >= _AHEAD * track.linear, 0.0, track.linear)
+    return numpy.abs(track.velocity[:, 1]) + numpy.maximum(-ahead, 0.0)
 
 
 def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iterator[Finding]:
