@@ -27,6 +27,7 @@ test: $(STAMP)-test lint
 	$(BESIDE) -m 'not alone'
 	$(PYTEST) -m alone
 
+check: export EXAMPLES = few
 check: $(STAMP)-test lint
 	$(BESIDE) -m 'not alone and not environment'
 

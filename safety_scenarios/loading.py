@@ -209,12 +209,10 @@ def _paths(target: str) -> list[tuple[str, str | None]]:
 
 
 def _by_id(target: str) -> list[tuple[str, str | None]]:
-    known: dict[str, list[str]] = {}
-    for folder in installed_folders():
-        for path in _files(folder, str(folder)):
-            reading = _read(path)
-            if reading.scenario:
-                known.setdefault(reading.scenario.id, []).append(path)
+    files = [path for folder in installed_folders() for path in _files(folder, str(folder))]
+    known = _ids(path for path in files if _may_hold(path, target))
+    if target not in known:
+        known = _ids(files)
     if target not in known:
         folders = sorted({Path(path).parent.name for paths in known.values() for path in paths})
         raise InputError(f'{target}: no such file, folder or scenario id. Known folders: '
@@ -224,6 +222,27 @@ def _by_id(target: str) -> list[tuple[str, str | None]]:
         raise InputError(f'{target}: got {len(known[target])} scenarios with this id, expected '
                          f'one: {", ".join(known[target])}. Name the file')
     return [(known[target][0], target)]
+
+
+def _ids(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return id to the files that hold a scenario of that id."""
+    known: dict[str, list[str]] = {}
+    for path in paths:
+        reading = _read(path)
+        if reading.scenario:
+            known.setdefault(reading.scenario.id, []).append(path)
+    return known
+
+
+def _may_hold(path: str, target: str) -> bool:
+    """Return whether a look at a file finds the id, or escapes: to parse each takes longer."""
+    if target in path:
+        return True
+    try:
+        raw = Path(path).read_bytes()
+    except OSError:
+        return False
+    return target.encode() in raw or b'\\' in raw
 
 
 def _files(folder: Path, name: str) -> list[str]:
@@ -245,7 +264,7 @@ def _read(path: str) -> Reading:
     except OSError as error:
         return Reading(problems=[
             Problem(path, None, None, '', f'cannot be read: {error.strerror}')])
-    document = (JsonDocument if path.lower().endswith('.json') else Document)(path, raw)
+    document = (JsonDocument if path.lower().endswith('.json') else Document).of(path, raw)
     if document.problems:
         return Reading(problems=document.problems)
     refusals, broken = [], []

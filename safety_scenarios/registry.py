@@ -107,6 +107,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'weaves_slowly': 'controllers.motion_saboteurs:WeavesSlowly',
         'nan': 'controllers.faulty_streams:NotANumber',
         'over_speed': 'controllers.faulty_streams:OverSpeed',
+        'elsewhere': 'controllers.wiring_saboteurs:Elsewhere',
         'jitter': 'controllers.faulty_streams:Jitter',
         'reverse': 'controllers.faulty_streams:Reverse',
         'gap': 'controllers.faulty_streams:Gap',

@@ -17,11 +17,14 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
+import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Protocol, TextIO
 
 from safety_scenarios.campaign.connect import full_name
+from safety_scenarios.campaign.provenance import versions
 from safety_scenarios.errors import TraceError
 from safety_scenarios.model.event import EventSink
 from safety_scenarios.model.result import TrialResult
@@ -101,7 +104,34 @@ def files_of(settings: RunSettings, folder: Path,
     :param definition: knows the text of the .msg files that are installed
     :raises MissingDependencyError: recordings without the extra mcap
     """
-    return TrialFiles(folder, trace_writer(settings), Journal, _recording(settings, definition))
+    return TrialFiles(folder, trace_writer(settings), journal_writer(settings),
+                      _recording(settings, definition))
+
+
+def journal_writer(settings: RunSettings, version: str | None = None) -> \
+        Callable[[Path, Trial], Journal]:
+    """
+    Return what opens a trial's journal.
+
+    :param version: of this package, which has run the campaign; by default this one
+    """
+    return partial(Journal, campaign=terms_of(
+        settings, versions()['safety_scenarios'] if version is None else version))
+
+
+def terms_of(settings: RunSettings, version: str | None) -> str:
+    """
+    Return the SHA-256 of what decides how many trials there are, and how they count.
+
+    Every journal holds it, so that nothing of it can be changed in ``settings.json`` alone.
+
+    :param version: of this package, which has run the campaign
+    """
+    rule = settings.sequential
+    terms = {'gate': settings.gate, 'seed': settings.seed, 'trials': settings.trials,
+             'warmup': settings.warmup, 'link': settings.link, 'version': version,
+             'sprt': [rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta]}
+    return hashlib.sha256(json.dumps(terms).encode()).hexdigest()
 
 
 def trace_writer(settings: RunSettings) -> WriteTrace:

@@ -120,11 +120,11 @@ class RunFolder(Observer):
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file of a campaign but its logs and the manifest itself."""
+    """Return the SHA-256 of every file but the logs, and the manifest with its signatures."""
     found = {}
     for path in sorted(folder.rglob('*')):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name != MANIFEST and not name.startswith('logs/'):
+        if path.is_file() and not name.startswith((MANIFEST, 'logs/')):
             with path.open('rb') as file:
                 found[name] = _digest(file)
     return found
@@ -144,7 +144,9 @@ def lines_of(text: str) -> list[str]:
 
 def read_trials(folder: Path) -> list[TrialResult]:
     """
-    Return the results in a campaign's folder, or in a ``trials.jsonl``.
+    Return the results in a campaign's folder, or in a ``trials.jsonl``, as they stand there.
+
+    Nobody has compared them with their records: to judge by them is what ``rejudge`` is for.
 
     :raises SettingsError: there are none, or they were not written by this version
     """

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.trials import planned
+from safety_scenarios.engine.findings.wiring import motion_elsewhere
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.latency.stream import stream_rows
@@ -81,6 +82,8 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
     if not faults and trial.scenario.body.kind == 'robot' and not _is_moving(record):
         faults.append(PreflightRow(check='moving', status='error', detail=(
             'the controller did not get moving in the nominal phase')))
+    faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
+               for found in motion_elsewhere(record)]
     return Preflight(scenario_id=trial.scenario.id,
                      rows=(*faults, *link.preflight(), *stream_rows(record)))
 

@@ -29,6 +29,8 @@ from safety_scenarios import registry
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import Trial
+from safety_scenarios.traces.journal import planned_entries
 
 _PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
              'mcap')
@@ -40,11 +42,12 @@ _PREEMPTION = Path('/sys/kernel/realtime')
 
 
 def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[Scenario],
-               ros: Mapping[str, Any]) -> dict[str, Any]:
+               ros: Mapping[str, Any], trials: Iterable[Trial] = ()) -> dict[str, Any]:
     """
     Return the content of ``settings.json``; no environment variable but those named here.
 
     :param ros: domain, distribution and middleware; empty without ROS
+    :param trials: everything that is planned, so that nothing can be left out or added later
     """
     return {
         'settings': settings.model_dump(mode='json'),
@@ -53,7 +56,8 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
         'controller': _controller(spec), 'git': _git(),
         'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
                        'sha256': scenario.origin.sha256}
-                      for scenario in scenarios if scenario.origin]}
+                      for scenario in scenarios if scenario.origin],
+        'plan': [entry.model_dump() for entry in planned_entries(trials)]}
 
 
 def _controller(controller: ControllerSpec) -> dict[str, Any]:

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Reading what a campaign has left: its settings, its results, what they come to."""
+"""Reading what a campaign has left: its settings with its plan, and its own summary."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 import json
 from pathlib import Path
@@ -22,13 +22,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from safety_scenarios.campaign.folder import lines_of, SETTINGS, SUMMARY, TRIALS
+from safety_scenarios.campaign.folder import SETTINGS, SUMMARY
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.model.controller import ControllerSpec
-from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.stats.summarise import summarise
 from safety_scenarios.traces.journal import old_names_in, SUFFIX
 
 
@@ -38,7 +37,12 @@ class Settings:
 
     run: RunSettings
     controller: ControllerSpec
-    scenarios: int
+    scenarios: Mapping[str, str | None]
+    """Id to SHA-256 of those that came from files."""
+    plan: tuple[PlannedTrial, ...] | None
+    """None in a folder of an earlier version, which did not write it down."""
+    version: str | None
+    """Of this package, when the campaign was run."""
 
 
 def settings_of(folder: Path) -> Settings:
@@ -51,9 +55,12 @@ def settings_of(folder: Path) -> Settings:
     try:
         data = json.loads(path.read_text(encoding='utf-8'))
         return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),
-                        _spec(data),
-                        len(data['scenarios']))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+                        _spec(data), {str(found['id']): found.get('sha256')
+                                      for found in data['scenarios']},
+                        None if 'plan' not in data else tuple(
+                            PlannedTrial.model_validate(found) for found in data['plan']),
+                        data.get('versions', {}).get('safety_scenarios'))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
                             f'campaign') from None
 
@@ -75,49 +82,12 @@ def old_names(folder: Path) -> str:
     return ''
 
 
-def result_lines(folder: Path) -> Sequence[str]:
+def ended(folder: Path) -> CampaignSummary | None:
     """
-    Return the lines of ``trials.jsonl`` as they are.
+    Return the summary that the campaign wrote, None if it never came to that.
 
-    :raises SettingsError: there are none
+    :raises TraceError: it cannot be read
     """
-    try:
-        return lines_of((folder / TRIALS).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f'{folder / TRIALS}: cannot be read: {error}') from None
-
-
-def result_of(folder: Path, line: str) -> TrialResult:
-    """
-    Return what one line says.
-
-    :raises TraceError: it was cut
-    """
-    try:
-        return TrialResult.model_validate_json(line)
-    except ValidationError as error:
-        raise TraceError(f'{folder / TRIALS}: a line cannot be read: {str(error)[:300]}. If a '
-                         f'crash cut it, run repair') from None
-
-
-def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
-    """Return what results come to; what no trial tells is that of the campaign, if it ended."""
-    settings = settings_of(folder)
-    run, ended = settings.run, _ended(folder)
-    if ended is not None:
-        return summarise(
-            results, controller=settings.controller, link=run.link, seed=run.seed,
-            planned=ended.planned, interrupted=ended.interrupted, stopped_early={
-                row.scenario_id: row.stopped_early for row in ended.scenarios
-                if row.stopped_early is not None},
-            preflight=ended.preflight, calibration=ended.calibration)
-    planned = settings.scenarios * (run.trials + run.warmup)
-    return summarise(results, controller=settings.controller, link=run.link, seed=run.seed,
-                     planned=planned, interrupted=len(results) < planned)
-
-
-def _ended(folder: Path) -> CampaignSummary | None:
-    """Return the summary that the campaign wrote, None if it never came to that."""
     path = folder / SUMMARY
     if not path.exists():
         return None

@@ -12,36 +12,48 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
+
 """
 Judging again, without a robot and without ROS, what a campaign has left.
 
-The same record gives the same result to the byte; with changed budgets, limits or checks the
-difference is shown.
+Nothing is believed that the folder says of itself: which trials there are is in the plan, and what
+they came to in their records. Whatever does not agree with these is named, and can never be part
+of a PASS. The same record gives the same result to the byte; with changed budgets, limits or
+checks the difference is shown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+import hashlib
+import io
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from safety_scenarios import registry
-from safety_scenarios.campaign.files import journal_path
-from safety_scenarios.campaign.reading import result_lines, result_of, settings_of
+from safety_scenarios.campaign.changing import Change, gate_of, parsed, set_in
+from safety_scenarios.campaign.evidence import Evidence, evidence_of, Flaw, Line, RECORDINGS
+from safety_scenarios.campaign.files import journal_path, terms_of, trace_path, trace_writer
+from safety_scenarios.campaign.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.provenance import versions
+from safety_scenarios.campaign.reading import ended
+from safety_scenarios.campaign.sequential import decide_by, UNDECIDED
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.evidence import doubted
 from safety_scenarios.engine.findings.observation import COULD_BE_RUN
-from safety_scenarios.errors import SettingsError, UnfitPlanError
+from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
 from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.message import parse_path
-from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.planned import PlannedTrial
+from safety_scenarios.model.result import exit_code, TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.stats.summarise import summarise
 from safety_scenarios.traces.journal import read_journal
 
 Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'
 """Fields of a result that say in words what other fields say exactly."""
+_NOT_RUN = 'was not run: it has neither a result nor a record'
 
 
 @dataclass(frozen=True)
@@ -54,60 +66,325 @@ class Rejudged:
     """To the byte; for a result of an earlier version apart from its wording."""
     judged: bool = True
     """False: the trial could never begin, so that there is no record to judge."""
+    is_of_earlier_version: bool = False
+    """Whether an earlier version wrote the result: its wording is not compared."""
 
-    @property
-    def is_of_earlier_version(self) -> bool:
-        """Whether an earlier version wrote the result: its wording is not compared."""
-        return _is_of_earlier_version(self.before)
+
+@dataclass(frozen=True)
+class Rejudging:
+    """All trials of a folder that have a record or never began, and what is wrong with it."""
+
+    trials: tuple[Rejudged, ...]
+    flaws: tuple[Flaw, ...]
+    """Each names the file, and can never be part of a PASS."""
+    summary: CampaignSummary
+    """What the trials come to by their records; never PASS with a flaw."""
+
+    def __iter__(self) -> Iterator[Rejudged]:
+        return iter(self.trials)
 
 
 def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scenario] = (),
-            source: Source = 'journal') -> Iterator[Rejudged]:
+            source: Source = 'journal', *, without_plan: bool = False,
+            has_ended: bool = True) -> Rejudging:
     """
-    Yield every trial of a campaign, judged again from its record.
+    Return every trial of a campaign, judged again from its record.
 
     :param changes: ``[SCENARIO:]KEY=VALUE``, such as ``latency_budget.critical_ms=300`` or
         ``gate=target``
     :param scenarios: to judge by instead of those of the same ids
     :param source: which of the two copies of the record is read
+    :param without_plan: take the trials of a folder of an earlier version from its settings
+    :param has_ended: False for a folder whose summary and manifest are still to be written
     :raises InputError: a folder that is none, or a change that does not fit
-    :raises TraceError: a record is missing or damaged
     """
-    settings = settings_of(folder)
-    parsed = [_change(text) for text in changes]
-    gate = _gate(settings.run.gate, parsed)
-    replaced = {scenario.id: scenario for scenario in scenarios}
-    used: set[str] = set()
-    for line in result_lines(folder):
-        before = result_of(folder, line)
-        if never_began(before) and not (folder / journal_path(before.trial_id)).exists():
-            yield Rejudged(before, before, identical=True, judged=False)
-            continue
-        record = _record(folder, before.trial_id, source, parsed, used)
-        if record.trial.scenario.id in replaced:
-            record = _by(record, replaced[record.trial.scenario.id])
-        after = evaluate(record, gate)
-        yield Rejudged(before, after, identical=_is_same(before, after, line))
-    unused = {key for _, key, _ in parsed} - used - {'gate'}
+    evidence = evidence_of(folder, without_plan=without_plan, has_ended=has_ended)
+    judging = _Judging(folder, evidence, [parsed(text) for text in changes],
+                       {scenario.id: scenario for scenario in scenarios}, source)
+    for planned in evidence.plan.values():
+        judging.add(planned)
+    unused = {key for _, key, _ in judging.changes} - judging.used - {'gate'}
     if unused:
         raise SettingsError(f'--set {sorted(unused)[0]}: no scenario of this campaign was changed '
                             f'by it. Correct the id before the colon')
+    return judging.ended(has_ended)
+
+
+def results_of(folder: Path, *, without_plan: bool = False) -> Sequence[TrialResult]:
+    """
+    Return the results of a campaign by its records.
+
+    :raises InputError: a folder that is none
+    :raises TraceError: names everything in the folder that is not as the campaign left it
+    """
+    found = rejudge(folder, without_plan=without_plan)
+    if found.flaws:
+        raise TraceError(f'{folder}: cannot be relied on:\n' + '\n'.join(
+            f'  {text}' for text in told(found.flaws)))
+    return [trial.after for trial in found.trials]
+
+
+def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
+    """Return what results come to, which are taken for those of a folder as they are."""
+    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    return _summary(folder, evidence, results, _decided(evidence, results))
+
+
+def told(flaws: Sequence[Flaw], most: int = 40) -> Sequence[str]:
+    """Return flaws as lines of text, not more than anybody reads."""
+    lines = [str(flaw) for flaw in flaws[:most]]
+    return lines if len(flaws) <= most else [*lines, f'and {len(flaws) - most} more']
 
 
 def never_began(result: TrialResult) -> bool:
     """Return whether a trial could not be run at all, so that it has left no record."""
-    return result.verdict is Verdict.ERROR and any(
-        finding.check == COULD_BE_RUN for finding in result.findings)
+    return result.verdict is Verdict.ERROR and result.latency is None and not result.counts \
+        and [finding.check for finding in result.findings] == [COULD_BE_RUN]
 
 
-def _is_same(before: TrialResult, after: TrialResult, line: str) -> bool:
-    if _is_of_earlier_version(before):
-        return bool(_without_words(before.model_dump()) == _without_words(after.model_dump()))
-    return after.model_dump_json() == line
+class _Judging:
+    """
+    Judges one trial after the other and keeps what is wrong.
+
+    :ivar used: keys of the changes that have changed something
+    """
+
+    def __init__(self, folder: Path, evidence: Evidence, changes: Sequence[Change],
+                 scenarios: Mapping[str, Scenario], source: Source) -> None:
+        self.changes = changes
+        self.used: set[str] = set()
+        self._folder, self._evidence, self._source = folder, evidence, source
+        self._scenarios = scenarios
+        self._gate = evidence.settings.run.gate
+        self._new_gate: LimitName = gate_of(self._gate, changes)
+        self._flaws = list(evidence.flaws)
+        self._done: list[tuple[Rejudged, TrialResult]] = []
+        """With what the record comes to by what was planned, whatever is changed now."""
+        self._events: dict[tuple[str, str], str] = {}
+        self._missing: list[PlannedTrial] = []
+        self._writer = trace_writer(evidence.settings.run) if \
+            evidence.settings.version == versions()['safety_scenarios'] \
+            and evidence.settings.plan is not None else None
+
+    def add(self, planned: PlannedTrial) -> None:
+        """Judge one trial."""
+        trial_id = planned.trial_id
+        line = self._evidence.lines.get(trial_id)
+        place = journal_path(trial_id)
+        if not (self._folder / place).exists():
+            self._without_record(planned, line)
+            return
+        try:
+            record = self._read(planned)
+        except UnfitPlanError as error:
+            self._flaw(place, str(error), trial_id)
+            return
+        except TraceError as error:
+            where, _, what = str(error).removeprefix(f'{self._folder}/').partition(': ')
+            self._flaw(where, what, trial_id)
+            return
+        known = evaluate(record, self._gate)
+        self._look_for_copies(planned, known)
+        if line is None:
+            self._flaw(TRIALS, f'got no result of {trial_id}, expected one as it has a record. '
+                               f'Run repair', trial_id)
+        else:
+            self._compare(line, known)
+            self._look_at_trace(trial_id, record, known)
+        after = self._changed(planned, record, known)
+        before = known if line is None else line.result
+        self._done.append((Rejudged(
+            before, after, line is not None and self._is_same(before, after, line.text),
+            is_of_earlier_version=self._is_of_earlier_version(before)), known))
+
+    def ended(self, has_ended: bool) -> Rejudging:
+        """Return what it all comes to."""
+        known = [result for _, result in self._done]
+        decided = _decided(self._evidence, known)
+        self._flaws += [Flaw(TRIALS, f'{trial.trial_id} {_NOT_RUN}', trial.trial_id)
+                        for trial in self._missing if trial.scenario_id not in decided]
+        doubts: dict[str | None, list[str]] = {}
+        for flaw in self._flaws:
+            doubts.setdefault(flaw.trial_id, []).append(str(flaw))
+        trials = tuple(_with_doubts(trial, doubts.get(trial.after.trial_id, ()))
+                       for trial, _ in self._done)
+        summary = _summary(self._folder, self._evidence,
+                           [trial.after for trial in trials], decided)
+        if has_ended and not self.changes and not self._scenarios:
+            self._compare_summary(self._at_best(summary))
+        return Rejudging(trials, tuple(self._flaws), self._at_best(summary))
+
+    def _at_best(self, summary: CampaignSummary) -> CampaignSummary:
+        """Return a summary that is no PASS if anything is wrong with the folder."""
+        if not self._flaws:
+            return summary
+        verdict = Verdict.worst([summary.verdict, Verdict.INCONCLUSIVE])
+        return summary.model_copy(update={'verdict': verdict, 'exit_code': exit_code([verdict])})
+
+    def _flaw(self, place: str, message: str, trial_id: str | None = None) -> None:
+        self._flaws.append(Flaw(place, message, trial_id))
+
+    def _without_record(self, planned: PlannedTrial, line: Line | None) -> None:
+        if line is None:
+            self._missing.append(planned)
+        elif never_began(line.result):
+            self._done.append((Rejudged(line.result, line.result, True, judged=False),
+                               line.result))
+        else:
+            self._flaw(journal_path(planned.trial_id), f'is missing, so that nothing shows the '
+                       f'result in {line.place}. It is not counted', planned.trial_id)
+
+    def _read(self, planned: PlannedTrial, change: Any = None) -> TrialRecord:
+        """
+        Return a record that belongs to the plan; the journal always has to.
+
+        :raises TraceError: it does not, or is damaged
+        """
+        campaign = '' if self._evidence.settings.plan is None \
+            else terms_of(self._evidence.settings.run, self._evidence.settings.version)
+        record = read_journal(self._folder / journal_path(planned.trial_id), registry.resolve,
+                              change, planned=planned, campaign=campaign)
+        if self._source == 'journal':
+            return record
+        from safety_scenarios.traces.mcap.recording import read_mcap
+        return read_mcap(self._folder / RECORDINGS / planned.trial_id, registry.resolve, change,
+                         planned=planned)
+
+    def _changed(self, planned: PlannedTrial, record: TrialRecord,
+                 known: TrialResult) -> TrialResult:
+        scenario = self._scenarios.get(planned.scenario_id)
+        mine = [change for change in self.changes
+                if change[1] != 'gate' and change[0] in (None, planned.scenario_id)]
+        if mine:
+            def change(data: dict[str, Any]) -> None:
+                for _, key, value in mine:
+                    set_in(data, key, value)
+                    self.used.add(key)
+            try:
+                record = self._read(planned, change)
+            except UnfitPlanError as error:
+                raise SettingsError(f'--set: {error}') from None
+        elif scenario is None and self._new_gate == self._gate:
+            return known
+        if scenario is not None:
+            record = _by(record, scenario)
+        return evaluate(record, self._new_gate)
+
+    def _look_for_copies(self, planned: PlannedTrial, known: TrialResult) -> None:
+        """A PASS on the events of another trial of the scenario is a copy of its record."""
+        data = (self._folder / journal_path(planned.trial_id)).read_bytes()
+        key = planned.scenario_id, hashlib.sha256(data.partition(b'\n')[2]).hexdigest()
+        first = self._events.setdefault(key, planned.trial_id)
+        if first != planned.trial_id and known.verdict is Verdict.PASS:
+            for trial_id, other in ((planned.trial_id, first), (first, planned.trial_id)):
+                self._flaw(journal_path(trial_id), f'got the events of {other}, expected its own: '
+                                                   f'one is a copy of the other', trial_id)
+
+    def _compare(self, line: Line, known: TrialResult) -> None:
+        if not self._is_same(line.result, known, line.text):
+            self._flaw(line.place, f'{known.trial_id}: {_difference(line, known)}', known.trial_id)
+
+    def _look_at_trace(self, trial_id: str, record: TrialRecord, known: TrialResult) -> None:
+        """Compare the trace with what the record gives, where this version has written it."""
+        if self._writer is None:
+            return
+        expected = io.StringIO()
+        self._writer(expected, record, known)
+        path = self._folder / trace_path(trial_id)
+        try:
+            if path.read_bytes() == expected.getvalue().encode():
+                return
+            what = 'is another than its record and result give'
+        except OSError as error:
+            what = f'cannot be read: {error.strerror}'
+        self._flaw(trace_path(trial_id), what, trial_id)
+
+    def _compare_summary(self, found: CampaignSummary) -> None:
+        try:
+            before = ended(self._folder)
+        except TraceError as error:
+            self._flaw(SUMMARY, str(error).partition(': ')[2])
+            return
+        for name in ('verdict', 'exit_code', 'planned', 'completed', 'verdicts', 'interrupted'):
+            got, expected = (None if summary is None else getattr(summary, name)
+                             for summary in (before, found))
+            if before is not None and got != expected:
+                self._flaw(SUMMARY, f'got {name} {getattr(got, "value", got)}, expected '
+                                    f'{getattr(expected, "value", expected)} by the records')
+
+    def _is_same(self, before: TrialResult, after: TrialResult, line: str) -> bool:
+        if self._is_of_earlier_version(before):
+            return bool(_without_words(before.model_dump()) == _without_words(after.model_dump()))
+        return after.model_dump_json() == line
+
+    def _is_of_earlier_version(self, result: TrialResult) -> bool:
+        """Tell by the folder, not by the line: from that anybody can take the ``source``."""
+        return self._evidence.settings.plan is None and bool(result.findings) and all(
+            finding.source is None for finding in result.findings)
 
 
-def _is_of_earlier_version(result: TrialResult) -> bool:
-    return bool(result.findings) and all(finding.source is None for finding in result.findings)
+def _with_doubts(trial: Rejudged, doubts: Sequence[str]) -> Rejudged:
+    if not doubts:
+        return trial
+    return Rejudged(trial.before, doubted(trial.after, doubts), False, trial.judged,
+                    trial.is_of_earlier_version)
+
+
+def _difference(line: Line, known: TrialResult) -> str:
+    """Say what a line has that its record does not give, the verdict first."""
+    names = ('verdict', 'latency', 'findings', *TrialResult.model_fields)
+    for name in names:
+        got, expected = getattr(line.result, name), getattr(known, name)
+        if got != expected:
+            break
+    else:
+        return 'got it in other words, expected them to the byte as its record gives them'
+    if name == 'verdict':
+        return f'got verdict {got.value}, expected {expected.value} by its record'
+    if name == 'findings':
+        checks = [{finding.check for finding in found} for found in (got, expected)]
+        odd = sorted(checks[0] ^ checks[1])
+        return (f'got {len(got)} findings, expected {len(expected)} by its record'
+                + (f'; only one of the two has {odd[0]!r}' if odd else ''))
+    return f'got {name} {str(got)[:80]}, expected {str(expected)[:80]} by its record'
+
+
+def _decided(evidence: Evidence, results: Sequence[TrialResult]) -> Mapping[str, str]:
+    """Return scenario id to what the sequential test decided before all of its trials were run."""
+    decide, found = decide_by(evidence.settings.run.sequential), dict[str, str]()
+    done: dict[str, list[TrialResult]] = {}
+    for result in results:
+        done.setdefault(result.scenario_id, []).append(result)
+    for name, made in done.items():
+        counted = [result for result in made if not result.warmup]
+        failed = sum(result.verdict is not Verdict.PASS for result in counted)
+        indices = sorted(result.index for result in made)
+        is_gapless = indices == list(range(indices[0], indices[0] + len(indices))) \
+            and indices[0] == -evidence.settings.run.warmup
+        decision = decide(failed, len(counted)) if counted and is_gapless else None
+        if decision is not None:
+            found[name] = decision
+    return found
+
+
+def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
+             decided: Mapping[str, str]) -> CampaignSummary:
+    """Return what results come to; what no trial tells is that of the campaign, if it ended."""
+    run = evidence.settings.run
+    planned = sum(trial.scenario_id not in decided for trial in evidence.plan.values()) \
+        + sum(result.scenario_id in decided for result in results)
+    try:
+        before = ended(folder)
+    except TraceError:
+        before = None
+    early = {**dict.fromkeys((result.scenario_id for result in results), UNDECIDED), **decided}
+    return summarise(
+        results, controller=evidence.settings.controller, link=run.link, seed=run.seed,
+        planned=planned,
+        interrupted=(before is not None and before.interrupted) or len(results) < planned,
+        stopped_early=early if run.sequential.sprt_p1 else {},
+        preflight=before.preflight if before else (),
+        calibration=before.calibration if before else None)
 
 
 def _without_words(data: Any) -> Any:
@@ -118,83 +395,7 @@ def _without_words(data: Any) -> Any:
     return [_without_words(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
-def _record(folder: Path, trial_id: str, source: Source,
-            changes: Sequence[tuple[str | None, str, Any]], used: set[str]) -> TrialRecord:
-    def change(scenario: dict[str, Any]) -> None:
-        for wanted, key, value in changes:
-            if key != 'gate' and wanted in (None, scenario['id']):
-                _set(scenario, key, value)
-                used.add(key)
-    path = folder / (journal_path(trial_id) if source == 'journal' else f'recordings/{trial_id}')
-    try:
-        if source == 'journal':
-            return read_journal(path, registry.resolve, change)
-        from safety_scenarios.traces.mcap.recording import read_mcap
-        return read_mcap(path, registry.resolve, change)
-    except UnfitPlanError as error:
-        if not changes:
-            raise
-        raise SettingsError(f'--set: {error}') from None
-
-
 def _by(record: TrialRecord, scenario: Scenario) -> TrialRecord:
     """Return a record that is judged by another scenario; what was published stays what it was."""
     trial = record.trial.model_copy(update={'scenario': scenario})
     return record.model_copy(update={'trial': trial})
-
-
-def _change(text: str) -> tuple[str | None, str, Any]:
-    key, equals, value = text.partition('=')
-    scenario, colon, path = key.rpartition(':')
-    if not equals or not path.strip():
-        raise SettingsError(f'--set: got {text!r}, expected [SCENARIO:]KEY=VALUE, such as '
-                            f'latency_budget.critical_ms=300')
-    try:
-        parse_path(path.strip())
-        parsed = yaml.safe_load(value)
-    except (ValueError, yaml.YAMLError) as error:
-        raise SettingsError(f'--set {path}: {str(error)[:300]}') from None
-    return (scenario if colon else None), path.strip(), _frozen(parsed)
-
-
-def _set(scenario: dict[str, Any], key: str, value: Any) -> None:
-    """Write one value into a scenario's plain data; of one with agents its rules are judged."""
-    if scenario.get('agents') is not None and key.startswith('latency_budget'):
-        raise SettingsError(f'--set {key}: scenario {scenario.get("id")} has agents, so that its '
-                            f'budgets are those of its rules. Set '
-                            f'agents.rules[0].expect.budget.critical_ms or whichever is meant')
-    try:
-        scenario.update(_with(scenario, parse_path(key), value))
-    except (LookupError, TypeError, ValueError):
-        raise SettingsError(f'--set {key}: scenario {scenario.get("id")} has no such key. '
-                            f'Write it as in the file') from None
-
-
-def _with(target: Any, steps: Sequence[str | int], value: Any) -> Any:
-    """Return a copy with one value changed; a key that is not there is a LookupError."""
-    if not steps:
-        return float(value) if isinstance(target, float) and type(value) is int else value
-    step = steps[0]
-    inner = _with(target[step], steps[1:], value)
-    if isinstance(target, Mapping):
-        return {**target, step: inner}
-    items = list(target)
-    items[int(step)] = inner
-    return tuple(items)
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    return {name: _frozen(inner) for name, inner in value.items()} if isinstance(value, dict) \
-        else value
-
-
-def _gate(gate: LimitName, changes: Sequence[tuple[str | None, str, Any]]) -> LimitName:
-    for _, key, value in changes:
-        if key == 'gate':
-            if value not in ('target', 'acceptable', 'critical'):
-                raise SettingsError(f'--set gate: got {value!r}, expected target, acceptable or '
-                                    f'critical')
-            gate = value
-    return gate

@@ -14,78 +14,100 @@
 
 """Finishing what a crash has left of a campaign."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.files import trace_writer, TrialFiles
-from safety_scenarios.campaign.folder import lines_of, RunFolder, SUMMARY, TRIALS
-from safety_scenarios.campaign.reading import result_of, settings_of, summary_of
+from safety_scenarios.campaign.evidence import Evidence, evidence_of
+from safety_scenarios.campaign.files import (
+    journal_path,
+    journal_writer,
+    trace_writer,
+    TrialFiles,
+)
+from safety_scenarios.campaign.folder import MANIFEST, RunFolder, SUMMARY, TRIALS
+from safety_scenarios.campaign.reading import settings_of
+from safety_scenarios.campaign.rejudge import rejudge, Rejudging
+from safety_scenarios.campaign.verify import verify
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import INTERRUPTED
+from safety_scenarios.errors import TraceError
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.traces.journal import read_journal, SUFFIX, UNFINISHED
+from safety_scenarios.traces.journal import Journal, read_journal, UNFINISHED
 
 _KILLED = 'the process was killed during the trial'
 
 
-def repair(folder: Path) -> tuple[CampaignSummary, Sequence[str]]:
+def repair(folder: Path, *, without_plan: bool = False) -> tuple[Rejudging, Sequence[str]]:
     """
     Finish what a crash has left: every finished trial gets its line, the one that ran its verdict.
 
-    A trial that was killed is INCONCLUSIVE, as one that was interrupted.
+    A trial that was killed is INCONCLUSIVE, as one that was interrupted. What the campaign comes
+    to is judged from the records anew, and whatever does not agree with them stays as it is.
 
-    :return: the summary, and what was done
+    :param without_plan: take the trials of a folder of an earlier version from its settings
+    :return: every trial judged again, and what was done
     :raises SettingsError: a campaign is still running in the folder, or it is none
+    :raises TraceError: the campaign had ended, and somebody has changed its files since
     """
     settings, done = settings_of(folder), list[str]()
-    files = TrialFiles(folder, trace_writer(settings.run))
+    _refuse_changed(folder)
+    files = TrialFiles(folder, trace_writer(settings.run),
+                       Journal if settings.plan is None else
+                       journal_writer(settings.run, settings.version))
     with closing(RunFolder(files, resume=True)) as out:
-        lines = _whole_lines(folder, done)
-        results = [result_of(folder, line) for line in lines]
-        results += _finished(out, {result.trial_id for result in results}, settings.run.gate, done)
+        _cut_half_line(folder, done)
+        evidence = evidence_of(folder, without_plan=True, has_ended=False)
+        _finish(out, evidence, settings.run.gate, done)
         for path in sorted(folder.rglob(f'*{UNFINISHED}')):
             path.unlink()
             done.append(f'{path.relative_to(folder)}: half written, removed')
-        if done or not (folder / SUMMARY).exists():
+        if done or not ((folder / SUMMARY).exists() and (folder / MANIFEST).exists()):
             (folder / SUMMARY).unlink(missing_ok=True)  # it counts less than there is
-            out.campaign_ended(summary_of(folder, results))
-    return summary_of(folder, results), done
+            found = rejudge(folder, without_plan=without_plan, has_ended=False)
+            out.campaign_ended(found.summary)
+    return rejudge(folder, without_plan=without_plan), done
 
 
-def _finished(out: RunFolder, known: set[str], gate: LimitName,
-              done: list[str]) -> Iterator[TrialResult]:
-    """Yield what trials without a line come to; their files are complete then."""
-    for path in sorted(out.folder.rglob(f'*{SUFFIX}{UNFINISHED}')):
-        if b'\n' not in path.read_bytes():
-            continue  # not even the plan was written: no trial had begun
-        record = _killed(read_journal(path, registry.resolve, partial=True))
-        path.unlink()
-        journal = out.sinks(record.trial)[0]
-        for event in record.events:
-            journal.add(event)
+def _refuse_changed(folder: Path) -> None:
+    """No crash changes a file after the manifest was written: a new one would hide who did."""
+    if not (folder / MANIFEST).exists():
+        return
+    found = verify(folder)
+    if found:
+        raise TraceError(f'{folder}: the campaign had ended, and its files were changed since, '
+                         f'which no crash does: {"; ".join(found[:20])}. Take back the changes')
+
+
+def _finish(out: RunFolder, evidence: Evidence, gate: LimitName, done: list[str]) -> None:
+    """Write what planned trials without a line come to; their files are complete then."""
+    for trial_id, planned in evidence.plan.items():
+        if trial_id in evidence.lines:
+            continue
+        journal = out.folder / journal_path(trial_id)
+        partial = journal.with_name(journal.name + UNFINISHED)
+        if journal.exists():
+            record = read_journal(journal, registry.resolve, planned=planned)
+            text = f'had no line in {TRIALS} yet, '
+        elif partial.exists() and b'\n' in partial.read_bytes():  # else no trial had begun
+            record = _killed(read_journal(partial, registry.resolve, partial=True,
+                                          planned=planned))
+            partial.unlink()
+            [sink] = out.sinks(record.trial)
+            for event in record.events:
+                sink.add(event)
+            text = f'was killed after {len(record.events) - 1} events, now '
+        else:
+            continue
         result = evaluate(record, gate)
         out.trial_ended(record, result)
-        known.add(result.trial_id)
-        done.append(f'{result.trial_id}: was killed after {len(record.events) - 1} events, '
-                    f'now {result.verdict.value}')
-        yield result
-    for path in sorted(out.folder.rglob(f'*{SUFFIX}')):
-        if path.name.removesuffix(SUFFIX) not in known:
-            record = read_journal(path, registry.resolve)
-            result = evaluate(record, gate)
-            out.trial_ended(record, result)
-            done.append(f'{result.trial_id}: had no line in {TRIALS} yet, '
-                        f'{result.verdict.value}')
-            yield result
+        done.append(f'{trial_id}: {text}{result.verdict.value}')
 
 
-def _whole_lines(folder: Path, done: list[str]) -> Sequence[str]:
+def _cut_half_line(folder: Path, done: list[str]) -> None:
     """Cut half a line at the end of the results; its trial has its journal."""
     path = folder / TRIALS
     data = path.read_bytes()
@@ -94,7 +116,6 @@ def _whole_lines(folder: Path, done: list[str]) -> Sequence[str]:
         with path.open('r+b') as file:
             file.truncate(len(whole))
         done.append(f'{TRIALS}: half a line at its end was cut')
-    return lines_of(whole.decode())
 
 
 def _killed(record: TrialRecord) -> TrialRecord:

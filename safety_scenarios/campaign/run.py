@@ -99,7 +99,8 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         if files:
             folder = stack.enter_context(closing(RunFolder(
                 files_of(settings, path, session.definition))))
-            folder.write_settings(provenance(settings, spec, scenarios, session.ros))
+            folder.write_settings(provenance(settings, spec, scenarios, session.ros,
+                                             trials))
             observers, sinks = (folder, *observers), folder.sinks
         calibration = session.calibrate()
         for observer in observers:

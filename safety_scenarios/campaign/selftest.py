@@ -31,6 +31,7 @@ from pathlib import Path
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings import motion
+from safety_scenarios.engine.findings.wiring import ELSEWHERE
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.links.loopback_session import Loopback
@@ -61,6 +62,7 @@ RunOne = Callable[[Scenario, str, int], TrialRecord]
 _STAMPED = 'geometry_msgs/msg/TwistStamped'
 _BUDGET = 'reaction within the budget'
 _MOVING = 'moving before onset'
+_COMMANDS = 'command', 'undeclared'
 _WORDS = ('say', 'tool_call')
 _EXPECTED = {
     'latency': ('late', 'in_half_a_minute', 'empty_trajectory'),
@@ -154,7 +156,8 @@ def _ran(record: TrialRecord) -> _Ran:
     did, agents = hashlib.sha256(), record.trial.scenario.agents
     is_text = record.trial.scenario.body.kind == 'chat'
     for event in record.events:
-        if event.kind == 'response' or (event.kind == 'command' and not is_text) or (
+        if event.kind == 'response' or (
+                event.kind in _COMMANDS and not is_text) or (
                 agents is not None and event.agent == agents.sut and event.kind in _WORDS):
             data = event.message.data if event.message else None
             did.update(repr((event.kind, event.name, event.stamps.steady_ns, data,
@@ -230,6 +233,8 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         return
     yield _MOVING, 'harness', not scenario.is_benign
     yield 'every command is a number', 'harness', False
+    if not scenario.is_benign:
+        yield ELSEWHERE, 'harness', True
     if scenario.is_benign:
         yield 'keeps working', 'harness', False
     else:

@@ -30,6 +30,8 @@ def verify(folder: Path) -> Sequence[str]:
     """
     try:
         known = json.loads((folder / MANIFEST).read_text(encoding='utf-8'))
+        if not isinstance(known, dict):
+            raise ValueError('got something else than names and hashes')
     except (OSError, ValueError) as error:
         raise SettingsError(f'{folder / MANIFEST}: cannot be read: {error}. A campaign that did '
                             f'not end has none: run repair') from None

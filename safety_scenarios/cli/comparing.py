@@ -20,23 +20,29 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from safety_scenarios.campaign.folder import read_trials
+from safety_scenarios.campaign.rejudge import results_of
+from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.reports.console_report import comparison_table, console
 from safety_scenarios.stats.compare import compare as compare_results
 
 
 @click.command()
-@click.argument('first', type=click.Path(exists=True, path_type=Path))
-@click.argument('second', type=click.Path(exists=True, path_type=Path))
-def compare(first: Path, second: Path) -> None:
+@click.argument('first', type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument('second', type=click.Path(exists=True, file_okay=False, path_type=Path))
+@without_plan
+def compare(first: Path, second: Path, without_plan: bool) -> None:
     """
     Compare two campaigns, run with the same seed, trial by trial.
+
+    Results are judged again from their records first, as evaluate does: a folder with anything in
+    it that its campaign cannot have left is refused.
 
     \b
     safety-scenarios compare runs/before runs/after
     """
-    before, after = read_trials(first), read_trials(second)
+    before, after = (results_of(folder, without_plan=without_plan)
+                     for folder in (first, second))
     found = compare_results(before, after)
     Console(width=console().width).print(comparison_table(
         found, *_campaign_names((first, second), (before, after))))

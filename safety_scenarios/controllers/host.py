@@ -19,7 +19,7 @@ Loopback links and ``controller_node`` run their controllers by it, and keep for
 theirs: time, threads and wires. It has no clock, and nothing here waits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 import re
 from typing import NamedTuple
@@ -53,7 +53,7 @@ class ControllerHost:
     thread at a time. What the plug-in raises becomes a ``ControllerError`` whose cause it is.
 
     :param plugin: begun
-    :raises ControllerError: it declares inputs that are none
+    :raises ControllerError: it declares inputs or outputs that are none
     """
 
     def __init__(self, plugin: ControllerPlugin) -> None:
@@ -68,10 +68,14 @@ class ControllerHost:
         """Where it commands."""
         self.interface = self._context.interface
         """The interface type of its commands."""
-        for topic, interface in self.inputs.items():
+        self.outputs = dict(plugin.outputs)
+        """The same of what it publishes beside its commands."""
+        for which, topic, interface in (
+                *(('inputs', *one) for one in self.inputs.items()),
+                *(('outputs', *one) for one in self.outputs.items())):
             if not _TOPIC.fullmatch(topic) or not _TYPE.fullmatch(interface):
                 raise ControllerError(
-                    f'the controller {self._context.controller}: inputs: got {topic!r}: '
+                    f'the controller {self._context.controller}: {which}: got {topic!r}: '
                     f'{interface!r}, expected a relative topic name and an interface type such '
                     f'as sensor_msgs/msg/LaserScan')
 
@@ -117,6 +121,25 @@ class ControllerHost:
         if joints:
             self._arm.sent(message if isinstance(decided, Command) else None, states, now_ns)
         return message
+
+    def aside(self, now_ns: int, ros_ns: int) -> Mapping[str, Message]:
+        """
+        Ask what to publish now beside the command, by topic.
+
+        :param now_ns: steady clock
+        :param ros_ns: the clock of the header stamps
+        :raises ControllerError: the plug-in failed, or said what none of its outputs is
+        """
+        try:
+            said = self._plugin.side_messages(observation(dict(self._heard), now_ns, ros_ns))
+        except Exception as error:
+            raise self._failed(error) from error
+        for topic, message in said.items():
+            if self.outputs.get(topic) != message.type:
+                raise ControllerError(f'side_messages: got a message of type {message.type} for '
+                                      f'{topic}, expected {self.outputs.get(topic)}, as outputs '
+                                      f'say')
+        return said
 
     def prompt(self, text: str) -> Answer | None:
         """

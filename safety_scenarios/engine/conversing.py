@@ -85,6 +85,8 @@ class AgentsPlayer:
                     self._wait(due_ns)
                 else:
                     act(due_ns)
+        for event in self._link.overlooked():
+            self._note(event)
         self._mark(END)
 
     def _begin(self) -> None:

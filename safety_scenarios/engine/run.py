@@ -81,6 +81,8 @@ def _play(trial: Trial, link: Link, recorder: '_Recorder', with_hazard: bool) ->
     if player.play_nominal() and with_hazard:
         link.arm()
         player.play_hazard()
+    for event in link.overlooked():
+        recorder.add(event)
     recorder.add(link.mark(END))
 
 

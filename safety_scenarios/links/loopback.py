@@ -33,8 +33,9 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.motion_interfaces import may_move
 from safety_scenarios.model.parameters import read_parameters
-from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.preflight import PreflightRow, UNDECLARED
 from safety_scenarios.model.robot_interfaces import has_header, stamp_of, stamped
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.stimulus import Stamp, Stimulus
@@ -52,10 +53,12 @@ class LoopbackLink(Link):
 
     :param controller: the controller under test, with its robot and interface
     :param participants: agent id to another controller that takes part
+    :param declared: topics on which the controller may command motion without being judged
     """
 
     def __init__(self, controller: ControllerHost, rules: ClockRules | None = None,
-                 participants: Mapping[str, ControllerHost] = {}) -> None:
+                 participants: Mapping[str, ControllerHost] = {},
+                 declared: Sequence[str] = ()) -> None:
         self.measuring = Measuring(rules=rules or ClockRules(), one_host=True, exact=True,
                                    hosts_because='one process in simulated time')
         self._now_ns = _BEGIN_NS
@@ -68,6 +71,7 @@ class LoopbackLink(Link):
         self._open: Sequence[ControllerHost] = (controller, *participants.values())
         self._agents: LoopbackAgents | None = None
         self._is_heard = True
+        self._declared, self._commands = frozenset(declared), frozenset[str]()
         self._period_ns = controller.period_ns
         self._due_ns = _BEGIN_NS + self._period_ns
 
@@ -75,8 +79,10 @@ class LoopbackLink(Link):
         """Forget the answers to earlier prompts, and bring in the agents."""
         self._answers.clear()
         block = trial.scenario.agents
-        self._is_heard = block is None or any(
-            topic.topic == self._controller.topic for topic in block.commands)
+        robot = trial.scenario.ros or block
+        self._commands = frozenset(topic.topic for topic in robot.commands) if robot \
+            else frozenset()
+        self._is_heard = block is None or self._controller.topic in self._commands
         self._agents = None if block is None else LoopbackAgents(
             block, trial.trial_id, {block.sut: self._controller, **self._participants},
             self._stamp, self._later)
@@ -88,9 +94,15 @@ class LoopbackLink(Link):
             host.close()
 
     def preflight(self) -> Sequence[PreflightRow]:
-        """Return that there is no wiring."""
+        """Return that there is no wiring, and where else the controller could command motion."""
         return (PreflightRow(check='endpoints', status='ok',
-                             detail='loopback: one process, no DDS'),)
+                             detail='loopback: one process, no DDS'),
+                *(PreflightRow(
+                    check='other motion', status='ok' if topic in self._declared else 'warn',
+                    detail=f'{topic} [{interface}]'
+                           + (' is declared' if topic in self._declared else UNDECLARED))
+                  for topic, interface in self._controller.outputs.items()
+                  if topic not in self._commands and may_move(topic, interface)))
 
     def mark(self, name: str) -> Event:
         """Return a mark at the simulated time."""
@@ -134,15 +146,26 @@ class LoopbackLink(Link):
         self._due_ns += self._period_ns
         system_ns = _EPOCH_NS + self._now_ns
         message = self._controller.tick(self._now_ns, system_ns)
+        beside = self._beside(system_ns) if self._controller.outputs else ()
         if message is None or not self._is_heard:
-            return ()
+            return beside
         self._sequence += 1
         header_ns = stamp_of(message)
         if header_ns is None and message.type.endswith('Stamped'):
             header_ns = system_ns
         return (Event.model_construct(
             kind='command', name=self._controller.topic, message=message, sequence=self._sequence,
-            stamps=self._stamp(header_ns)),)
+            stamps=self._stamp(header_ns)), *beside)
+
+    def _beside(self, system_ns: int) -> Sequence[Event]:
+        """Return what the controller publishes beside its commands, by which a robot may move."""
+        if not self._commands:  # there is no robot
+            return ()
+        return tuple(Event.model_construct(
+            kind='command' if topic in self._commands else 'undeclared', name=topic,
+            message=message, stamps=self._stamp(stamp_of(message)))
+            for topic, message in self._controller.aside(self._now_ns, system_ns).items()
+            if topic not in self._declared and may_move(topic, message.type))
 
     def _hear(self, topic: str, message: Message, stamp_ns: int) -> None:
         if has_header(message):

@@ -60,7 +60,8 @@ class Loopback(LinkPlugin):
         others = {agent.id: self._hosted(scenario, agent.controller)
                   for agent in (scenario.agents.agents if scenario.agents else ())
                   if agent.driver == 'model'}
-        with closing(LoopbackLink(hosted(plugin, own), self.settings.clock, others)) as link:
+        with closing(LoopbackLink(hosted(plugin, own), self.settings.clock, others,
+                                  self.settings.declared_topics)) as link:
             yield link
 
     def _hosted(self, scenario: Scenario, participant: str) -> ControllerHost:

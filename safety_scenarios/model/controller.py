@@ -84,6 +84,11 @@ class ControllerPlugin(Noun):
         return INPUTS
 
     @property
+    def outputs(self) -> Mapping[str, str]:
+        """Relative topic name to interface type of what it publishes beside its commands."""
+        return {}
+
+    @property
     def period_ns(self) -> int:
         """How often it wants to be asked what to do."""
         return round(self.context.period_ms * 1e6)
@@ -104,6 +109,10 @@ class ControllerPlugin(Noun):
         ``Command`` can; a header stamp that it carries is kept, one that it lacks becomes now.
         """
         return None
+
+    def side_messages(self, observation: Observation) -> Mapping[str, Message]:
+        """Return what to publish now on its ``outputs``, by topic; asked after ``decide``."""
+        return {}
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the answer to a chat, or None to stay silent."""

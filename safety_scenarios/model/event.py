@@ -64,6 +64,9 @@ class Event(Slotted):
       with ``arguments`` a link let it happen in its world: they are the intent
     - ``echo``: it heard that stimulus itself, with the middleware's stamps of it
     - ``command``: the controller under test published on ``name``
+    - ``undeclared``: it published on the topic ``name``, of an interface type by which a robot can
+      be moved, which neither scenario nor settings declare; without a message nobody could hear
+      what, and ``text`` says why
     - ``feedback``: the robot reported its state on ``name``
     - ``state``: a link with a world tells by ``truth`` how the entity ``name`` is, such as its
       ``distance`` (m) from the robot's origin; without that it is not there any more. What a
@@ -77,8 +80,8 @@ class Event(Slotted):
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
-    kind: Literal['mark', 'stimulus', 'echo', 'command', 'feedback', 'state', 'response', 'say',
-                  'tool_call', 'tool_result', 'clock', 'lost', 'fault']
+    kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'feedback', 'state',
+                  'response', 'say', 'tool_call', 'tool_result', 'clock', 'lost', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

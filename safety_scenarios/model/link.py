@@ -120,6 +120,10 @@ class Link:
         raise MeasurementError(f'{type(self).__name__}: got a scenario with agents, expected one '
                                f'with stimuli and commands only. Use another link')
 
+    def overlooked(self) -> Sequence[Event]:
+        """Return what would be missed in the record, asked once right before its end."""
+        return ()
+
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """
         Wait until ``schedule_ns`` on the schedule clock; return what arrived meanwhile, in order.

@@ -18,6 +18,11 @@ from typing import Literal
 
 from safety_scenarios.model.noun import Noun
 
+UNDECLARED = (': the controller under test publishes there too. It is watched: motion on it '
+              'makes a trial INCONCLUSIVE, unless the scenario declares the topic under commands, '
+              'or --declared-topics names it')
+"""Of a topic of a motion type that nobody has declared."""
+
 
 class PreflightRow(Noun):
     """One question and what was found."""

@@ -108,7 +108,7 @@ class Latency(Noun):
 
 
 Source = Literal['observation', 'clock', 'nominal', 'answer', 'latency', 'rule', 'invariant',
-                 'motion', 'coverage']
+                 'motion', 'coverage', 'wiring', 'evidence']
 """
 The part that a finding comes from.
 
@@ -121,6 +121,8 @@ The part that a finding comes from.
 - ``invariant``: an invariant of the scenario file
 - ``motion``: no faster than the robot can, no other way than it may drive, and a standstill is one
 - ``coverage``: something was checked
+- ``wiring``: the robot was moved over nothing but the topics that are judged
+- ``evidence``: the files of the trial are those that its campaign planned and wrote
 """
 
 

@@ -144,6 +144,9 @@ class RunSettings(Noun):
     """Command period of a built-in controller (ms)."""
     trace_profile: Literal['portable', 'robot'] = 'portable'
     """ARE traces: portable opens in stock ARE; robot needs safety_scenarios.are beside ARE."""
+    declared_topics: tuple[str, ...] = ()
+    """Other topics on which the controller under test may command motion, such as that of a second
+    robot: it is not judged there. Anywhere else its motion makes a trial INCONCLUSIVE."""
     record: Literal['off', 'mcap'] = 'off'
     """mcap: also record each trial for Foxglove and rosbag2; needs the extra mcap."""
     record_images: bool = False

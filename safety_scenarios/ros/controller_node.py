@@ -80,6 +80,9 @@ class ControllerNode(Node):
         self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
         self._command = self.create_publisher(
             interface_class(self._host.interface), self._host.topic, qos.stimulus())
+        self._beside = {topic: self.create_publisher(interface_class(interface), topic,
+                                                     qos.stimulus())
+                        for topic, interface in self._host.outputs.items()}
 
     def _listener(self, topic: str) -> Any:
         def receive(message: Any) -> None:
@@ -96,10 +99,13 @@ class ControllerNode(Node):
         now_ns, ros_ns = time.monotonic_ns(), self.get_clock().now().nanoseconds
         try:
             message = self._host.tick(now_ns, ros_ns)
+            beside = self._host.aside(now_ns, ros_ns) if self._beside else {}
         except ControllerError as error:
             raise error.__cause__ or error from None
         if message is not None:
             self._command.publish(self._wire(message))
+        for topic, other in beside.items():
+            self._beside[topic].publish(self._wire(other))
 
     @property
     def period_s(self) -> float:

@@ -15,6 +15,7 @@
 """The endpoints of one link: made with the type and quality of service that the graph shows."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 import shlex
 import time
 from typing import Any
@@ -39,6 +40,7 @@ from safety_scenarios.ros.graph import Graph
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO, with_info
+from safety_scenarios.ros.wiring import Wiring
 
 _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02
@@ -58,12 +60,15 @@ class Endpoints:
     :param is_external: the controller is none of them
     :param inbox: takes what a callback received
     :param participants: takes what live agents send
+    :param declared: topics on which the controller may command motion without being judged
     """
 
     def __init__(self, node: Node, clock: RosClock, timeout_s: float,
                  children: Sequence[ChildProcess], is_external: bool, inbox: Inbox,
-                 participants: Participants) -> None:
+                 participants: Participants, declared: Sequence[str] = ()) -> None:
         self.graph = Graph(node)
+        self.wiring = Wiring(node, self.graph, partial(self._callback, 'undeclared'), declared,
+                             is_external)
         self.publishers: dict[str, Any] = {}
         self.voices: dict[str, Any] = {}
         self.incompatible: list[str] = []
@@ -104,9 +109,13 @@ class Endpoints:
             self._subscribe(RESPONSE, _STRING, deadline, 'response')
         if trial.hazard:
             self._await_listener({plugin.topic for plugin in trial.hazard}, deadline)
+        commands = [command.topic for command in robot.commands] if robot else []
+        feedback = [state.topic for state in robot.feedback] if robot else []
+        self.wiring.begin(commands, [*feedback, *self.publishers])
 
     def close(self) -> None:
         """Give up the endpoints."""
+        self.wiring.close()
         for publisher in (*self.publishers.values(), *self.voices.values()):
             self._node.destroy_publisher(publisher)
         for subscription in (*self._echoes.values(),
@@ -117,7 +126,8 @@ class Endpoints:
 
     def interface(self, topic: str) -> str:
         """Return the interface name of what comes in on a topic."""
-        return self._subscriptions[topic][0]
+        known = self._subscriptions.get(topic)
+        return self.wiring.interface(topic) if known is None else known[0]
 
     def heard(self) -> Iterator[Any]:
         """Yield what the graph says of each publisher that we listen to."""
@@ -133,6 +143,7 @@ class Endpoints:
         """Yield what the graph shows of the other end."""
         yield from self.graph.command_rows(self._subscriptions)
         yield from self.graph.stimulus_rows(self.publishers, self._echoes)
+        yield from self.wiring.preflight()
         for text in self.incompatible:
             yield PreflightRow(check='QoS', status='error', detail=text)
         if not self.incompatible:

@@ -65,15 +65,16 @@ class Graph:
     def has_listener(self, topic: str, publisher: Any, echoes: Mapping[str, Any]) -> bool:
         """Return whether somebody living listens, and has matched our publisher."""
         infos = [info for info in self._node.get_subscriptions_info_by_topic(
-            self._node.resolve_topic_name(topic)) if not self._is_own(info)]
+            self._node.resolve_topic_name(topic)) if not self.is_own(info)]
         living = len(self._living(infos))
         return living > 0 and self.listeners(topic, publisher, echoes) > len(infos) - living
 
     def _living(self, infos: Iterable[Any]) -> list[Any]:
         return [info for info in infos if bytes(info.endpoint_gid) not in self._dead]
 
-    def _is_own(self, info: Any) -> bool:
-        return _name(info) == f'{self._node.get_namespace().rstrip("/")}/{self._node.get_name()}'
+    def is_own(self, info: Any) -> bool:
+        """Return whether an endpoint is the harness' own."""
+        return full_node_name(info) == self._node.get_fully_qualified_name()
 
     def subscribers(self, topic: str) -> int:
         """Return how many subscribers a topic has, remapping applied."""
@@ -88,7 +89,7 @@ class Graph:
         """Yield who commands: endpoint, type, reliability, and whether anybody else does."""
         for topic, (interface, _) in subscriptions.items():
             found = self.publishers(topic)
-            names = sorted({_name(info) for info in found})
+            names = sorted({full_node_name(info) for info in found})
             reliable = {info.qos_profile.reliability.name.lower() for info in found}
             yield PreflightRow(
                 check='commands', status='ok' if len(names) == 1 else 'error',
@@ -101,7 +102,7 @@ class Graph:
         own = self._node.get_fully_qualified_name()
         for topic, publisher in publishers.items():
             count = self.listeners(topic, publisher, echoes)
-            others = sorted({_name(info) for info in self.publishers(topic)} - {own})
+            others = sorted({full_node_name(info) for info in self.publishers(topic)} - {own})
             yield PreflightRow(
                 check='stimuli', status='warn' if others or not count else 'ok',
                 detail=f'{self._node.resolve_topic_name(topic)}: {count} '
@@ -130,5 +131,6 @@ class Graph:
                        if name not in (own, f'{own}_clock')})
 
 
-def _name(info: Any) -> str:
+def full_node_name(info: Any) -> str:
+    """Return the node of an endpoint, with its namespace."""
     return f'{info.node_namespace.rstrip("/")}/{info.node_name}'

@@ -66,6 +66,8 @@ _SIM_SLICE_NS = 1_000_000
 """The same while ROS time is awaited: nobody knows how fast it goes."""
 _HEALTH_NS = 100_000_000
 """How often threads and publishers are asked whether they still live."""
+_WIRING_NS = 500_000_000
+"""How often the graph is asked for topics that were not there when the trial began."""
 _CLOSE_NS = 20_000
 """Readings of several clocks this near to each other are one moment."""
 _READINGS = 10
@@ -88,13 +90,14 @@ class RosLink(Link):
     :param hosts: whether the controller is known to run here
     :param children: processes of ours that the other end is made of
     :param is_external: the controller is none of them
+    :param declared: topics on which the controller may command motion without being judged
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
                  measuring: Measuring, hosts: Hosts = 'auto',
                  children: Sequence[ChildProcess] = (), is_external: bool = False,
-                 trials: set[str] | None = None) -> None:
+                 trials: set[str] | None = None, declared: Sequence[str] = ()) -> None:
         self.measuring = measuring
         self._node = node
         self._spin = spin
@@ -110,8 +113,8 @@ class RosLink(Link):
         self._participants = Participants(node, clock, self._inbox,
                                           set() if trials is None else trials)
         self._endpoints = Endpoints(node, clock, connect_timeout_s, children, is_external,
-                                    self._inbox, self._participants)
-        self._health_ns = 0
+                                    self._inbox, self._participants, declared)
+        self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False
         self._alarmed = False
@@ -206,6 +209,11 @@ class RosLink(Link):
             publisher.publish(serialised)
         return stamps
 
+    def overlooked(self) -> Sequence[Event]:
+        """Return the topics of motion types that have appeared since the trial began."""
+        return [self.mark(topic).model_copy(update={'kind': 'undeclared', 'text': text})
+                for topic, text in self._endpoints.wiring.appeared()]
+
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` on the schedule clock."""
         is_steady = self.measuring.schedule_clock == 'steady'
@@ -235,6 +243,11 @@ class RosLink(Link):
             self._health_ns = now_ns
             reason = alarm_of(self._children) or self._endpoints.deserted()
             self._alarmed = reason is not None
+        if now_ns - self._wiring_ns > _WIRING_NS:
+            self._wiring_ns = now_ns
+            if self._endpoints.wiring.has_changed():
+                for event in self.overlooked():
+                    self._inbox.put(event)
         return reason
 
     def _now(self, header_ns: int | None = None) -> tuple[int, Stamps]:

@@ -140,7 +140,8 @@ class _Opener:
         try:
             with closing(RosLink(self._node, self._spin, self._clock, settings.connect_timeout_s,
                                  measuring, settings.hosts, children,
-                                 settings.controller == EXTERNAL, self._trials)) as link:
+                                 settings.controller == EXTERNAL, self._trials,
+                                 settings.declared_topics)) as link:
                 yield link
         finally:
             for child in children:

@@ -14,19 +14,22 @@
 
 """A trial's plan as plain data and back; its plug-ins are found by their names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+import hashlib
 from typing import Any
 
 from pydantic import ValidationError
 
-from safety_scenarios.errors import InputError, UnfitPlanError
+from safety_scenarios.errors import InputError, TraceError, UnfitPlanError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.driving import BY_INTERFACE, ByInterface, with_drivers
+from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.trial import Trial
+from safety_scenarios.traces._exact import to_text
 
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
@@ -36,12 +39,75 @@ Change = Callable[[dict[str, Any]], None]
 
 def plan_to_data(trial: Trial) -> dict[str, Any]:
     """Return everything of a trial as plain data; of a controller that is a name only that."""
-    data = trial.model_dump(serialize_as_any=True)
-    if trial.spec is None:
-        del data['spec']
-    origin = trial.scenario.origin
-    data['scenario']['origin'] = None if origin is None else origin.model_dump()
+    data = _without_scenario(trial)
+    return {name: scenario_to_data(trial.scenario) if name == 'scenario' else data[name]
+            for name in Trial.model_fields if name in data or name == 'scenario'}
+
+
+def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
+    """Return everything of a scenario as plain data."""
+    data = scenario.model_dump(serialize_as_any=True)
+    data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
     return data
+
+
+def _without_scenario(trial: Trial) -> dict[str, Any]:
+    left_out = {'scenario'} if trial.spec is not None else {'scenario', 'spec'}
+    return trial.model_dump(serialize_as_any=True, exclude=left_out)
+
+
+def entries_of(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
+    """Yield what the plan of a campaign says of each trial; each scenario is read once."""
+    read: dict[int, tuple[Scenario, str]] = {}  # the scenario too, so that no id is used again
+    for trial in trials:
+        scenario = trial.scenario
+        if id(scenario) not in read:
+            read[id(scenario)] = scenario, _sha256(scenario_to_data(scenario))
+        sha256 = read[id(scenario)][1]
+        yield PlannedTrial(
+            trial_id=trial.trial_id, scenario_id=scenario.id, index=trial.index, seed=trial.seed,
+            controller=trial.controller,
+            scenario_sha256=None if scenario.origin is None else scenario.origin.sha256,
+            sha256=_sha256({**_without_scenario(trial), 'scenario': sha256}))
+
+
+def entry_of(data: Mapping[str, Any]) -> PlannedTrial:
+    """
+    Return what the plan of a campaign says of a trial, whose own plan is given as plain data.
+
+    :raises TraceError: it is no plan of a trial
+    """
+    try:
+        origin = data['scenario']['origin']
+        return PlannedTrial(
+            trial_id=data['trial_id'], scenario_id=data['scenario']['id'], index=data['index'],
+            seed=data['seed'], controller=data['controller'],
+            scenario_sha256=None if origin is None else origin['sha256'],
+            sha256=_sha256({**data, 'scenario': _sha256(data['scenario'])}))
+    except (KeyError, TypeError, ValidationError) as error:
+        raise TraceError(f'the plan of the trial cannot be read: {type(error).__name__}: '
+                         f'{error!s:.300}') from None
+
+
+def _sha256(data: Mapping[str, Any]) -> str:
+    """Return the hash of plain data, in whichever order its first keys are."""
+    return hashlib.sha256(to_text(dict(sorted(data.items()))).encode()).hexdigest()
+
+
+def refuse_unplanned(data: Mapping[str, Any], planned: PlannedTrial) -> None:
+    """
+    Refuse the record of another trial than the one that was planned.
+
+    :param planned: without a hash only its other entries are compared
+    :raises TraceError: says what is another
+    """
+    found = entry_of(data)
+    unlike = planned.unlike(found)
+    if not unlike and planned.sha256 and found.sha256 != planned.sha256:
+        unlike = (f'got another plan (SHA-256 {found.sha256[:12]}), expected {planned.sha256[:12]}'
+                  f' as in settings.json')
+    if unlike:
+        raise TraceError(f'the record is not that of the planned trial: {unlike}')
 
 
 def plan_from_data(data: Mapping[str, Any], resolve: Resolve,

@@ -22,7 +22,7 @@ judge said. A journal without its last line belongs to a trial that never ended.
 are written by those names, as Python's ``json`` reads them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 import json
 from operator import attrgetter
 import os
@@ -36,12 +36,16 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.traces._exact import from_text, to_text
 from safety_scenarios.traces._plan import (
     Change,
+    entries_of,
+    entry_of,
     plan_from_data,
     plan_to_data,
+    refuse_unplanned,
     Resolve,
 )
 
@@ -64,10 +68,11 @@ class Journal:
     Writes a trial's events from a thread of its own; ``add`` only hands them over.
 
     :param path: of the finished journal; until then it has the suffix ``.part``
+    :param campaign: stands beside the plan: what tells the campaign's terms from others
     :raises TraceError: it cannot be written
     """
 
-    def __init__(self, path: Path, trial: Trial) -> None:
+    def __init__(self, path: Path, trial: Trial, campaign: str = '') -> None:
         self._path = path
         self._waiting: list[Event] = []
         self._before: dict[str, tuple[Message, str]] = {}
@@ -76,7 +81,9 @@ class Journal:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = unfinished(path).open('xb', buffering=0)
-            self._write(to_text({'journal': VERSION, 'trial': plan_to_data(trial)}) + '\n')
+            terms = {'campaign': campaign} if campaign else {}
+            self._write(to_text({'journal': VERSION, **terms, 'trial': plan_to_data(trial)})
+                        + '\n')
         except OSError as error:
             raise _unwritten(path, error) from error
         self._thread = threading.Thread(target=self._run, name='journal', daemon=True)
@@ -153,13 +160,16 @@ class Journal:
 
 
 def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
-                 partial: bool = False) -> TrialRecord:
+                 partial: bool = False, planned: PlannedTrial | None = None,
+                 campaign: str = '') -> TrialRecord:
     """
     Return the record of a trial, equal to the one that was written.
 
     :param resolve: finds plug-ins by kind and name
     :param change: alters the trial's plan before it is read
     :param partial: take a trial that never ended too, with what it has; half a line is cut
+    :param planned: what must have been planned in it
+    :param campaign: what must stand beside the plan
     :raises UnfitPlanError: the plan is none, or the change made it so
     :raises TraceError: the file is no journal, is damaged, or has no last line
     """
@@ -170,13 +180,17 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     except OSError as error:
         raise TraceError(f'{path}: cannot be read: {error.strerror}') from None
     with file:
-        trial = _trial(path, file.readline(), resolve, change)
+        head = _head(path, file.readline())
+        _refuse_foreign(path, head, planned, campaign)
+        trial = plan_from_data(head['trial'], resolve, change)
         for number, line in enumerate(file, 2):
             if partial and not line.endswith(b'\n'):
                 break
             try:
                 value = json.loads(line)
                 if isinstance(value, dict):
+                    if file.read(1):
+                        raise ValueError('got something after the last line, expected its end')
                     return _record(trial, events, value)
                 events.append(_event(value, before))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
@@ -184,6 +198,20 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     if not partial:
         raise TraceError(f'{path}: the last line is missing: its trial never ended. Run repair')
     return TrialRecord(trial=trial, events=tuple(events))
+
+
+def planned_entries(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
+    """Yield what the plan of a campaign says of each of its trials."""
+    return entries_of(trials)
+
+
+def entry_in(path: Path) -> PlannedTrial | None:
+    """Return what a journal says was planned, None when it is none."""
+    try:
+        with path.open('rb') as file:
+            return entry_of(_head(path, file.readline())['trial'])
+    except (OSError, TraceError):
+        return None
 
 
 def old_names_in(path: Path) -> Mapping[str, str]:
@@ -201,16 +229,31 @@ def unfinished(path: Path) -> Path:
     return path.with_name(path.name + UNFINISHED)
 
 
-def _trial(path: Path, line: bytes, resolve: Resolve, change: Change | None) -> Trial:
+def _head(path: Path, line: bytes) -> Mapping[str, Any]:
     try:
-        head = from_text(line.decode())
-        version, plan = head['journal'], head['trial']
+        head: Mapping[str, Any] = from_text(line.decode())
+        version = head['journal']
+        if not isinstance(head['trial'], Mapping):
+            raise TypeError
     except (TraceError, UnicodeDecodeError, KeyError, TypeError):
         raise TraceError(f'{path}:1: is no journal of a trial') from None
     if version != VERSION:
         raise TraceError(f'{path}:1: got version {version}, expected {VERSION}. Read it with the '
                          f'version that wrote it')
-    return plan_from_data(plan, resolve, change)
+    return head
+
+
+def _refuse_foreign(path: Path, head: Mapping[str, Any], planned: PlannedTrial | None,
+                    campaign: str) -> None:
+    try:
+        if planned is not None:
+            refuse_unplanned(head['trial'], planned)
+    except TraceError as error:
+        raise TraceError(f'{path}:1: {error}') from None
+    if campaign and head.get('campaign') != campaign:
+        raise TraceError(f'{path}:1: the record is of a campaign with other terms: got '
+                         f'{str(head.get("campaign"))[:12]}, expected {campaign[:12]}. Were gate, '
+                         f'seed, trials or the sequential test changed in settings.json?')
 
 
 def _record(trial: Trial, events: list[Event], last: dict[str, Any]) -> TrialRecord:

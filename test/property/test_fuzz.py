@@ -22,6 +22,7 @@ from collections.abc import Callable
 import json
 from typing import Any
 
+from examples import up_to
 from fuzz import targets
 from fuzz.fuzz_loaders import TARGETS
 from hypothesis import example, given, settings
@@ -37,8 +38,8 @@ CONTENTS = [yaml.safe_load(text) for text in targets.SHIPPED]
 FIRST = targets.SHIPPED[0].decode()
 MOST = 5_000_000
 """Calls to read a file: a second and a half of CPU, on a machine with nothing else to do."""
-few = settings(deadline=None, max_examples=40, derandomize=True)
-many = settings(deadline=None, max_examples=200, derandomize=True)
+few = settings(deadline=None, max_examples=up_to(40), derandomize=True)
+many = settings(deadline=None, max_examples=up_to(200), derandomize=True)
 
 
 def quickly(target: Callable[[bytes], None], data: bytes) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -75,7 +76,7 @@ ARM = RobotModel(kind='arm', max_speed=1.0,
 TERMS = Terms(signal='speed', approach_speed=1.6, intrusion=0.2, other_uncertainty=0.1,
               robot_uncertainty=0.05, other_time=0.06)
 SCENARIO = hazard(robot=ARM, separation=TERMS)
-fast = settings(deadline=None, max_examples=60, derandomize=True)
+fast = settings(deadline=None, max_examples=up_to(60), derandomize=True)
 each = pytest.mark.parametrize('invariant', INVARIANTS, ids=lambda found: found.name)
 Commands = Sequence[tuple[float, float | None]]
 

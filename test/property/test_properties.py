@@ -22,6 +22,7 @@ from pathlib import Path
 import re
 from typing import Any
 
+from examples import up_to
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -59,7 +60,7 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=3).map(tuple)
     | st.dictionaries(st.from_regex(r'[a-z_]{1,4}', fullmatch=True), inner, max_size=3),
     max_leaves=12)
-thorough = settings(deadline=None, max_examples=300, derandomize=True)
+thorough = settings(deadline=None, max_examples=up_to(300), derandomize=True)
 
 
 @pytest.fixture(scope='module')

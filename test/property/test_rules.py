@@ -17,6 +17,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,7 +44,7 @@ from unit.rule_runs import (
     World,
 )
 
-fast = settings(deadline=None, max_examples=150, derandomize=True)
+fast = settings(deadline=None, max_examples=up_to(150), derandomize=True)
 WORDS = ('go', 'stop', 'left', 'right')
 MOST_MS = 5000
 
@@ -163,7 +164,7 @@ simple = st.one_of(
         st.sampled_from([None, 0.0, 500.0, 1000.0])))
 
 
-@settings(deadline=None, max_examples=400, derandomize=True)
+@settings(deadline=None, max_examples=up_to(400), derandomize=True)
 @given(st.lists(simple, min_size=1, max_size=3), st.lists(sayings, max_size=25).map(in_time))
 def test_the_definition_says_the_same(rules, events):
     made = block(*rules)

@@ -18,6 +18,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -111,7 +112,7 @@ def test_what_has_agents_is_its_own_rules():
     assert rules_of(hazard().model_copy(update={'agents': agents})) is agents
 
 
-@settings(deadline=None, max_examples=300, derandomize=True)
+@settings(deadline=None, max_examples=up_to(300), derandomize=True)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.05, 0.051, 0.8]),
                           st.sampled_from([20.0, 100.0, 200.0, 220.0, 500.0, 520.0])),
                 min_size=1, max_size=8),

@@ -17,6 +17,7 @@
 from dataclasses import replace
 import math
 
+from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -48,7 +49,7 @@ from safety_scenarios.standards.ssm import (
 from safety_scenarios.standards.stop_category import classify_stop, Motion, Power
 from safety_scenarios.standards.stop_metrics import Measure, Status, stop_metrics, StopRules
 
-often = settings(deadline=None, max_examples=200, derandomize=True)
+often = settings(deadline=None, max_examples=up_to(200), derandomize=True)
 speeds = st.floats(0.0, 5.0)
 directed = st.floats(-5.0, 5.0)
 times = st.floats(0.0, 3.0)
@@ -201,7 +202,7 @@ def simulated(gap: float, ego: float, ego_acceleration: float, other: float,
     return math.inf
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=up_to(60), derandomize=True)
 @given(gap=st.floats(0.1, 20.0), ego=speeds, a=st.floats(-2.0, 2.0), other=directed,
        other_a=st.floats(-2.0, 2.0), halts=st.booleans())
 def test_a_time_to_collision_is_that_of_a_simulation(gap, ego, a, other, other_a, halts):

@@ -16,6 +16,7 @@
 
 import math
 
+from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -27,8 +28,8 @@ from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound, 
 from safety_scenarios.stats.sequential import Sprt
 from safety_scenarios.stats.tolerance import k1, k2, reported_latency, tolerance_bound
 
-modest = settings(deadline=None, max_examples=100, derandomize=True)
-few = settings(deadline=None, max_examples=30, derandomize=True)
+modest = settings(deadline=None, max_examples=up_to(100), derandomize=True)
+few = settings(deadline=None, max_examples=up_to(30), derandomize=True)
 
 numbers = st.floats(-1e6, 1e6)
 latencies = st.lists(st.none() | numbers | st.sampled_from([1.0, 2.0, 3.0]), max_size=80)

@@ -17,6 +17,7 @@
 import math
 import random
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -30,8 +31,8 @@ from safety_scenarios.temporal_logic.tokens import FormulaError
 from safety_scenarios.temporal_logic.trace import resample
 from unit.temporal_logic.reference import random_formula, SIGNALS
 
-modest = settings(deadline=None, max_examples=200, derandomize=True)
-many = settings(deadline=5000, max_examples=500, derandomize=True)
+modest = settings(deadline=None, max_examples=up_to(200), derandomize=True)
+many = settings(deadline=5000, max_examples=up_to(500), derandomize=True)
 
 formulas = st.builds(lambda seed, depth: random_formula(random.Random(seed), depth),
                      st.integers(0, 10**9), st.integers(1, 4))

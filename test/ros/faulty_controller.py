@@ -17,8 +17,8 @@ A small mobile-base controller in plain rclpy, that knows nothing of the package
 
 ``python3 faulty_controller.py FAULT`` drives at 0.5 m/s and stops for a person nearer than 2.5 m;
 FAULT is none, nan, wrong_type, flood, dies, best_effort, spins, rest, plain_text, deaf,
-header_copier, future_stamper, five_percent_deaf, wait_50_ms, with_odometry, asks_for_history
-or stops_publishing.
+header_copier, future_stamper, five_percent_deaf, wait_50_ms, with_odometry, asks_for_history,
+stops_publishing, second_topic, second_topic_at_rest, second_node or late_topic.
 """
 
 import os
@@ -60,6 +60,12 @@ class Base(Node):
         self.answers = self.create_publisher(String, 'response', 10)
         self.create_subscription(String, 'prompt', self.prompted, 10)
         self.create_timer(0.001 if fault == 'flood' else 0.05, self.tick)
+        self.second = None
+        if fault in ('second_topic', 'second_topic_at_rest'):
+            self.second = self.create_publisher(Twist, 'base_2/cmd_vel', 10)
+        if fault == 'second_node':
+            self.helper = Node('somebodys_helper')
+            self.second = self.helper.create_publisher(Twist, 'base_2/cmd_vel', 10)
         if fault == 'with_odometry':
             self.odometry = self.create_publisher(Odometry, 'odom', 10)
             self.create_timer(0.02, self.report)
@@ -98,6 +104,12 @@ class Base(Node):
             twist.linear.x = float('nan')
         if self.near and self.fault == 'spins':
             twist.angular.z = 1.0
+        if self.near and self.fault == 'late_topic' and self.second is None:
+            self.second = self.create_publisher(Twist, 'base_2/cmd_vel', 10)
+        if self.second is not None and self.near:
+            on = Twist()
+            on.linear.x = 0.0 if self.fault == 'second_topic_at_rest' else 0.5
+            self.second.publish(on)
         if self.kind is Twist:
             self.publisher.publish(twist)
             return

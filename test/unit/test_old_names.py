@@ -144,7 +144,9 @@ def test_an_old_campaign_is_judged_again_as_it_was(source):
 
 
 def test_evaluate_tells_of_the_old_names_and_finds_every_result_as_it_was(capsys):
-    assert main(['evaluate', str(CAMPAIGN)]) == 0
+    assert main(['evaluate', str(CAMPAIGN)]) == 3
+    assert 'settings.json: holds no plan' in capsys.readouterr().err
+    assert main(['evaluate', str(CAMPAIGN), '--without-plan']) == 0
     told = capsys.readouterr()
     assert 'clearance_ns (now all_clear_ns)' in told.err
     assert '1 of 1 results are unchanged, apart from the wording' in told.out
@@ -167,7 +169,10 @@ def test_an_old_campaign_is_as_it_was_written(campaign, capsys):
 
 
 def test_an_old_campaign_compares_with_itself(campaign, capsys):
-    assert main(['compare', str(campaign), str(CAMPAIGN)]) == 0, capsys.readouterr().err
+    assert main(['compare', str(campaign), str(CAMPAIGN)]) == 3
+    assert 'settings.json: holds no plan' in capsys.readouterr().err
+    assert main(['compare', str(campaign), str(CAMPAIGN), '--without-plan']) == 0, \
+        capsys.readouterr().err
 
 
 def test_what_a_crash_has_left_of_an_old_campaign_is_repaired(campaign):
@@ -176,7 +181,8 @@ def test_what_a_crash_has_left_of_an_old_campaign_is_repaired(campaign):
     journal.unlink()
     journal.with_name(f'{journal.name}.part').write_bytes(b''.join(lines[:-5]))
     (campaign / 'trials.jsonl').write_text('')
-    (campaign / 'campaign.json').unlink()
+    for name in ('campaign.json', 'manifest.json'):
+        (campaign / name).unlink()
     _, done = repair(campaign)
     assert any(f'{TRIAL}: was killed' in text for text in done)
     assert read_journal(journal, registry.resolve).trial.all_clear_ns == 500_000_000

@@ -21,19 +21,28 @@ from textwrap import dedent
 
 import pytest
 
+from safety_scenarios import run
+
 pytest_plugins = ('pytester',)
 HEAD = 'import pytest\nimport safety_scenarios as ss\nmark = pytest.mark.safety_scenario\n'
 
 
+@pytest.fixture(scope='module', autouse=True)
+def imported():
+    """Import now what a campaign needs: what an inner run imports is forgotten after it."""
+    run('SCN-R-101', link='loopback')
+
+
 @pytest.fixture
 def outcome(pytester):
-    """Run a test file in a process of its own, where the entry point loads the plug-in."""
+    """Run a test file as somebody else's pytest would, where the entry point loads the plug-in."""
     pytester.makeini('[pytest]\nfilterwarnings = error\naddopts = --strict-markers')
 
-    def run(text: str, *arguments: str):
+    def outcome(text: str, *arguments: str, of_its_own: bool = False):
         pytester.makepyfile(HEAD + dedent(text))
-        return pytester.runpytest_subprocess('-p', 'no:cacheprovider', *arguments)
-    return run
+        start = pytester.runpytest_subprocess if of_its_own else pytester.runpytest_inprocess
+        return start('-p', 'no:cacheprovider', *arguments)
+    return outcome
 
 
 def test_it_is_found_by_its_entry_point():
@@ -49,7 +58,7 @@ def test_a_controller_that_passes_passes_and_the_body_runs(outcome):
             assert safety_results.verdict is ss.Verdict.PASS
             assert len(safety_results.trials) == 4
             print('the body ran')
-        """, '-s')
+        """, '-s', of_its_own=True)
     found.assert_outcomes(passed=1)
     found.stdout.fnmatch_lines(['*the body ran*'])
 
@@ -198,7 +207,7 @@ def test_tests_without_the_marker_are_left_alone(outcome):
             assert 'pydantic' not in sys.modules
             assert not [name for name in sys.modules if name.startswith('safety_scenarios.')
                         and name != 'safety_scenarios.pytest_plugin']
-        """, '-p', 'no:hypothesispytest')
+        """, '-p', 'no:hypothesispytest', of_its_own=True)
     found.assert_outcomes(passed=1)
 
 

@@ -14,7 +14,10 @@
 
 """YAML text to plain data that remembers the line and column of every key and value."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -34,6 +37,8 @@ MAX_NUMBER = 1000
 Path = tuple[str | int, ...]
 Place = tuple[int, int]
 
+_KEPT = 50_000
+"""Bytes of a file that is remembered when it has been read: any that is written by hand."""
 _SHOWN = 60
 """Characters of a value in a message."""
 _STEP = 200
@@ -67,6 +72,19 @@ class Document:
             self._refuse(refusal.place, str(refusal), refusal.path)
         except yaml.MarkedYAMLError as error:
             self._refuse(_place(error.problem_mark or error.context_mark), _unreadable(error))
+
+    @classmethod
+    def of(cls, path: str, raw: bytes) -> 'Document':
+        """Return one of a file that may have been read before: then it is only copied."""
+        if len(raw) > _KEPT:
+            return cls(path, raw)
+        kind: Any = cls
+        first = _read_once(kind, raw)
+        copied = copy(first)
+        copied.path, copied.data = path, _frozen(first.data)
+        copied.problems = [replace(problem, path=path) for problem in first.problems]
+        copied._places, copied._keys = dict(first._places), dict(first._keys)
+        return copied
 
     def problem(self, path: Path, message: str, at_key: bool = False,
                 code: str = '') -> Problem:
@@ -174,6 +192,11 @@ class Document:
 
     def _refuse(self, place: Place, message: str, path: Path = ()) -> None:
         self.problems.append(Problem(self.path, *place, dotted(path), _cut(message)))
+
+
+@lru_cache(maxsize=64)
+def _read_once(kind: Callable[[str, bytes], Document], raw: bytes) -> Document:
+    return kind('', raw)
 
 
 class _Refusal(Exception):

@@ -111,6 +111,9 @@ class Reading:
             self._channels[record.id] = record
         elif isinstance(record, records.Message):
             topic = self._channels[record.channel_id].topic
+            if self._is_whole and topic in (EVENTS, TRIAL):
+                raise TraceError('got something of the trial after its end, expected nothing. Was '
+                                 'the file changed?')
             if topic == EVENTS:
                 self._events.append(self._event(from_text(self._decoded(record)['data'])))
             elif topic == TRIAL:
@@ -123,6 +126,8 @@ class Reading:
             if data['format'] != FORMAT:
                 raise TraceError(f'got format {data["format"]}, expected {FORMAT}. Read it by the '
                                  f'version that has written it')
+            if self.plan:
+                raise TraceError('got two plans of a trial, expected one. Was the file changed?')
             self.plan = data['trial']
             return
         if data['events'] != len(self._events):

@@ -36,6 +36,7 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.robot_interfaces import stamped
 from safety_scenarios.model.trial import Trial, TrialRecord
 
@@ -46,7 +47,13 @@ except ImportError as error:
     raise MissingDependencyError('a recording in MCAP', 'mcap or rosbags',
                                  "pip install 'mcap>=1.5' 'rosbags>=0.11'") from error
 from safety_scenarios.traces._exact import Loss, to_text
-from safety_scenarios.traces._plan import Change, plan_from_data, plan_to_data, Resolve
+from safety_scenarios.traces._plan import (
+    Change,
+    plan_from_data,
+    plan_to_data,
+    refuse_unplanned,
+    Resolve,
+)
 from safety_scenarios.traces.mcap.cdr import UnfitError
 from safety_scenarios.traces.mcap.definitions import Definition, Interface, interface
 from safety_scenarios.traces.mcap.reading import (
@@ -273,7 +280,7 @@ class McapWriter:
 
 
 def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,
-              partial: bool = False) -> TrialRecord:
+              partial: bool = False, planned: PlannedTrial | None = None) -> TrialRecord:
     """
     Return the record of a trial from its recording, equal to the one that was written.
 
@@ -284,6 +291,7 @@ def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,
     :param resolve: (kind, name) to plug-in class, such as ``registry.resolve``
     :param change: alters the trial's scenario before it is read
     :param partial: read an unfinished recording too
+    :param planned: what must have been planned in it
     :raises TraceError: no recording, an unfinished or a damaged one
     :raises InputError: the scenario needs a plug-in that is not installed
     """
@@ -293,6 +301,8 @@ def read_mcap(path: Path, resolve: Resolve, change: Change | None = None, *,
                          f'one trial, or its file')
     reading = Reading(files[0], partial)
     try:
+        if planned is not None:
+            refuse_unplanned(reading.plan, planned)
         trial = plan_from_data(reading.plan, resolve, change)
     except TraceError as error:
         raise TraceError(f'{files[0]}: {error}') from error

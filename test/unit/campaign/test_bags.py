@@ -139,5 +139,9 @@ def test_the_command_shows_every_finding(bags, capsys):
     assert main([*arguments, '--onset', NEAR]) == 1
     assert 'reaction within the budget' in capsys.readouterr().out
     assert main(arguments) == 2
+    capsys.readouterr()
+    for ignored in (['--set', 'gate=target'], ['--output', 'out']):
+        assert main([*arguments, '--onset', NEAR, *ignored]) == 2
+        assert '--bag: got it with --set or --output' in capsys.readouterr().err
     assert main(['evaluate']) == 2
     assert main(['evaluate', str(bags['late']), '--onset', NEAR]) == 2

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.folder import hashes
 from safety_scenarios.campaign.rejudge import rejudge
 from safety_scenarios.campaign.repair import repair
 from safety_scenarios.engine.evaluate import evaluate
@@ -184,9 +185,12 @@ def test_a_trial_that_was_killed_is_repaired_and_no_pass(tmp_path):
                    and '"a2"' in line)
     path.with_name(path.name + '.part').write_text('\n'.join(lines[:said_at + 1]) + '\n')
     path.unlink()
+    for name in ('campaign.json', 'manifest.json'):
+        (run.folder / name).unlink()
     (run.folder / 'trials.jsonl').write_text('')
-    summary, done = repair(run.folder)
-    assert 'was killed' in done[0] and 'now INCONCLUSIVE' in done[0] and summary.exit_code == 3
+    found, done = repair(run.folder)
+    assert 'was killed' in done[0] and 'now INCONCLUSIVE' in done[0]
+    assert found.summary.exit_code == 3 and found.flaws == ()
 
 
 def test_what_was_written_before_there_were_agents_is_still_read(tmp_path):
@@ -196,6 +200,10 @@ def test_what_was_written_before_there_were_agents_is_still_read(tmp_path):
     head = json.loads(first)
     del head['trial']['scenario']['agents']
     path.write_text(json.dumps(head) + '\n' + rest)
+    settings = json.loads((run.folder / 'settings.json').read_text())
+    del settings['plan']  # which that version did not write either
+    (run.folder / 'settings.json').write_text(json.dumps(settings))
+    (run.folder / 'manifest.json').write_text(json.dumps(hashes(run.folder)))
     [trial] = rejudge(run.folder)
     assert trial.identical
 

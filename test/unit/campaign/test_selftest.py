@@ -114,9 +114,9 @@ def test_every_check_of_every_shipped_scenario_can_fail(shipped):
 def test_every_finding_says_which_part_found_it(shipped, judged):
     sources = {(finding.source, finding.kind) for result in judged for finding in result.findings}
     assert {source for source, _ in sources} == {
-        'observation', 'nominal', 'answer', 'latency', 'invariant'}
+        'observation', 'nominal', 'answer', 'latency', 'invariant', 'wiring'}
     assert {source for source, kind in sources if kind == 'harness'} == {
-        'observation', 'nominal', 'answer'}
+        'observation', 'nominal', 'answer', 'wiring'}
     assert len(judged) >= 12 * 2 * len(SABOTEURS)
 
 
@@ -131,6 +131,7 @@ def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shi
         last = names[len(tested_here):]
         assert last == {
             'robot hazard': ['moving before onset', 'every command is a number',
+                             'motion is commanded on declared topics only',
                              'reaction within the budget'],
             'robot benign variant': ['moving before onset', 'every command is a number',
                                      'keeps working'],
@@ -216,7 +217,8 @@ def test_a_reference_that_fails_with_one_seed_does_not_pass():
 
 
 def test_without_the_saboteur_that_is_there_for_it_a_check_is_not_killed():
-    found = matrix_of(SOUND, 'over_speed', 'never_stop', 'late', 'always_stop', 'nan', 'gap')
+    found = matrix_of(SOUND, 'over_speed', 'never_stop', 'late', 'always_stop', 'nan', 'gap',
+                      'elsewhere')
     assert {mistake.check for mistake in found.mistakes} == {
         'never backward', 'steers smoothly', 'does what it says'}
 

@@ -14,6 +14,8 @@
 
 """Two campaigns side by side, as the command prints them."""
 
+import shutil
+
 import pytest
 
 from safety_scenarios.cli.main import main
@@ -59,18 +61,26 @@ def test_other_draws_are_not_the_same_trials(runs, capsys):
     assert 'expected the same. Run both with the same --seed' in shown.err
 
 
-def test_a_folder_without_results_is_named(tmp_path, capsys):
+def test_a_folder_without_results_is_named(runs, tmp_path, capsys):
+    folder = shutil.copytree(runs / 'late', tmp_path / 'run')
+    (folder / 'trials.jsonl').unlink()
+    code, shown = compared(capsys, folder, runs / 'late')
+    assert code == 2
+    assert f'{folder}/trials.jsonl: cannot be read' in shown.err
     code, shown = compared(capsys, tmp_path, tmp_path)
     assert code == 2
-    assert f'{tmp_path}/trials.jsonl: cannot be read' in shown.err
+    assert f'{tmp_path}/settings.json: cannot be read' in shown.err
 
 
 def test_a_broken_line_is_named_with_its_number(runs, tmp_path, capsys):
-    lines = (runs / 'late' / 'trials.jsonl').read_text().splitlines()
-    (tmp_path / 'trials.jsonl').write_text('\n'.join([*lines[:3], lines[3][:200]]))
-    code, shown = compared(capsys, tmp_path, tmp_path)
-    assert code == 2
-    assert 'trials.jsonl:4:' in shown.err
+    folder = shutil.copytree(runs / 'late', tmp_path / 'run')
+    lines = (folder / 'trials.jsonl').read_text().splitlines()
+    (folder / 'trials.jsonl').write_text('\n'.join([*lines[:3], lines[3][:200]]))
+    code, shown = compared(capsys, folder, runs / 'rule_based')
+    assert code == 3
+    assert 'trials.jsonl:4: cannot be read' in shown.err
+    assert 'trials.jsonl: changed' in shown.err
+    assert 'pairs of trials' not in shown.out
 
 
 def test_preflight_in_loopback_publishes_no_hazard_and_finds_the_stream(capsys):

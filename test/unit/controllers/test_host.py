@@ -17,6 +17,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -61,7 +62,7 @@ messages = st.lists(st.tuples(st.integers(0, 20), st.sampled_from(sorted(INPUTS)
                               st.integers(0, 2)), max_size=12).map(sorted)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 @given(name=st.sampled_from(SEEN), sent=messages)
 def test_a_host_in_loopback_is_a_host_driven_by_hand(name, sent):
     """Between two ticks come the same messages at the same times: the same commands come of it."""

@@ -34,7 +34,7 @@ SOUND = Path(__file__).parents[2] / 'data' / 'selftest'
 SOURCE_OF = {'observation': 'observation', 'clock_findings': 'clock', 'nominal': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
-             'motion': 'motion'}
+             'motion': 'motion', 'wiring': 'wiring', 'evidence': 'evidence'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'harness', 'other_trials'}
 RUN = in_simulated_time()
@@ -84,7 +84,7 @@ def test_every_module_is_one_part():
 
 def test_every_finding_says_which_part_found_it(found):
     assert {finding.source for finding in found} == {
-        'observation', 'nominal', 'latency', 'rule', 'invariant', 'motion'}
+        'observation', 'nominal', 'latency', 'rule', 'invariant', 'motion', 'wiring'}
     assert len(found) > 1000
 
 

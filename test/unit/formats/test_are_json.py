@@ -18,6 +18,7 @@ import copy
 import json
 from pathlib import Path
 
+from examples import up_to
 from hypothesis import given, HealthCheck, settings, strategies
 import pytest
 from steps import calls
@@ -409,7 +410,7 @@ FULL = json.loads((DATA / 'two_turns_with_calls.json').read_text())
 PLACES = sorted((path for path in places(FULL) if path), key=repr)
 
 
-@settings(deadline=None, max_examples=300,
+@settings(deadline=None, max_examples=up_to(300),
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(strategies.lists(strategies.tuples(strategies.sampled_from(PLACES), SCRAP), min_size=1,
                         max_size=3))

@@ -16,6 +16,7 @@
 
 import json
 
+from examples import up_to
 from hypothesis import given, settings, strategies
 import pytest
 from steps import calls
@@ -39,7 +40,7 @@ def frozen(value):
     return tuple(map(frozen, value)) if isinstance(value, list) else value
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=up_to(200))
 @given(VALUES, strategies.sampled_from((None, 1, '\t')), strategies.booleans())
 def test_it_reads_what_the_standard_reader_reads(value, indent, ascii_only):
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)

@@ -15,6 +15,7 @@
 """What a regular expression can match, decided from the expression and held against RE2."""
 
 
+from examples import up_to
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -36,7 +37,7 @@ patterns = st.recursive(
     | st.tuples(inner, st.sampled_from(['*', '+', '?', '{2}', '{0,2}', '{1,}', '*?'])).map(
         lambda pair: f'(?:{pair[0]}){pair[1]}'), max_leaves=8)
 texts = st.lists(st.text('aAb%$ é.\n_1', max_size=6), max_size=12)
-thorough = settings(deadline=None, max_examples=400, derandomize=True)
+thorough = settings(deadline=None, max_examples=up_to(400), derandomize=True)
 
 
 def check(pattern: str, **changes: object) -> Text:

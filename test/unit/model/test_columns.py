@@ -16,6 +16,7 @@
 
 from operator import itemgetter
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -91,7 +92,7 @@ def plain_series(record, limits, stopped=()):
     return samples
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=up_to(300))
 @given(data=DATA, field=FIELDS, how=HOW, empty=st.sampled_from([None, 0.0]))
 def test_a_signal_read_at_once_is_the_signal_read_one_by_one(data, field, how, empty):
     signal = Signal(topic='cmd_vel', field=field, reduce=how, unit='1', empty=empty)
@@ -108,7 +109,7 @@ ROWS = st.lists(st.tuples(
     max_size=12)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=up_to(300))
 @given(rows=ROWS, in_order=st.booleans(), one_topic=st.booleans(),
        bounds=st.lists(BOUNDS, min_size=1, max_size=3))
 def test_margins_of_arrays_are_those_by_definition(rows, in_order, one_topic, bounds):
@@ -138,7 +139,7 @@ def first_held(samples, hold_ns, until_ns):
     return start if start is not None and until_ns - start.t_ns >= hold_ns else None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=up_to(300))
 @given(samples=SAMPLES, from_ns=st.integers(-1, 31), to_ns=st.integers(-1, 31),
        hold_ns=st.integers(0, 20))
 def test_a_series_answers_as_a_walk_over_its_samples(samples, from_ns, to_ns, hold_ns):

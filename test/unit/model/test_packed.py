@@ -17,6 +17,7 @@
 import math
 import struct
 
+from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -43,26 +44,26 @@ def exactly(value):
     return type(value), struct.pack('<d', value) if isinstance(value, float) else value
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=up_to(50))
 @given(DATA)
 def test_what_goes_in_comes_out_to_the_bit(data):
     assert exactly(Message(type='t', data=data).data) == exactly(data)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=up_to(50))
 @given(DATA, DATA)
 def test_messages_are_equal_when_their_data_are(one, other):
     assume('nan' not in f'{one}{other}')
     assert (Message(type='t', data=one) == Message(type='t', data=other)) is (one == other)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=up_to(50))
 @given(DATA)
 def test_a_message_is_equal_to_another_of_the_same_bits(data):
     assert Message(type='t', data=data) == Message(type='t', data=data)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=up_to(50))
 @given(DATA)
 def test_a_field_is_read_as_from_the_data(data):
     message = Message(type='t', data=data)
@@ -127,7 +128,7 @@ def test_a_copy_has_other_data():
     assert other == Message(type=twist(1.0).type, data={'x': 1})
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=up_to(100))
 @given(DATA, DATA)
 def test_what_is_the_same_is_the_same_to_the_bit(one, other):
     first, second = Message(type='t', data=one), Message(type='t', data=other)
@@ -145,7 +146,7 @@ def test_equal_numbers_of_other_types_are_not_the_same(other):
         assert not Message(type='t', data=data).is_same(Message(type='t', data=changed))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=up_to(100))
 @given(st.one_of(DATA, st.fixed_dictionaries({'a': VALUES, 'header': st.one_of(
     DATA, st.just({'stamp': 1.0, 'frame_id': 'f'})), 'b': VALUES})), st.integers(0, 2**61))
 def test_a_header_stamp_is_added_as_to_the_data(data, stamp_ns):

@@ -1,0 +1,99 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""What ``evaluate --set`` changes before a trial is judged again."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.message import parse_path
+
+Change = tuple[str | None, str, Any]
+"""(id of the scenario or None for all, key, value)."""
+
+
+def parsed(text: str) -> Change:
+    """
+    Return what one ``--set`` asks for.
+
+    :raises SettingsError: it asks for nothing
+    """
+    key, equals, value = text.partition('=')
+    scenario, colon, path = key.rpartition(':')
+    if not equals or not path.strip():
+        raise SettingsError(f'--set: got {text!r}, expected [SCENARIO:]KEY=VALUE, such as '
+                            f'latency_budget.critical_ms=300')
+    try:
+        parse_path(path.strip())
+        parsed = yaml.safe_load(value)
+    except (ValueError, yaml.YAMLError) as error:
+        raise SettingsError(f'--set {path}: {str(error)[:300]}') from None
+    return (scenario if colon else None), path.strip(), _frozen(parsed)
+
+
+def set_in(scenario: dict[str, Any], key: str, value: Any) -> None:
+    """
+    Write one value into a scenario's plain data; of one with agents its rules are judged.
+
+    :raises SettingsError: it has no such key
+    """
+    if scenario.get('agents') is not None and key.startswith('latency_budget'):
+        raise SettingsError(f'--set {key}: scenario {scenario.get("id")} has agents, so that its '
+                            f'budgets are those of its rules. Set '
+                            f'agents.rules[0].expect.budget.critical_ms or whichever is meant')
+    try:
+        scenario.update(_with(scenario, parse_path(key), value))
+    except (LookupError, TypeError, ValueError):
+        raise SettingsError(f'--set {key}: scenario {scenario.get("id")} has no such key. '
+                            f'Write it as in the file') from None
+
+
+def _with(target: Any, steps: Sequence[str | int], value: Any) -> Any:
+    """Return a copy with one value changed; a key that is not there is a LookupError."""
+    if not steps:
+        return float(value) if isinstance(target, float) and type(value) is int else value
+    step = steps[0]
+    inner = _with(target[step], steps[1:], value)
+    if isinstance(target, Mapping):
+        return {**target, step: inner}
+    items = list(target)
+    items[int(step)] = inner
+    return tuple(items)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_frozen, value))
+    return {name: _frozen(inner) for name, inner in value.items()} if isinstance(value, dict) \
+        else value
+
+
+def gate_of(gate: LimitName, changes: Sequence[Change]) -> LimitName:
+    """
+    Return the gate that the changes ask for, else the one there was.
+
+    :raises SettingsError: there is no such gate
+    """
+    for _, key, value in changes:
+        if key == 'gate':
+            if value not in ('target', 'acceptable', 'critical'):
+                raise SettingsError(f'--set gate: got {value!r}, expected target, acceptable or '
+                                    f'critical')
+            gate = value
+    return gate

@@ -1,0 +1,55 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Controllers that do the right thing where they are judged, and the wrong one elsewhere."""
+
+from collections.abc import Mapping
+
+from pydantic import PrivateAttr
+
+from safety_scenarios.controllers.saboteurs import AsReference
+from safety_scenarios.model.message import Command, Message, Observation
+from safety_scenarios.model.robot_interfaces import command_message, joint_positions
+
+_BESIDE = '_beside'
+"""After the command topic: where a second driver of the same robot might listen."""
+
+
+class Elsewhere(AsReference):
+    """Stops or slows on the command topic as the reference, and drives on over another one."""
+
+    _is_driving: bool = PrivateAttr(default=False)
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """The other topic, with the interface of the commands."""
+        return {f'{self.context.topic}{_BESIDE}': self.context.interface}
+
+    def spoil(self, command: Command, observation: Observation) -> Command:
+        """Return the reference's command, and remember whether it drove on at cruise speed."""
+        self._is_driving = command.velocity == self.at_share(self.cruise).velocity
+        return command
+
+    def side_messages(self, observation: Observation) -> Mapping[str, Message]:
+        """Return cruise speed on the other topic, once the reference does no longer."""
+        if self._is_driving or not self.moving_ns(observation):
+            return {}
+        heard = {topic: (observation.t_ns, None, reading.message)
+                 for topic, reading in observation.readings.items()}
+        context = self.context
+        positions = joint_positions(heard)
+        return {topic: command_message(interface, self.at_share(self.cruise),
+                                       context.robot.joints, positions)
+                for topic, interface in self.outputs.items()}

@@ -1,0 +1,69 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Interface types by which a robot can be moved, and whether a message of one of them does."""
+
+from collections.abc import Iterator, Mapping
+import math
+from typing import Any
+
+from safety_scenarios.model.message import Message
+
+ALWAYS = frozenset((
+    'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped',
+    'trajectory_msgs/msg/JointTrajectory', 'trajectory_msgs/msg/MultiDOFJointTrajectory',
+    'control_msgs/msg/JointJog', 'ackermann_msgs/msg/AckermannDrive',
+    'ackermann_msgs/msg/AckermannDriveStamped'))
+"""Types that say motion whatever their topic is called."""
+BY_NAME = frozenset((
+    'std_msgs/msg/Float64MultiArray', 'std_msgs/msg/Float64', 'sensor_msgs/msg/JointState',
+    'control_msgs/msg/MultiDOFCommand'))
+"""Types that say many things, and motion on a topic that is called after a command."""
+_WORDS = ('cmd', 'command', 'controller', 'reference', 'velocit', 'effort', 'setpoint', 'goal')
+_NO_MOTION = frozenset(('header', 'layout', 'time_from_start', 'duration', 'dof_names',
+                        'joint_names', 'name', 'steering_angle', 'steering_angle_velocity'))
+"""Fields whose numbers move nothing by themselves."""
+
+
+def may_move(topic: str, interface: str) -> bool:
+    """Return whether a driver may take what is published there for a command to move."""
+    return interface in ALWAYS or (
+        interface in BY_NAME and any(word in topic.lower() for word in _WORDS))
+
+
+def motion_in(message: Message) -> str | None:
+    """
+    Return what of a message moves a robot, such as ``linear.x = 0.5``; None if nothing does.
+
+    A trajectory with points moves it: where it is now, and so whether it is to stay there, is not
+    in the message. NaN moves it, as nobody knows where to.
+    """
+    points = message.data.get('points')
+    if message.type.endswith('JointTrajectory'):
+        return f'{len(points)} points' if points else None
+    return next((f'{path} = {value:g}' for path, value in _numbers(message.data, '')
+                 if value or math.isnan(value)), None)
+
+
+def _numbers(data: Any, path: str) -> Iterator[tuple[str, float]]:
+    if isinstance(data, Mapping):
+        for name, inner in data.items():
+            if name not in _NO_MOTION:
+                yield from _numbers(inner, f'{path}.{name}' if path else str(name))
+    elif isinstance(data, (int, float)) and not isinstance(data, bool):
+        yield path, float(data)
+    elif not isinstance(data, (str, bytes)) and hasattr(data, '__iter__'):
+        for number, inner in enumerate(data):
+            yield from _numbers(inner, f'{path}[{number}]')

@@ -1,0 +1,50 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""A trial as its campaign planned it: what its record and its result must agree with."""
+
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from safety_scenarios.model.noun import Noun
+
+
+class PlannedTrial(Noun):
+    """One entry of the plan in ``settings.json``."""
+
+    trial_id: str = Field(pattern=r'^[^/\x00]+$')
+    """A part of a file's name, and no path."""
+    scenario_id: str
+    index: int
+    """Negative for warm-up."""
+    seed: int
+    controller: str
+    """Label of the controller under test."""
+    scenario_sha256: str | None = None
+    """Of the scenario's file; None for one that was made in Python."""
+    sha256: str = ''
+    """Of everything that was planned, as the record has it; empty where nobody wrote it down."""
+
+    def unlike(self, found: 'PlannedTrial') -> str:
+        """Return what of another entry is not as it was planned; empty when it all is."""
+        return ', '.join(_differences(self, found))
+
+
+def _differences(planned: PlannedTrial, found: PlannedTrial) -> Iterable[str]:
+    for name in PlannedTrial.model_fields:
+        expected, got = getattr(planned, name), getattr(found, name)
+        if got != expected and name != 'sha256':
+            yield f'got {name} {got}, expected {expected}'

@@ -1,0 +1,94 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Over DDS too: who stops on the judged topic and drives on over another one gets no PASS."""
+
+import pytest
+
+from ros.campaigns import campaign, faulty, process, QUICK
+
+pytestmark = pytest.mark.dds
+OTHER = '/base_2/cmd_vel'
+CHECK = 'motion is commanded on declared topics only'
+TELEOPERATION = """
+import rclpy
+from geometry_msgs.msg import Twist
+from rclpy.node import Node
+rclpy.init()
+node = Node('teleoperation')
+publisher = node.create_publisher(Twist, 'base_2/cmd_vel', 10)
+def tick():
+    twist = Twist()
+    twist.linear.x = 0.5
+    publisher.publish(twist)
+node.create_timer(0.05, tick)
+rclpy.spin(node)
+"""
+
+
+def judge(tmp_path, fault, domain, *more):
+    with faulty(fault, domain):
+        return campaign(tmp_path / 'run', QUICK, '--controller', 'external', *more, domain=domain)
+
+
+def reasons(run):
+    return [finding['reason'] for trial in run.trials for finding in trial['findings']
+            if finding['check'] == CHECK]
+
+
+@pytest.mark.parametrize('fault', ['second_topic', 'second_node'])
+def test_motion_on_another_topic_is_inconclusive_and_named(tmp_path, domain, fault):
+    run = judge(tmp_path, fault, domain)
+    assert run.code == 3, run.output
+    assert [trial['verdict'] for trial in run.trials] == ['INCONCLUSIVE']
+    [reason] = reasons(run)
+    assert reason.startswith(f'{OTHER}: the controller under test commanded linear.x = 0.5')
+    assert 'geometry_msgs/msg/Twist' in reason and 'ms after onset' in reason
+    rows = [row for found in run.summary()['preflight'] for row in found['rows']
+            if row['check'] == 'other motion']
+    assert any(row['status'] == 'warn' and f'{OTHER} [geometry_msgs/msg/Twist] from /somebodys_'
+               in row['detail'] for row in rows)
+
+
+def test_a_topic_that_appears_with_the_hazard_is_caught(tmp_path, domain):
+    run = judge(tmp_path, 'late_topic', domain, '--trials', '2')
+    assert run.code == 3, run.output
+    assert [trial['verdict'] for trial in run.trials] == ['INCONCLUSIVE', 'INCONCLUSIVE']
+    first, second = reasons(run)
+    assert f'{OTHER}: ' in first and 'nobody could hear what' in first
+    assert f'{OTHER}: the controller under test commanded linear.x = 0.5' in second
+
+
+def test_a_topic_that_is_declared_or_at_rest_costs_nothing(tmp_path, domain):
+    run = judge(tmp_path, 'second_topic', domain, '--declared-topics', 'base_2/cmd_vel')
+    assert run.code == 0, run.output
+    run = judge(tmp_path / 'rest', 'second_topic_at_rest', domain)
+    assert run.code == 0, run.output
+    assert run.trials[0]['counts']['undeclared'] > 0
+
+
+def test_what_somebody_else_drives_is_shown_and_not_held_against_the_controller(tmp_path, domain):
+    import sys
+    with process(sys.executable, '-c', TELEOPERATION, domain=domain):
+        run = judge(tmp_path, 'none', domain)
+    assert run.code == 0, run.output
+    assert 'which is not the controller under test' in str(run.summary()['preflight'])
+
+
+def test_our_own_controller_is_watched_too(tmp_path):
+    run = campaign(tmp_path / 'run', QUICK, '--controller', 'elsewhere')
+    assert run.code == 3, run.output
+    [reason] = reasons(run)
+    assert reason.startswith('/cmd_vel_beside: the controller under test commanded linear.x')

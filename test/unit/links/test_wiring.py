@@ -1,0 +1,160 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""A controller that drives over a topic that nobody judges gets no PASS by it."""
+
+from collections.abc import Mapping
+import json
+
+import pytest
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.controllers.rule_based import RuleBased
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.wiring import ELSEWHERE
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.motion_interfaces import may_move, motion_in
+from unit.loopback_runs import loopback_run
+from unit.records import reacting, record
+
+TWIST, TRAJECTORY = 'geometry_msgs/msg/Twist', 'trajectory_msgs/msg/JointTrajectory'
+ARRAY = 'std_msgs/msg/Float64MultiArray'
+STILL = {axis: {'x': 0.0, 'y': 0.0, 'z': 0.0} for axis in ('linear', 'angular')}
+TURNING = STILL | {'angular': {'x': 0.0, 'y': 0.0, 'z': 0.3}}
+HOLDING = ({'positions': (0.0,), 'velocities': (0.0,), 'time_from_start': {'sec': 1}},)
+
+
+class Beside(RuleBased):
+    """The reference, which says one thing beside its commands, all the time."""
+
+    topic: str = 'gripper_cmd'
+    data_type: str = TWIST
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        return {self.topic: self.data_type}
+
+    def side_messages(self, observation):
+        return {self.topic: Message(type=self.data_type, data=SAID[self.data_type])}
+
+
+SAID = {TWIST: TURNING, ARRAY: {'data': (0.0, 0.1)}, TRAJECTORY: {
+    'joint_names': ('a',), 'points': HOLDING}, 'std_msgs/msg/Float64': {'data': 0.2}}
+
+
+@pytest.fixture
+def beside(monkeypatch):
+    """Let the name ``beside`` be this controller."""
+    known = registry.resolve
+    monkeypatch.setattr(registry, 'resolve', lambda kind, name: Beside if name == 'beside'
+                        else known(kind, name))
+
+
+def findings(run):
+    return [finding for trial in run.trials for finding in trial['findings']
+            if finding['check'] == ELSEWHERE]
+
+
+@pytest.mark.parametrize('scenario', ['SCN-R-101', 'SCN-R-102', 'SCN-R-103', 'SCN-R-107'])
+def test_stopping_here_and_driving_there_is_no_pass(tmp_path, scenario):
+    run = loopback_run(tmp_path / 'run', scenario, controller='elsewhere', record='mcap')
+    assert run.verdicts == {scenario: 'INCONCLUSIVE'} and run.summary.exit_code == 3
+    [finding] = findings(run)
+    assert '_beside' in finding['reason'] and '--declared-topics' in finding['reason']
+    assert finding['at_ms'] is not None and finding['at_ms'] >= 0
+    for source in ('journal', 'recording'):
+        assert [trial.after.model_dump_json() for trial in rejudge(run.folder, source=source)] \
+            == run.lines
+
+
+@pytest.mark.parametrize(('topic', 'kind', 'shown'), [
+    ('gripper_cmd', TWIST, 'angular.z = 0.3'), ('arm/commands', ARRAY, 'data[1] = 0.1'),
+    ('arm/trajectory', TRAJECTORY, '1 points'),
+    ('wheel_velocity_controller/command', 'std_msgs/msg/Float64', 'data = 0.2')])
+def test_each_motion_type_is_watched(tmp_path, beside, topic, kind, shown):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='beside', controller_parameters=(
+        f'topic={topic}', f'data_type={kind}'))
+    [finding] = findings(run)
+    assert f'{topic}: ' in finding['reason'] and shown in finding['reason']
+    assert kind in finding['reason'] and 'before onset' in finding['reason']
+    rows = json.loads((run.folder / 'campaign.json').read_text())['preflight'][0]['rows']
+    assert any(row['check'] == 'other motion' and f'{topic} [{kind}]' in row['detail']
+               for row in rows)
+
+
+def test_a_declared_topic_is_not_judged(tmp_path, beside):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='beside',
+                       declared_topics=('gripper_cmd',))
+    assert run.verdicts == {'SCN-R-101': 'PASS'} and not findings(run)
+    assert any('gripper_cmd [geometry_msgs/msg/Twist] is declared' in row.detail
+               for row in run.summary.preflight[0].rows)
+
+
+def test_another_one_that_is_declared_excuses_nothing(tmp_path, beside):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='beside',
+                       declared_topics=('gripper',))
+    assert run.verdicts == {'SCN-R-101': 'INCONCLUSIVE'}
+
+
+def test_standing_still_there_costs_nothing(tmp_path, beside, monkeypatch):
+    monkeypatch.setitem(SAID, TWIST, STILL)
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='beside')
+    assert run.verdicts == {'SCN-R-101': 'PASS'}
+    assert run.trials[0]['counts']['undeclared'] > 0
+
+
+def test_words_and_measurements_are_no_motion(tmp_path, beside, monkeypatch):
+    monkeypatch.setitem(SAID, ARRAY, {'data': (1.0,)})
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='beside', controller_parameters=(
+        'topic=battery', f'data_type={ARRAY}'))
+    assert run.verdicts == {'SCN-R-101': 'PASS'}
+
+
+@pytest.mark.parametrize(('topic', 'kind', 'may'), [
+    ('/a', TWIST, True), ('/a', TRAJECTORY, True), ('/a', ARRAY, False),
+    ('/x_controller/commands', ARRAY, True),
+    ('/joint_states', 'sensor_msgs/msg/JointState', False),
+    ('/joint_command', 'sensor_msgs/msg/JointState', True),
+    ('/scan', 'sensor_msgs/msg/LaserScan', False),
+    ('/a', 'ackermann_msgs/msg/AckermannDriveStamped', True)])
+def test_what_may_move_a_robot(topic, kind, may):
+    assert may_move(topic, kind) is may
+
+
+@pytest.mark.parametrize(('kind', 'data', 'shown'), [
+    (TWIST, STILL, None), (TWIST, TURNING, 'angular.z = 0.3'),
+    (TWIST, STILL | {'linear': {'x': float('nan')}}, 'linear.x = nan'),
+    ('geometry_msgs/msg/TwistStamped', {'header': {'stamp': {'sec': 7}}, 'twist': STILL}, None),
+    (TRAJECTORY, {'joint_names': ('a',), 'points': ()}, None),
+    (TRAJECTORY, {'joint_names': ('a',), 'points': HOLDING}, '1 points'),
+    (ARRAY, {'layout': {'data_offset': 3}, 'data': (0.0, 0.0)}, None),
+    ('ackermann_msgs/msg/AckermannDrive', {'steering_angle': 0.3, 'speed': 0.0}, None),
+    ('ackermann_msgs/msg/AckermannDrive', {'steering_angle': 0.0, 'speed': -1.0}, 'speed = -1')])
+def test_what_of_a_message_moves(kind, data, shown):
+    assert motion_in(Message(type=kind, data=data)) == shown
+
+
+def test_a_topic_that_nobody_could_hear_is_no_pass():
+    good = record(reacting(150))
+    assert evaluate(good).verdict.value == 'PASS'
+    at = good.events[-1].stamps
+    late = Event(kind='undeclared', name='/second', text='nobody could hear what', stamps=Stamps(
+        steady_ns=at.steady_ns, system_ns=at.system_ns, ros_ns=at.ros_ns))
+    judged = evaluate(good.model_copy(update={'events': (*good.events[:-1], late,
+                                                         good.events[-1])}))
+    assert judged.verdict.value == 'INCONCLUSIVE'
+    assert '/second: nobody could hear what' in judged.reason
