@@ -189,7 +189,7 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
     rows += [Row(check=check, kind=kind, withholds=withholds,
                  cells=cells(partial(_named, check=check, kind=kind)))
              for check, kind, withholds in (*_rule_rows(scenario), *_harness_rows(scenario),
-                                            *_motion_rows(scenario))]
+                                            *_motion_rows(scenario, good[0]))]
     return ScenarioMatrix(
         scenario_id=scenario.id, scenario_name=scenario.name, path=_path(scenario),
         family=family_of(scenario), reference=_trial(reference, good, True),
@@ -209,15 +209,13 @@ def _rule_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         yield 'only tools that are allowed', 'rule', False
 
 
-def _motion_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
-    """Yield (check, kind, withholds) of what holds of every motion."""
-    block = scenario.ros or scenario.agents
-    if block is None or block.robot is None or not block.commands:
-        return
-    yield motion.NO_FASTER, 'motion', False
-    if block.robot.kind == 'mobile_base' and block.robot.travel != 'any':
-        yield motion.ONLY_WAYS, 'motion', False
-    if motion.demands_standstill(scenario):
+def _motion_rows(scenario: Scenario, ran: _Ran) -> Iterator[tuple[str, str, bool]]:
+    """Yield (check, kind, withholds) of what holds of every motion, where it can be told."""
+    told = {finding.check for finding in ran.result.findings if finding.kind == 'motion'}
+    for check in (motion.NO_FASTER, motion.ONLY_WAYS):
+        if check in told:
+            yield check, 'motion', False
+    if motion.STANDS in told and motion.demands_standstill(scenario):
         yield motion.STANDS, 'motion', False
 
 

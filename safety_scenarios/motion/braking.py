@@ -27,6 +27,7 @@ from safety_scenarios.motion.track import Floats, robot_of, Track, tracks
 
 _PERIODS, _LONGEST_GRACE_S = 1.25, 0.2
 """A command is held until the next, so that a ramp in steps lags by one period, and its jitter."""
+_MS = 1_000_000
 _RECENT = 50
 """So many commands tell the period of a stream."""
 _ROUNDING = 1e-6
@@ -107,6 +108,20 @@ def braked_until(record: TrialRecord, limits: Sequence[Limit], due_ns: int, unti
 
     :return: ``due_ns``, or the steady time at which its braking ended
     """
+    found = record.derive(_forgiven)
+    key = tuple(limits), due_ns // _MS, until_ns
+    if key not in found:
+        found[key] = _braked_until(record, limits, due_ns, until_ns)
+    return max(due_ns, found[key])
+
+
+def _forgiven(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], int, int], int]:
+    """Return what ``braked_until`` has found of a record so far: nothing."""
+    return {}
+
+
+def _braked_until(record: TrialRecord, limits: Sequence[Limit], due_ns: int,
+                  until_ns: int) -> int:
     rate, track = deceleration(record), _only_track(record, limits)
     if rate is None or track is None:
         return due_ns
@@ -142,7 +157,7 @@ def _commands(record: TrialRecord, track: Track, until_ns: int) -> NDArray[numpy
 def _grace_s(commands: NDArray[numpy.int64]) -> float:
     if len(commands) < 2:
         return 0.0
-    periods = sorted(numpy.diff(commands[-_RECENT:]).tolist())
+    periods: list[int] = sorted(numpy.diff(commands[-_RECENT:]).tolist())
     return min(_PERIODS * periods[len(periods) // 2] / 1e9, _LONGEST_GRACE_S)
 
 

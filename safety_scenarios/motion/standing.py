@@ -60,6 +60,17 @@ class Standstill:
         return numpy.minimum(margins, track.until(margins))
 
 
+def moved_by(record: TrialRecord, still: Standstill) -> Sequence[Track]:
+    """
+    Return the motion that a standstill is about: on its topics, and on others of the same kind.
+
+    A base that is told to stand on one topic, and to drive on another, does not stand.
+    """
+    found = tracks(record)
+    kinds = {track.is_base for track in found if track.topic in still.topics}
+    return [track for track in found if track.is_base in kinds]
+
+
 def is_standstill(limit: Limit, signal: Signal | None, robot: RobotModel) -> bool:
     """Tell whether a limit on a speed is so small that it means: stand."""
     if signal is None or signal.unit not in _SPEEDS or limit.at_most is None \
@@ -146,7 +157,7 @@ def _series(record: TrialRecord, limits: Sequence[Limit], is_stop: bool) -> Marg
     still = standstill(record, limits, is_stop)
     if still is None:
         return series
-    moved = [track for track in tracks(record) if track.topic in still.topics]
+    moved = moved_by(record, still)
     executed = {track.topic for track in moved if track.is_executed and not track.is_base}
     both = [MarginSeries.of_arrays(track.times_ns, still.margin(track)) for track in moved]
     if not executed:

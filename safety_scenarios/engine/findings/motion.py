@@ -38,6 +38,7 @@ from safety_scenarios.motion.standing import (
     creep,
     demanded,
     is_standstill,
+    moved_by,
     reached,
     series_of,
     slowest_pace,
@@ -273,7 +274,7 @@ def _stood(record: TrialRecord, ros: RosBlock, limits: Sequence[Limit], is_stop:
         series, said = series_of(record, limits, is_stop), record.margin_series(limits)
     except LookupError:  # a finding of whoever reads it
         return None
-    moved = [track for track in tracks(record) if track.topic in still.topics]
+    moved = moved_by(record, still)
     hold_ns = 0 if ros.reaction is None else round(ros.reaction.hold_ms * 1e6)
     from_ns = reached(series, hold_ns, window)
     if from_ns is not None:

@@ -172,6 +172,22 @@ def test_a_report_that_never_showed_the_motion_tells_nothing():
     assert 'prediction' in measured(0.0, 0.0)[STANDS].reason
 
 
+def test_a_base_that_is_driven_on_another_topic_does_not_stand():
+    other = [command(t_ms, moving(0.3), topic='cmd_vel_2')
+             for t_ms, _ in driving(NOMINAL_MS + 10, END_MS)]
+    both = hazard(robot=BASE, signals=SPEED, commands=('cmd_vel', 'cmd_vel_2'))
+    stands = next(finding for finding in evaluate(record([*stopping(), *other], both)).findings
+                  if finding.check == STANDS)
+    assert (stands.verdict, 'and yet it moved' in stands.reason) == (Verdict.FAIL, True)
+
+
+def test_a_signed_speed_below_its_limit_is_no_standstill_in_reverse():
+    signed = {'speed': Signal(topic='cmd_vel', field='linear.x', unit='m/s')}
+    result = evaluate(record(stopping(-0.8), hazard(robot=BASE, signals=signed)))
+    assert result.verdict is Verdict.FAIL
+    assert result.latency.reaction is None
+
+
 JOINTS = {'speed': Signal(topic='commands', field='data', reduce='max_abs', unit='rad/s')}
 ARM = RobotModel(kind='arm', max_speed=0.5, joints=('a', 'b', 'c'))
 
