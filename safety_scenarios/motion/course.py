@@ -131,8 +131,9 @@ def _pieces(track: Track, from_ns: int, to_ns: int, rate: float | None) -> Itera
         times, rows = [times[place] for place in new], [rows[place] for place in new]
     rates = [math.inf if rate is None else rate / (track.radius if axis == 'wz' else 1.0)
              for axis in track.axes]
-    actual = [float(track.at(track.velocity[:, axis], numpy.array([from_ns]))[0])
-              for axis in range(len(track.axes))]
+    before = int(track.times_ns.searchsorted(from_ns)) - 1
+    actual: list[float] = track.velocity[before].tolist() if before >= 0 \
+        else [0.0] * len(track.axes)
     for place, begin_ns in enumerate(times):
         end_ns = times[place + 1] if place + 1 < len(times) else to_ns
         target = rows[place]

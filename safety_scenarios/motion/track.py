@@ -104,23 +104,40 @@ class Track:
         """Return how far a speed leads in [``from_ns``, ``to_ns``]: its integral."""
         if to_ns <= from_ns or not len(values):
             return 0.0
-        edges = numpy.append(self.times_ns, max(to_ns, int(self.times_ns[-1])))
-        spans = edges[1:].clip(from_ns, to_ns) - edges[:-1].clip(from_ns, to_ns)
-        means = numpy.where(spans > 0, (values + self.until(values)) / 2, 0.0)
-        return float((means * spans).sum() / 1e9)
+        first = max(0, int(self.times_ns.searchsorted(from_ns, side='right')) - 1)
+        last = int(self.times_ns.searchsorted(to_ns))
+        if last <= first:
+            return 0.0
+        edges = numpy.empty(last - first + 1)
+        edges[:-1] = self.times_ns[first:last] - from_ns
+        edges[0], edges[-1] = max(edges[0], 0.0), to_ns - from_ns
+        means = values[first:last]
+        if self.is_linear:
+            means = (means + self.until(values)[first:last]) / 2
+        return float(means @ (edges[1:] - edges[:-1])) / 1e9
 
     def most(self, values: Floats, from_ns: int, to_ns: int) -> tuple[float, int] | None:
         """Return the largest value in force in [``from_ns``, ``to_ns``] and since when (ns)."""
         first = max(0, int(self.times_ns.searchsorted(from_ns, side='right')) - 1)
         last = int(self.times_ns.searchsorted(to_ns, side='right'))
         known = values[first:last]
-        if not len(known) or numpy.isnan(known).all():
+        if not len(known):
             return None
-        place = int(numpy.nanargmax(known))
+        place = int(known.argmax())  # NaN goes before all
+        if numpy.isnan(known[place]):
+            if numpy.isnan(known).all():
+                return None
+            place = int(numpy.nanargmax(known))
         return float(known[place]), max(from_ns, int(self.times_ns[first + place]))
+
+    @cached_property
+    def _is_finite(self) -> bool:
+        return bool(numpy.isfinite(self.velocity).all())
 
     def known_until(self, from_ns: int, to_ns: int) -> int:
         """Return until when (ns) every axis is a number at every set-point in force in a time."""
+        if self._is_finite:
+            return to_ns
         first = max(0, int(self.times_ns.searchsorted(from_ns, side='right')) - 1)
         last = int(self.times_ns.searchsorted(to_ns, side='right'))
         known = numpy.isfinite(self.velocity[first:last]).all(axis=1)
