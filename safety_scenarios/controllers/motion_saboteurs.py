@@ -22,7 +22,7 @@ that say so do it with a base only, or with an arm only; with the other they are
 import math
 from typing import ClassVar
 
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.model.message import Command, Message, Observation
@@ -54,6 +54,8 @@ _CIRCLE = 2.5
 """rad/s at half speed: a circle of a hand's breadth."""
 _RACES = 4.0
 """Times its top speed."""
+_EASY = 0.8
+"""Share of the reference's speed at which a good controller drives as well."""
 _WEAVE, _WEAVE_NS = 0.2, 2_000_000_000
 """rad/s to either side, in two seconds."""
 
@@ -380,10 +382,7 @@ class RampDown(Ramps):
 class WeavesSlowly(Moves):
     """Drives slower than the reference, and weaves: a good controller as well."""
 
-    cruise: float = Field(default=0.65, gt=0, le=1)
-    """Share of the top speed at which it drives when nothing is in the way."""
-
     def drive(self, command: Command, observation: Observation) -> Command:
         """Return the motion with a gentle turn to and fro."""
         turn = _WEAVE * math.sin(2 * math.pi * self.moving_ns(observation) / _WEAVE_NS)
-        return self.at(command, command.velocity[0], turn) if self.is_base else command
+        return self.at(command, _EASY * command.velocity[0], turn)
