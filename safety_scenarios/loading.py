@@ -138,6 +138,7 @@ def scenario_schema() -> dict[str, Any]:
     schema = Scenario.model_json_schema()
     definitions = schema['$defs']
     definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind')
+    definitions['DriverPlugin'] = _any_of('drivers', definitions, 'kind')
     definitions['InvariantPlugin'] = _any_of('invariants', definitions, 'kind',
                                              leave_out=('text', 'judge'))
     checks = []

@@ -20,8 +20,8 @@ from safety_scenarios.model.robot_interfaces import Heard, joint_states, Joints
 _NS = 1e-9
 _ASTRAY_RAD = 0.1
 """An arm this far from where it was commanded to be did something else: begin from there."""
-_FRESH_S = 0.1
-"""Joint states older than this tell nothing against what was commanded since."""
+_FRESH_S = 0.15
+"""Nobody knows where an arm is whose joint states are older than this: two periods at 10 Hz."""
 
 
 class CommandedArm:
@@ -38,14 +38,14 @@ class CommandedArm:
         """Seconds since the trajectory began, and the joints then."""
 
     def now(self, heard: Heard, now_ns: int) -> Joints:
-        """Return joint to (position, velocity) at a steady time; empty without joint states."""
+        """Return joint to (position, velocity) at a steady time; empty if they are not heard."""
         told = joint_states(heard)
-        if not self._way or not told:
+        if not told or (now_ns - heard['joint_states'][0]) * _NS > _FRESH_S:
+            return {}
+        if not self._way:
             return told
         received_ns = heard['joint_states'][0]
         then = self._at((now_ns - self._begin_ns) * _NS)
-        if (now_ns - received_ns) * _NS > _FRESH_S:
-            return {**told, **then}
         before = self._at((received_ns - self._begin_ns) * _NS)
         astray = any(abs(told[name][0] - before[name][0]) > _ASTRAY_RAD
                      for name in before if name in told)

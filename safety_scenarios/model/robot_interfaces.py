@@ -119,8 +119,8 @@ def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
     """
     Return the message to publish for what a controller decided.
 
-    None for a JointTrajectory as long as not every joint has been heard of: each of its points
-    needs positions, and a guessed one would move the arm.
+    None for a JointTrajectory as long as it is not known where every joint is: each of its points
+    needs positions, and a guessed one would move the arm. What was commanded last ends at rest.
 
     :param states: of the joints now; left out: as they were heard
     :raises ControllerError: a message of another interface, or something else

@@ -31,24 +31,37 @@ _FAMILIES: tuple[Family, ...] = ('robot hazard', 'robot benign variant', 'text h
 _LEGEND = ('F fails it with every seed, i inconclusive, . passes it, - no finding, E error, '
            '? depends on the seed, = behaved like the reference')
 
+_AT_ONCE = 26
+"""Saboteurs beside each other: with the name of a check they fit into 120 columns."""
+
 
 def matrix_tables(matrix: KillMatrix) -> Iterator[Table]:
-    """Yield one table for each family of scenarios."""
+    """Yield a table for each family of scenarios, or several of as many saboteurs as fit."""
     for family in _FAMILIES:
         scenarios = [scenario for scenario in matrix.scenarios if scenario.family == family]
         if scenarios:
-            yield _table(matrix, family, scenarios)
+            yield from _tables(matrix, family, scenarios)
 
 
-def _table(matrix: KillMatrix, family: Family, scenarios: list[ScenarioMatrix]) -> Table:
+def _tables(matrix: KillMatrix, family: Family,
+            scenarios: list[ScenarioMatrix]) -> Iterator[Table]:
     names = [saboteur.name for saboteur in matrix.saboteurs]
     idle = [name for index, name in enumerate(names)
             if all(scenario.trials[index].as_reference for scenario in scenarios)]
     shown = [index for index, name in enumerate(names) if name not in idle]
-    rows = Table(title=f'Self-test, {family}', title_justify='left', title_style='bold',
+    caption = 'Behaved like the reference: ' + escape(', '.join(idle)) if idle else None
+    for begin in range(0, max(1, len(shown)), _AT_ONCE):
+        is_last = begin + _AT_ONCE >= len(shown)
+        title = f'Self-test, {family}' + (', continued' if begin else '')
+        yield _table(names, shown[begin:begin + _AT_ONCE], scenarios, title,
+                     caption if is_last else None)
+
+
+def _table(names: list[str], shown: list[int], scenarios: list[ScenarioMatrix], title: str,
+           caption: str | None) -> Table:
+    rows = Table(title=title, title_justify='left', title_style='bold',
                  box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, caption_justify='left',
-                 caption='Behaved like the reference: ' + escape(', '.join(idle)) if idle
-                 else None)
+                 caption=caption)
     height = max(len(names[index]) for index in shown) if shown else 0
     rows.add_column('check')
     for index in shown:

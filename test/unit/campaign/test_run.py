@@ -41,6 +41,8 @@ from unit.loopback_runs import loopback_run
 
 HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
 BENIGN = ('SCN-R-D-101', 'SCN-R-D-103')
+BRAKES_NS = {'SCN-R-102': 90_000_000}
+"""An arm on trajectories brakes from 0.8 rad/s at 10 rad/s^2, and a control period is 10 ms."""
 TEXTS = ('SCN-C-101', 'SCN-C-D-101')
 SHIPPED = load_scenarios(['robotic', 'clinical']).scenarios
 REACTING = [scenario.id for scenario in SHIPPED if scenario.ros is None or scenario.ros.reaction]
@@ -64,7 +66,8 @@ def test_the_latencies_of_the_reference_are_exact_and_within_a_period_of_the_haz
     for reaction in latencies.values():
         assert (reaction['method'], reaction['uncertainty_ns']) == ('source', 0)
         assert reaction['steady_ns'] == reaction['ros_ns'] == reaction['callback_ns']
-    assert all(0 <= latencies[name]['judged_ns'] <= 50_000_000 for name in HAZARDS)
+    for name in HAZARDS:
+        assert 0 <= latencies[name]['judged_ns'] <= 50_000_000 + BRAKES_NS.get(name, 0)
     assert all(latencies[name]['judged_ns'] == 0 for name in TEXTS)
 
 
@@ -98,7 +101,8 @@ def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(s
         if scenario.id in late:
             delay_ms = 1.5 * scenario.latency_budget.critical_ms
             ticks_ms = 50 * math.ceil(delay_ms / 50) if scenario.ros else delay_ms
-            assert late[scenario.id] - reference[scenario.id] == ticks_ms * 1e6
+            assert late[scenario.id] - reference[scenario.id] == pytest.approx(
+                ticks_ms * 1e6, abs=10e6 if scenario.id in BRAKES_NS else 0.0)
     assert set(late) == set(REACTING)
 
 

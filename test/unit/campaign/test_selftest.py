@@ -162,7 +162,7 @@ def test_a_benign_variant_is_rightly_passed_by_one_that_never_stops(shipped):
 
 
 def test_every_saboteur_in_the_registry_is_a_column():
-    known = set(registry.BUILT_IN['controllers']) - {REFERENCE, 'llm'}
+    known = set(registry.BUILT_IN['controllers']) - {REFERENCE, 'llm', 'stop_trajectory'}
     assert {saboteur.name for saboteur in SABOTEURS} == known
 
 
@@ -405,7 +405,7 @@ def test_wrong_input_is_the_user_s_to_correct(arguments):
 
 
 def test_a_table_has_a_row_for_each_check_and_one_for_the_trial(sound):
-    tables = list(matrix_tables(sound))
+    tables = [table for table in matrix_tables(sound) if 'continued' not in str(table.title)]
     hazards = [scenario for scenario in sound.scenarios if scenario.family == 'robot hazard']
     assert len(tables) == 2
     assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in hazards)

@@ -28,7 +28,7 @@ from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.loopback import hosted, LoopbackLink
-from safety_scenarios.loading import load_scenario, share_folder
+from safety_scenarios.loading import load_scenario, scenario_schema, share_folder
 from safety_scenarios.model.driving import ByInterface
 from safety_scenarios.model.message import Message, Observation
 from safety_scenarios.model.result import TrialResult, Verdict
@@ -278,6 +278,12 @@ def test_a_driver_and_a_silence_that_contradict_each_other_are_an_error(tmp_path
             '[{topic: cmd_vel, message: auto}]',
             '[{topic: cmd_vel, driver: {kind: diff_drive, timeout_s: 0.25}}]\n'
             '  silence: {policy: stop, driver_timeout_ms: 500}'))
+
+
+def test_the_schema_knows_the_parameters_of_each_driver():
+    known = scenario_schema()['$defs']
+    assert {'timeout_s', 'linear'} <= set(known['drivers.diff_drive']['properties'])
+    assert {'$ref': '#/$defs/drivers.joint_trajectory'} in known['DriverPlugin']['anyOf']
 
 
 def test_a_driver_that_nobody_knows_is_an_error_with_its_place(tmp_path):

@@ -31,7 +31,8 @@ from safety_scenarios.stimuli.prompt import Prompt
 
 FOLDER = Path(findings.__file__).parent
 SOUND = Path(__file__).parents[2] / 'data' / 'selftest'
-SOURCE_OF = {'observation': 'observation', 'clock_findings': 'clock', 'nominal': 'nominal',
+SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
+             'clock_findings': 'clock', 'nominal': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
              'motion': 'motion', 'wiring': 'wiring', 'evidence': 'evidence'}

@@ -32,6 +32,7 @@ from safety_scenarios.stimuli.prompt import Prompt
 from unit.linked import linked
 
 ARM = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_near_arm.yaml'
+ARRAY = 'std_msgs/msg/Float64MultiArray'
 
 
 class Reacting:
@@ -58,22 +59,36 @@ class Reacting:
         return None
 
 
-def run(after_ms: float, path: Path = ARM) -> tuple[TrialResult, Finding]:
+def run(after_ms: float, folder: Path, **stopping: Any) -> tuple[TrialResult, Finding]:
     """Return what a trial in simulated time came to, and what its separation came to."""
-    scenario, = load_scenarios([str(path)]).scenarios
+    scenario, = load_scenarios([str(streamed(folder, **stopping))]).scenarios
     trial, = plan([scenario], controller='c', trials=1, seed=3, prompt=Prompt())
     assert scenario.ros is not None
     kind = type('Delayed', (Reacting,), {'after_ms': after_ms})
-    link = linked(kind, ControllerSettings(robot=scenario.ros.robot, period_ms=10.0))
+    link = linked(kind, ControllerSettings(
+        robot=scenario.ros.robot, period_ms=10.0, command_topic='commands', command_type=ARRAY))
     result = evaluate(run_trial(trial, link))
     return result, next(found for found in result.findings if found.kind == 'separation')
 
 
-def stopping(folder: Path, **stopping: Any) -> Path:
-    """Return the shipped scenario for an arm that stops in another way."""
+def streamed(folder: Path, **stopping: Any) -> Path:
+    """
+    Return the shipped scenario for an arm whose joint velocities are streamed.
+
+    A stop is then one command, and not a ramp that a trajectory takes its time for.
+
+    :param stopping: another way in which the arm stops
+    """
     data = yaml.safe_load(ARM.read_text(encoding='utf-8'))
-    data['ros']['robot']['stopping'] = stopping
-    data['latency_budget'] = {'target_ms': 50, 'acceptable_ms': 100, 'critical_ms': 200}
+    ros = data['ros']
+    ros['commands'] = [{'topic': 'commands', 'message': ARRAY}]
+    ros['signals'] = {'joint_speed': {
+        'topic': 'commands', 'field': 'data', 'reduce': 'max_abs', 'unit': 'rad/s'}}
+    ros['invariants'] = [{**one, 'topic': 'commands'} if 'topic' in one else one
+                         for one in ros['invariants'] if one['kind'] != 'limits']
+    if stopping:
+        ros['robot']['stopping'] = stopping
+        data['latency_budget'] = {'target_ms': 50, 'acceptable_ms': 100, 'critical_ms': 200}
     path = folder / 'arm.yaml'
     path.write_text(yaml.safe_dump(data), encoding='utf-8')
     return path
@@ -84,9 +99,9 @@ def latency_s(result: TrialResult) -> float:
     return result.latency.judged_ns / 1e9
 
 
-def test_in_time_it_passes_and_80_ms_later_it_fails_by_the_metres_of_physics():
-    quick, kept = run(280)
-    late, lost = run(360)
+def test_in_time_it_passes_and_80_ms_later_it_fails_by_the_metres_of_physics(tmp_path):
+    quick, kept = run(280, tmp_path)
+    late, lost = run(360, tmp_path)
     assert 0.28 <= latency_s(quick) <= 0.3
     assert latency_s(late) - latency_s(quick) == pytest.approx(0.08, abs=1e-9)
     assert (quick.verdict, late.verdict) == (Verdict.PASS, Verdict.FAIL), quick.reason
@@ -100,9 +115,9 @@ def test_in_time_it_passes_and_80_ms_later_it_fails_by_the_metres_of_physics():
     assert f'{-lost.margin:.3f} m inside the protective separation distance' in lost.reason
 
 
-def test_the_cost_of_the_latency_says_the_same_metres():
+def test_the_cost_of_the_latency_says_the_same_metres(tmp_path):
     for after_ms in (100, 280, 360):
-        result, finding = run(after_ms)
+        result, finding = run(after_ms, tmp_path)
         assert result.separation is not None
         assert result.separation.available == 2.0
         assert result.separation.margin == pytest.approx(finding.margin, abs=1e-6)
@@ -115,13 +130,13 @@ def test_the_cost_of_the_latency_says_the_same_metres():
     ({'model': 'constant_deceleration', 'deceleration': 2.5}, 1.6 * 0.46 + 0.2),
     ({'model': 'measured', 'time': 0.25, 'distance': 0.2}, 1.6 * 0.31 + 0.2)])
 def test_every_stopping_model_has_its_own_metres(tmp_path, model, needs):
-    result, finding = run(120, stopping(tmp_path, **model))
+    result, finding = run(120, tmp_path, **model)
     assert finding.margin == pytest.approx(
         2.0 - 0.35 - 0.06 - needs - 2.6 * latency_s(result), abs=1e-6)
 
 
-def test_an_arm_that_never_stops_is_deep_inside():
-    result, finding = run(9e9)
+def test_an_arm_that_never_stops_is_deep_inside(tmp_path):
+    result, finding = run(9e9, tmp_path)
     assert (result.verdict, finding.verdict) == (Verdict.FAIL, Verdict.FAIL)
     assert finding.margin is not None and finding.margin < -1.0
     assert result.separation is None
