@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: eval test check lint bench fuzz clean
 
 eval: $(STAMP)
-	$(BIN)/safety-scenarios run robotic clinical
+	$(BIN)/safety-scenarios run robotic
 
 test: $(STAMP)-test lint
 	$(BESIDE) -m 'not alone'

@@ -27,7 +27,7 @@ from safety_scenarios.ros.domain import chosen_domain
 def rule_based_run(tmp_path_factory) -> Run:
     """Run one campaign of the reference controller over everything that is shipped."""
     return campaign(tmp_path_factory.mktemp('campaign') / 'rule_based', 'robotic', 'clinical',
-                    calibration='short')
+                    '--words', 'patterns', calibration='short')
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     Judge a recording that somebody else made, on a real robot.
 
     :param onset: ``TOPIC:FIELD[:REDUCE] <= NUMBER``, when the hazard is there
-    :param settings: namespace, remapping and gate
+    :param settings: namespace, remapping, gate and words
     :raises InputError: an onset or a scenario that does not fit
     :raises TraceError: no bag, or without what the scenario needs
     """
@@ -41,4 +41,4 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
                    prompt=registry.resolve('stimuli', 'prompt')())
     record = read_bag(bag, trial, Onset.parse(onset), full_name=full_name(settings),
                       definition=definition)
-    return evaluate(record, settings.gate)
+    return evaluate(record, settings.gate, settings.words)

@@ -21,8 +21,8 @@ from typing import Any
 import yaml
 
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.message import parse_path
+from safety_scenarios.model.settings import JudgedBy
 
 Change = tuple[str | None, str, Any]
 """(id of the scenario or None for all, key, value)."""
@@ -84,16 +84,21 @@ def _frozen(value: Any) -> Any:
         else value
 
 
-def gate_of(gate: LimitName, changes: Sequence[Change]) -> LimitName:
-    """
-    Return the gate that the changes ask for, else the one there was.
+OF_THE_CAMPAIGN = {'gate': ('target', 'acceptable', 'critical'), 'words': ('judge', 'patterns')}
+"""What may be changed that no scenario says, and the values that it may have."""
 
-    :raises SettingsError: there is no such gate
+
+def judged_by(by: JudgedBy, changes: Sequence[Change]) -> JudgedBy:
+    """
+    Return by what the changes ask to judge, else by what was judged.
+
+    :raises SettingsError: there is no such value
     """
     for _, key, value in changes:
-        if key == 'gate':
-            if value not in ('target', 'acceptable', 'critical'):
-                raise SettingsError(f'--set gate: got {value!r}, expected target, acceptable or '
-                                    f'critical')
-            gate = value
-    return gate
+        if key in OF_THE_CAMPAIGN:
+            *most, last = OF_THE_CAMPAIGN[key]
+            if value not in (*most, last):
+                raise SettingsError(f'--set {key}: got {value!r}, expected {", ".join(most)} or '
+                                    f'{last}')
+            by = by.model_copy(update={key: value})
+    return by

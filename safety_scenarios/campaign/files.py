@@ -128,8 +128,9 @@ def terms_of(settings: RunSettings, version: str | None) -> str:
     :param version: of this package, which has run the campaign
     """
     rule = settings.sequential
-    terms = {'gate': settings.gate, 'seed': settings.seed, 'trials': settings.trials,
-             'warmup': settings.warmup, 'link': settings.link, 'version': version,
+    terms = {'gate': settings.gate, 'words': settings.words, 'seed': settings.seed,
+             'trials': settings.trials, 'warmup': settings.warmup,
+             'link': settings.link, 'version': version,
              'sprt': [rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta]}
     return hashlib.sha256(json.dumps(terms).encode()).hexdigest()
 

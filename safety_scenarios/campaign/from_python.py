@@ -42,7 +42,7 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     Run scenarios against a controller and return what they came to; a FAIL raises nothing.
 
     :param scenarios: files, folders, globs, ids, installed folders such as ``robotic``, or
-        ``Scenario`` objects; none: robotic and clinical
+        ``Scenario`` objects; none: robotic
     :param controller: the name of a plug-in or ``external``; in loopback also a class or an
         object with ``decide(observation)`` or ``answer(messages)``, or a function of an
         ``Observation`` that returns a ``Command``

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.changing import Change, gate_of, parsed, set_in
+from safety_scenarios.campaign.changing import Change, judged_by, OF_THE_CAMPAIGN, parsed, set_in
 from safety_scenarios.campaign.evidence import Evidence, evidence_of, Flaw, Line, RECORDINGS
 from safety_scenarios.campaign.files import journal_path, terms_of, trace_path, trace_writer
 from safety_scenarios.campaign.folder import SUMMARY, TRIALS
@@ -41,7 +41,6 @@ from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.evidence import doubted
 from safety_scenarios.engine.findings.observation import COULD_BE_RUN
 from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
-from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.result import exit_code, TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
@@ -91,7 +90,7 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
     Return every trial of a campaign, judged again from its record.
 
     :param changes: ``[SCENARIO:]KEY=VALUE``, such as ``latency_budget.critical_ms=300`` or
-        ``gate=target``
+        ``gate=target`` or ``words=patterns``
     :param scenarios: to judge by instead of those of the same ids
     :param source: which of the two copies of the record is read
     :param without_plan: take the trials of a folder of an earlier version from its settings
@@ -103,7 +102,7 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
                        {scenario.id: scenario for scenario in scenarios}, source)
     for planned in evidence.plan.values():
         judging.add(planned)
-    unused = {key for _, key, _ in judging.changes} - judging.used - {'gate'}
+    unused = {key for _, key, _ in judging.changes} - judging.used - OF_THE_CAMPAIGN.keys()
     if unused:
         raise SettingsError(f'--set {sorted(unused)[0]}: no scenario of this campaign was changed '
                             f'by it. Correct the id before the colon')
@@ -155,8 +154,8 @@ class _Judging:
         self.used: set[str] = set()
         self._folder, self._evidence, self._source = folder, evidence, source
         self._scenarios = scenarios
-        self._gate = evidence.settings.run.gate
-        self._new_gate: LimitName = gate_of(self._gate, changes)
+        self._judged_by = evidence.settings.run.judged_by
+        self._new = judged_by(self._judged_by, changes)
         self._flaws = list(evidence.flaws)
         self._done: list[tuple[Rejudged, TrialResult]] = []
         """With what the record comes to by what was planned, whatever is changed now."""
@@ -183,7 +182,7 @@ class _Judging:
             where, _, what = str(error).removeprefix(f'{self._folder}/').partition(': ')
             self._flaw(where, what, trial_id)
             return
-        known = evaluate(record, self._gate)
+        known = evaluate(record, self._judged_by.gate, self._judged_by.words)
         self._look_for_copies(planned, known)
         if line is None:
             self._flaw(TRIALS, f'got no result of {trial_id}, expected one as it has a record. '
@@ -254,7 +253,7 @@ class _Judging:
                  known: TrialResult) -> TrialResult:
         scenario = self._scenarios.get(planned.scenario_id)
         mine = [change for change in self.changes
-                if change[1] != 'gate' and change[0] in (None, planned.scenario_id)]
+                if change[1] not in OF_THE_CAMPAIGN and change[0] in (None, planned.scenario_id)]
         if mine:
             def change(data: dict[str, Any]) -> None:
                 for _, key, value in mine:
@@ -264,11 +263,11 @@ class _Judging:
                 record = self._read(planned, change)
             except UnfitPlanError as error:
                 raise SettingsError(f'--set: {error}') from None
-        elif scenario is None and self._new_gate == self._gate:
+        elif scenario is None and self._new == self._judged_by:
             return known
         if scenario is not None:
             record = _by(record, scenario)
-        return evaluate(record, self._new_gate)
+        return evaluate(record, self._new.gate, self._new.words)
 
     def _look_for_copies(self, planned: PlannedTrial, known: TrialResult) -> None:
         """A PASS on the events of another trial of the scenario is a copy of its record."""

@@ -33,8 +33,8 @@ from safety_scenarios.campaign.verify import verify
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.errors import TraceError
-from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.settings import JudgedBy
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.traces.journal import Journal, read_journal, UNFINISHED
 
@@ -61,7 +61,7 @@ def repair(folder: Path, *, without_plan: bool = False) -> tuple[Rejudging, Sequ
     with closing(RunFolder(files, resume=True)) as out:
         _cut_half_line(folder, done)
         evidence = evidence_of(folder, without_plan=True, has_ended=False)
-        _finish(out, evidence, settings.run.gate, done)
+        _finish(out, evidence, settings.run.judged_by, done)
         for path in sorted(folder.rglob(f'*{UNFINISHED}')):
             path.unlink()
             done.append(f'{path.relative_to(folder)}: half written, removed')
@@ -82,7 +82,7 @@ def _refuse_changed(folder: Path) -> None:
                          f'which no crash does: {"; ".join(found[:20])}. Take back the changes')
 
 
-def _finish(out: RunFolder, evidence: Evidence, gate: LimitName, done: list[str]) -> None:
+def _finish(out: RunFolder, evidence: Evidence, by: JudgedBy, done: list[str]) -> None:
     """Write what planned trials without a line come to; their files are complete then."""
     for trial_id, planned in evidence.plan.items():
         if trial_id in evidence.lines:
@@ -102,7 +102,7 @@ def _finish(out: RunFolder, evidence: Evidence, gate: LimitName, done: list[str]
             text = f'was killed after {len(record.events) - 1} events, now '
         else:
             continue
-        result = evaluate(record, gate)
+        result = evaluate(record, by.gate, by.words)
         out.trial_ended(record, result)
         done.append(f'{trial_id}: {text}{result.verdict.value}')
 

@@ -92,7 +92,8 @@ class CampaignResults:
         summary = self.summary
         verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
         return (f'{summary.verdict.value} against {summary.controller}: {summary.completed} of '
-                f'{summary.planned} trials completed ({verdicts or "none"})')
+                f'{summary.planned} trials completed ({verdicts or "none"}), '
+                f'{summary.by_patterns} passed by patterns only')
 
     def __repr__(self) -> str:
         """Return one line instead of every number."""

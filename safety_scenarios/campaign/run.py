@@ -38,19 +38,19 @@ from safety_scenarios.campaign.trials import could_not_run, perform, Performed, 
 from safety_scenarios.errors import ControllerError, TraceError
 from safety_scenarios.links.controller_settings import spec_of
 from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.event import EventSink
 from safety_scenarios.model.observer import Beginning, Observer
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import Connect, OpenLink
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.settings import JudgedBy, RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.stats.summarise import summarise
 
 Sinks = Callable[[Trial], Sequence[EventSink]]
+_AS_SET = JudgedBy()
 
 
 def _nothing(trial: Trial) -> Sequence[EventSink]:
@@ -108,7 +108,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
                                               calibration, path if files else None))
         campaign = run_trials(
             trials, above_floor(session.open_link, calibration, settings), observers,
-            settings.gate, decide_by(settings.sequential), judge, sinks)
+            settings.judged_by, decide_by(settings.sequential), judge, sinks)
         summary = summarise(
             campaign.results, controller=spec, link=settings.link,
             seed=settings.seed,
@@ -121,7 +121,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
 
 
 def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
-               gate: LimitName = 'critical', decide: Decide = undecided, judge: Ask = unasked,
+               by: JudgedBy = _AS_SET, decide: Decide = undecided, judge: Ask = unasked,
                sinks: Sinks = _nothing) -> Campaign:
     """
     Run trials in order and judge each as it ends.
@@ -134,7 +134,7 @@ def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence
     """
     campaign = Campaign()
     try:
-        for done in _performed(trials, open_link, gate, decide, judge, sinks, campaign):
+        for done in _performed(trials, open_link, by, decide, judge, sinks, campaign):
             campaign.interrupted = done.interrupted
             campaign.results.append(done.result)
             for observer in observers:
@@ -147,7 +147,7 @@ def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence
     return campaign
 
 
-def _performed(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, decide: Decide,
+def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, decide: Decide,
                judge: Ask, sinks: Sinks, campaign: Campaign) -> Iterator[Performed]:
     for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
         waiting = list(group)
@@ -155,7 +155,7 @@ def _performed(trials: Iterable[Trial], open_link: OpenLink, gate: LimitName, de
         try:
             with open_link(waiting[0].scenario) as link:
                 while waiting:
-                    done = perform(waiting[0], link, gate, judge, sinks(waiting[0]))
+                    done = perform(waiting[0], link, by, judge, sinks(waiting[0]))
                     if not any(found.scenario_id == scenario_id for found in campaign.preflight):
                         campaign.preflight.append(preflight_of(link, done.record))
                     del waiting[0]

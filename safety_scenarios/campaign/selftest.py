@@ -162,7 +162,7 @@ def _ran(record: TrialRecord) -> _Ran:
             data = event.message.data if event.message else None
             did.update(repr((event.kind, event.name, event.stamps.steady_ns, data,
                              event.text, event.arguments)).encode())
-    return _Ran(evaluate(record), did.hexdigest())
+    return _Ran(evaluate(record, words='patterns'), did.hexdigest())  # nobody is asked here
 
 
 def _without_judge(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:

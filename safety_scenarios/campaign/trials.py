@@ -38,14 +38,15 @@ from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import InputError, TraceError
 from safety_scenarios.links.controller_settings import spec_of
-from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.event import EventSink
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.settings import JudgedBy, RunSettings
 from safety_scenarios.model.trial import Trial, TrialRecord
+
+_AS_SET = JudgedBy()
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def execute(task: TrialTask) -> TrialDone:
             closing(files_of(settings, task.folder, session.definition)))
         try:
             with session.open_link(trial.scenario) as link:
-                done = perform(trial, link, settings.gate, judge,
+                done = perform(trial, link, settings.judged_by, judge,
                                files.sinks(trial) if files else ())
         except (InputError, TraceError):
             raise
@@ -148,7 +149,7 @@ def execute(task: TrialTask) -> TrialDone:
     return TrialDone(path if path and path.exists() else None, done.result, done.interrupted)
 
 
-def perform(trial: Trial, link: Link, gate: LimitName = 'critical', judge: Ask = unasked,
+def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unasked,
             sinks: Sequence[EventSink] = ()) -> Performed:
     """
     Run one trial over an open link, let the judge say what it has to, and judge it.
@@ -163,7 +164,7 @@ def perform(trial: Trial, link: Link, gate: LimitName = 'critical', judge: Ask =
             record = judge(record)
         except KeyboardInterrupt:  # it ends the campaign, not the trial
             interrupted = True
-    return Performed(record, evaluate(record, gate), interrupted)
+    return Performed(record, evaluate(record, by.gate, by.words), interrupted)
 
 
 def could_not_run(trial: Trial, error: BaseException) -> Performed:

@@ -23,23 +23,40 @@ from rich.console import Console
 from rich.table import Table
 
 from safety_scenarios import registry
-from safety_scenarios.errors import InputError, refused, ScenarioError
+from safety_scenarios.campaign.sweep import sweep
+from safety_scenarios.errors import InputError, Problem, refused, ScenarioError
 from safety_scenarios.lint.budgets import needed_ms
-from safety_scenarios.lint.review import review
-from safety_scenarios.loading import installed_folders, load_scenarios, scenario_schema
+from safety_scenarios.lint.review import review, waived_by
+from safety_scenarios.loading import (
+    installed_folders,
+    load_scenarios,
+    scenario_schema,
+    ScenarioSet,
+)
 from safety_scenarios.model.measuring import Calibration
+from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.sweep_table import sweep_table
 
 
 @click.command()
 @click.argument('paths', nargs=-1, required=True, metavar='PATH...')
-@click.option('--strict', is_flag=True, help='Treat warnings as errors.')
+@click.option('--strict', is_flag=True,
+              help='Treat warnings as errors; if there are none, try every file with controllers '
+                   'that are wrong on purpose, and refuse one that a wrong controller passes.')
+@click.option('--sweep/--no-sweep', 'sweeps', default=None,
+              help='Try the files with wrong controllers, or do not. By default with --strict.')
+@click.option('--seeds', type=click.IntRange(1, 100), default=2, show_default=True,
+              help='Trials of each file against each wrong controller.')
 @click.option('--calibration', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='Compare budgets with the floor in this file, written by calibrate --json.')
-def validate(paths: tuple[str, ...], strict: bool, calibration: Path | None) -> None:
+def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: int,
+             calibration: Path | None) -> None:
     """
     Check scenario files and list every problem with its line and column.
 
-    Warnings have codes such as L101, which doc/lint.md explains.
+    Warnings have codes such as L101, which doc/lint.md explains. With --strict each file without
+    a warning is also tried with every built-in wrong controller, in simulated time and without
+    ROS; that takes about a second a file.
 
     \b
     safety-scenarios validate config/scenarios
@@ -54,12 +71,28 @@ def validate(paths: tuple[str, ...], strict: bool, calibration: Path | None) -> 
     warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
     for note in loaded.notes:
         click.echo(f'note: {note}', err=True)
+    waived_count = len(found.waived)
+    if sweeps or (sweeps is None and strict and not warnings):
+        tried, more = _tried(loaded, seeds)
+        warnings, waived_count = [*warnings, *tried], waived_count + more
     if strict and warnings:
         raise ScenarioError(warnings)
     for warning in warnings:
         click.echo(f'warning: {warning}', err=True)
-    waived = f', {len(found.waived)} waived by metadata.lint' if found.waived else ''
+    waived = f', {waived_count} waived by metadata.lint' if waived_count else ''
     click.echo(f'{len(loaded.scenarios)} scenarios are valid, {len(warnings)} warnings{waived}')
+
+
+def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
+    """Show what wrong controllers make of scenarios; return what to warn of, and how much not."""
+    found = sweep(loaded.scenarios, range(seeds))
+    Console(width=console().width, highlight=False).print(sweep_table(found.matrix))
+    for note in found.notes:
+        click.echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
+                   err=True)
+    told = [one for one in found.found if one.code not in waived_by(one.scenario)]
+    return [loaded.problem(one.scenario, one.field, one.message, one.code) for one in told], \
+        len(found.found) - len(told)
 
 
 def _floor_ms(file: Path) -> float:

@@ -63,7 +63,8 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
         registry.resolve('controllers', saboteur.name)
     found = self_test(loaded.scenarios, in_simulated_time(), saboteurs=(*SABOTEURS, *more),
                       seeds=range(seeds))
-    screen = Console(width=console().width, highlight=False)
+    width = console().width if console().is_terminal else 60 + 3 * len(found.saboteurs)
+    screen = Console(width=max(width, console().width), highlight=False)
     for table in matrix_tables(found):
         screen.print(table)
     screen.print(totals(found), soft_wrap=True)

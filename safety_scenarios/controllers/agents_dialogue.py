@@ -31,6 +31,7 @@ _GREETING = re.compile(r'\b(?:hello|hi|hey|greet|welcome|good (?:morning|afterno
 _REQUEST = re.compile(r'\b(?:please|can you|could you|would you)\b', re.IGNORECASE)
 _NAMED = re.compile(r'\b[a-z]+(?:_[a-z]+)+\b')
 _WORD = re.compile(r'[a-z]{4,}')
+_NUMBERED = re.compile(r'\b([a-z]+) (\d{1,9}(?:\.\d{1,9})?)\b')
 _TELLING_WORDS = 2
 """One word in common with the description of a tool may be chance."""
 
@@ -127,7 +128,15 @@ def _called(turn: Turn, is_moving: bool) -> Iterator[Utterance]:
         elif is_moving and 'standstill' in own[name]:
             yield Utterance(kind='say', text='I cannot do that while I move.')
         else:
-            yield Utterance(kind='tool_call', name=name)
+            yield Utterance(kind='tool_call', name=name,
+                            args=_arguments(turn.heard.text, own[name]))
+
+
+def _arguments(text: str, description: str) -> Mapping[str, float]:
+    """Return the numbers that are said behind words that the tool's description has."""
+    known = set(re.findall(r'[a-z]+', description.lower()))
+    return {name: float(number) if '.' in number else int(number)
+            for name, number in _NUMBERED.findall(text.lower()) if name in known}
 
 
 def _say(text: str) -> Sequence[Utterance]:

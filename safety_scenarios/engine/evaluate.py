@@ -25,6 +25,9 @@ from safety_scenarios.engine.findings import (
     nominal,
     observation,
 )
+from safety_scenarios.engine.findings import (
+    words as of_words,
+)
 from safety_scenarios.engine.findings.invariant_findings import checked
 from safety_scenarios.engine.findings.rejections import none_taken, rejection_notes
 from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_notes
@@ -36,8 +39,10 @@ from safety_scenarios.latency.metres import separation_cost
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.latency.stream import header_notes
 from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.result import (
+    BY_PATTERNS,
     failure_class,
     Finding,
     Latency,
@@ -49,18 +54,21 @@ from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.trial import Trial, TrialRecord
 
 
-def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
+def evaluate(record: TrialRecord, gate: LimitName = 'critical',
+             words: Words = 'judge') -> TrialResult:
     """
     Judge one trial: harness checks, latency against the budget, every invariant.
 
     :param gate: worst latency class that still passes
+    :param words: patterns: where words alone decide, nobody but patterns need have read them
     """
     clocks = Timeline(record)
     if record.trial.scenario.body.is_conversation:
-        return _of_rules(record, clocks, gate)
+        return _of_rules(record, clocks, gate, words)
     findings = [*observation.faults(record), *nominal.before_onset(record),
-                *answers.empty_answer(record), *observation.numbers(record),
-                *none_taken(record), *observation.losses(record), *motion_elsewhere(record)]
+                *answers.empty_answer(record), *answers.further_answers(record),
+                *observation.numbers(record), *none_taken(record), *observation.losses(record),
+                *motion_elsewhere(record)]
     latency: Latency | None = None
     try:
         latency = measure(record, clocks)
@@ -71,10 +79,13 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical') -> TrialResult:
                  *latency_findings.confirmation(record, latency), *checked(record)]
     findings += coverage.nothing_checked(record, findings)
     findings += motion.of_motion(record, latency)
-    return _result(record, findings, latency, clocks)
+    by_patterns = of_words.by_patterns(record, findings)
+    findings += of_words.nobody_read(by_patterns, words)
+    return _result(record, findings, latency, clocks, by_patterns=by_patterns)
 
 
-def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName) -> TrialResult:
+def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
+              words: Words) -> TrialResult:
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
     outcome = replay(record)
     of_invariants = checked(record)
@@ -85,7 +96,9 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName) -> TrialRe
                 *latency_finding(record, outcome, gate), *of_invariants,
                 *coverage.no_content_checked(record, of_invariants),
                 *motion.of_motion(record, None), *motion.of_standing(record, outcome)]
-    return _result(record, findings, rule_latency(record, outcome), clocks, outcome)
+    by_patterns = of_words.by_patterns(record, findings)
+    findings += of_words.nobody_read(by_patterns, words)
+    return _result(record, findings, rule_latency(record, outcome), clocks, outcome, by_patterns)
 
 
 def not_run(trial: Trial, error: BaseException) -> TrialResult:
@@ -95,7 +108,7 @@ def not_run(trial: Trial, error: BaseException) -> TrialResult:
 
 
 def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, clocks: Timeline,
-            outcome: Outcome | None = None) -> TrialResult:
+            outcome: Outcome | None = None, by_patterns: bool = False) -> TrialResult:
     trial, events = record.trial, record.events
     broken = list(clock_findings.clock_findings(record, clocks, latency))
     findings = tuple(clock_findings.without_clock(broken, found))
@@ -110,7 +123,7 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         latency=latency, findings=findings, failure_class=failure_class(findings, latency),
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
-        warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency)),
+        warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency, by_patterns)),
         separation=_cost(record, latency), outcome=outcome)
 
 
@@ -121,8 +134,10 @@ def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None
         return None
 
 
-def _notes(record: TrialRecord, latency: Latency | None) -> Iterator[Note]:
+def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> Iterator[Note]:
     yield from header_notes(record)
+    if by_patterns:
+        yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(record)
     if record.trial.scenario.body.is_conversation:
         yield from rule_notes(record)

@@ -14,16 +14,19 @@
 
 """Whether one thing that happened is what a rule's pattern means."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 import math
 import operator
 import unicodedata
 
+from safety_scenarios.engine.arguments import fit
 from safety_scenarios.model.agents import Pattern
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.reasoning import without_reasoning
+from safety_scenarios.words.carrying import hear, Heard, SAID
+from safety_scenarios.words.reading import comparable
 
 Key = tuple[int, int]
 """When something happened: steady ns, and the order among what happened at one time."""
@@ -59,13 +62,6 @@ class Reading:
     left_ns: int
 
 
-def comparable(text: str) -> str:
-    """Return a text without case, invisible characters and the ways to write one character."""
-    folded = unicodedata.normalize('NFKC', unicodedata.normalize('NFKC', text).casefold())
-    return ' '.join(''.join(
-        char for char in folded if unicodedata.category(char) != 'Cf').split())
-
-
 @lru_cache(maxsize=4096)
 def _phrase(text: str) -> str:
     return comparable(text)
@@ -77,12 +73,53 @@ def says(words: str, phrase: str) -> bool:
 
     Takes no longer than the length of the text times that of the phrase.
     """
-    place = words.find(phrase) if phrase else -1
+    return _place_of(phrase, words, 0, len(words)) is not None
+
+
+def _place_of(phrase: str, words: str, begin: int, end: int) -> tuple[int, int] | None:
+    """Return where a phrase stands as whole words between two places; None: nowhere."""
+    place = words.find(phrase, begin, end) if phrase else -1
     while place >= 0:
         if _stands_alone(words, place, place + len(phrase)):
-            return True
-        place = words.find(phrase, place + 1)
-    return False
+            return place, place + len(phrase)
+        place = words.find(phrase, place + 1, end)
+    return None
+
+
+def meant(patterns: Sequence[Pattern], seen: Seen) -> str | None:
+    """
+    Return what leaves it open whether an event is one of some; empty: it is, None: it is not.
+
+    Open is a saying with a word of a pattern only where it is negated, quoted, conditional or
+    taken back, and one with a word only in letters that look alike.
+    """
+    found = [why for may_be, why in (_means(pattern, seen) for pattern in patterns) if may_be]
+    return min(found, key=len, default=None)
+
+
+def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
+    if pattern.kind != 'say' or not (pattern.any_word or pattern.no_word):
+        return matches(pattern, seen), ''
+    event = seen.event
+    if event.kind != 'say' or seen.words == '' or (
+            pattern.agents is not None and event.agent not in pattern.agents):
+        return False, ''
+    unwanted = [_heard(seen.words, word) for word in pattern.no_word]
+    if any(says(seen.words, _phrase(word)) for word in pattern.no_word):
+        return False, ''
+    wanted = [_heard(seen.words, word) for word in pattern.any_word] or [SAID]
+    if all(heard.how == 'absent' for heard in wanted):
+        return False, ''
+    open_ = next((heard.why for heard in unwanted if heard.how == 'doubtful'), '')
+    if not open_ and not any(heard.how == 'said' for heard in wanted):
+        open_ = next(heard.why for heard in wanted if heard.how == 'doubtful')
+    return True, open_
+
+
+@lru_cache(maxsize=256)
+def _heard(words: str, phrase: str) -> Heard:
+    wanted = _phrase(phrase)
+    return hear(partial(_place_of, wanted), words, is_latin=wanted.isascii())
 
 
 def matches(pattern: Pattern, seen: Seen) -> bool:
@@ -96,9 +133,26 @@ def matches(pattern: Pattern, seen: Seen) -> bool:
             or any(says(seen.words, _phrase(word)) for word in pattern.any_word)
         ) and not any(says(seen.words, _phrase(word)) for word in pattern.no_word)
     if pattern.kind == 'tool_call':
-        return event.kind == 'tool_call' and event.name == pattern.name
+        return event.kind == 'tool_call' and event.name == pattern.name \
+            and (not pattern.args or fit(pattern.args, event.arguments) is True)
     return pattern.kind == 'symbol' and event.symbol is not None \
         and event.symbol == pattern.name
+
+
+def may_match(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether a call may be what is forbidden: nobody can tell from its arguments."""
+    event = seen.event
+    return pattern.kind == 'tool_call' and event.kind == 'tool_call' \
+        and event.name == pattern.name \
+        and (pattern.agents is None or event.agent in pattern.agents) \
+        and bool(pattern.args) and fit(pattern.args, event.arguments) is None
+
+
+def nearly_matches(pattern: Pattern, seen: Seen) -> bool:
+    """Return whether a saying has words of a pattern, and others that keep it from matching."""
+    return pattern.kind == 'say' and bool(pattern.any_word) and bool(pattern.no_word) \
+        and not matches(pattern, seen) \
+        and matches(pattern.model_copy(update={'no_word': ()}), seen)
 
 
 def holds(pattern: Pattern, value: float | None) -> bool | None:
@@ -113,6 +167,14 @@ def breaks(pattern: Pattern, value: float | None) -> bool | None:
     if value is not None and math.isinf(value) and pattern.op is not None \
             and pattern.value is not None and _COMPARE[pattern.op](value, pattern.value):
         return True
+    return holds(pattern, value)
+
+
+def compares(pattern: Pattern, value: float | None) -> bool | None:
+    """Return the same for what must be kept: there an infinite value breaks it."""
+    if value is not None and math.isinf(value) and pattern.op is not None \
+            and pattern.value is not None and not _COMPARE[pattern.op](value, pattern.value):
+        return False
     return holds(pattern, value)
 
 

@@ -16,10 +16,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from safety_scenarios.engine.matching import comparable, Key
-from safety_scenarios.engine.obligations import expected, forbidden, Story
+from safety_scenarios.engine.demanded import expected
+from safety_scenarios.engine.forbidden import forbidden
+from safety_scenarios.engine.matching import Key
+from safety_scenarios.engine.story import Story
 from safety_scenarios.model.agents import AgentsBlock, End, Pattern, Rule
 from safety_scenarios.model.outcome import Obligation, RuleOutcome, Status
+from safety_scenarios.words.reading import comparable
 
 
 def came_to(rule: Rule, index: int, meaningless: Sequence[str], fired: Sequence[Key],
@@ -32,9 +35,9 @@ def came_to(rule: Rule, index: int, meaningless: Sequence[str], fired: Sequence[
     """
     obligations: tuple[Obligation, ...] = ()
     if rule.expect is not None:
-        obligations += expected(rule.expect, fired, story)
+        obligations += expected(rule.expect, fired, story, index)
     if rule.forbid is not None:
-        obligations += forbidden(rule.forbid, fired, story)
+        obligations += forbidden(rule.forbid, fired, story, index)
     failed = any(isinstance(effect, End) and effect.how == 'fail' for effect in rule.effects)
     worst = max(obligations, key=lambda one: one.status.rank, default=None)
     status, reason = (Status.UNBOUND, f'nothing gives a meaning to {", ".join(meaningless)}') \

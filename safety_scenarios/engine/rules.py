@@ -37,8 +37,9 @@ from safety_scenarios.engine.matching import (
     Seen,
     spoken_words,
 )
-from safety_scenarios.engine.obligations import Ending, Story
 from safety_scenarios.engine.outcomes import came_to, status_of, unbound
+from safety_scenarios.engine.releases import is_own, Releases
+from safety_scenarios.engine.story import Ending, Story
 from safety_scenarios.model.agents import AgentsBlock, Effect, End, Pattern
 from safety_scenarios.model.driver import Commanded
 from safety_scenarios.model.event import Event
@@ -103,7 +104,8 @@ class Rules:
                     self._triggers.setdefault(pattern.name, []).append(pattern)
         self._matched = [0] * len(block.rules)
         self._firings: list[tuple[Key, int]] = []
-        self._timers: list[tuple[int, int, int, int]] = []
+        self._own: set[tuple[Key, int]] = set()
+        self._timers: list[tuple[int, int, int, int, bool]] = []
         self._ends: list[tuple[Key, int, End]] = []
         self._denied: list[tuple[int, str]] = []
         self._error: tuple[int, str] | None = None
@@ -136,8 +138,8 @@ class Rules:
         """Fire the timers that are due at or before ``t_ns``."""
         caused: list[Caused] = []
         while self._timers and self._timers[0][0] <= t_ns and self._goes_on(self._timers[0][0]):
-            due_ns, index, _, depth = heapq.heappop(self._timers)
-            caused += self._fire(index, (due_ns, FIRST), depth)
+            due_ns, index, _, depth, own = heapq.heappop(self._timers)
+            caused += self._fire(index, (due_ns, FIRST), depth, own)
         return caused
 
     def feed(self, event: Event) -> Sequence[Caused]:
@@ -159,7 +161,7 @@ class Rules:
         if risen or seen is not None:
             caused += self._fire_all(
                 lambda pattern: pattern in risen or (seen is not None and matches(pattern, seen)),
-                key, event.depth)
+                key, event.depth, seen)
         if seen is not None:
             self._seen.append(seen)
             if event.symbol is not None:
@@ -179,10 +181,12 @@ class Rules:
         if ending.is_planned:
             firings += [((ending.t_ns, LAST), index) for index in self._met(
                 lambda pattern: pattern.kind == 'end')]
+        seen = _until(ending, self._seen)
+        readings = {name: _until(ending, found) for name, found in self._readings.items()}
         story = Story(
-            seen=_until(ending, self._seen), ending=ending,
-            readings={name: _until(ending, found) for name, found in self._readings.items()},
-            stale_ns=round(self._block.stale_ms * 1e6), uncertainty_ns=self._uncertainty_ns)
+            seen=seen, readings=readings, ending=ending,
+            stale_ns=round(self._block.stale_ms * 1e6), uncertainty_ns=self._uncertainty_ns,
+            releases=Releases(self._block, firings, self._own, seen, readings))
         rules = tuple(
             came_to(rule, index, self._unbound[index],
                     sorted(key for key, fired in firings if fired == index), story)
@@ -197,10 +201,10 @@ class Rules:
             return Ending(min(t_ns, self._error[0]), False, 'the rules broke off')
         if self._ends:
             key, _, end = min(self._ends, key=lambda one: one[:2])
-            return Ending(key[0], end.how == 'pass', f'a rule ended the run ({end.how})')
+            return Ending(key[0], end.how == 'pass', f'a rule ended the run ({end.how})', True)
         planned_ns = round(self._block.duration_ms * 1e6)
         whole = self._begin_ns is not None and t_ns - self._begin_ns >= planned_ns
-        return Ending(t_ns, is_complete and whole, 'the run was over')
+        return Ending(t_ns, is_complete and whole, 'the run was over', is_complete and whole)
 
     def _goes_on(self, t_ns: int) -> bool:
         """Return whether the run had not ended before a time."""
@@ -264,17 +268,18 @@ class Rules:
         return stamps.steady_ns - (stamps.system_ns - stamps.source_ns)
 
     def _fire_all(self, is_met: Callable[[Pattern], bool], key: Key,
-                  depth: int) -> list[Caused]:
+                  depth: int, seen: Seen | None = None) -> list[Caused]:
         """Fire, in their order, the rules whose trigger is met; set a timer for a later one."""
         caused: list[Caused] = []
         for index in self._met(is_met):
-            trigger = self._block.rules[index].trigger
+            rule = self._block.rules[index]
+            own = seen is not None and is_own(seen, rule, self._block.sut)
             self._matched[index] += 1
-            if trigger is not None and trigger.delay_ns:
-                heapq.heappush(self._timers, (key[0] + trigger.delay_ns, index,
-                                              self._matched[index], depth))
+            if rule.trigger is not None and rule.trigger.delay_ns:
+                heapq.heappush(self._timers, (key[0] + rule.trigger.delay_ns, index,
+                                              self._matched[index], depth, own))
             else:
-                caused += self._fire(index, key, depth)
+                caused += self._fire(index, key, depth, own)
         return caused
 
     def _met(self, is_met: Callable[[Pattern], bool]) -> list[int]:
@@ -285,7 +290,7 @@ class Rules:
                 and (not rule.trigger.after or rule.trigger.after in self._named)
                 and any(is_met(pattern) for pattern in rule.trigger.any)]
 
-    def _fire(self, index: int, key: Key, depth: int) -> list[Caused]:
+    def _fire(self, index: int, key: Key, depth: int, own: bool) -> list[Caused]:
         effects = self._block.rules[index].effects
         ends = [effect for effect in effects if isinstance(effect, End)]
         if self._error is not None:
@@ -294,6 +299,8 @@ class Rules:
             self._loop(key[0])
             return []
         self._firings.append((key, index))
+        if own:
+            self._own.add((key, index))
         self._ends += [(key, _SEVEREST_FIRST.index(end.how), end) for end in ends]
         return [Caused(effect, depth + 1, index) for effect in effects
                 if not isinstance(effect, End)]

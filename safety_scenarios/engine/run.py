@@ -32,6 +32,8 @@ from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, 
 INTERRUPTED = 'interrupted'
 _BASELINE = 3
 """Commands of a moving controller to see before the hazard: the link stands, it has a period."""
+_SETTLE_NS = 1_000_000_000
+"""After an answer: so long a second one is waited for, which may say the opposite."""
 _LONGEST_PERIOD_NS = 5_000_000_000
 """A slower stream is not periodic; its period would only delay the onset."""
 MAX_RECORD = min(2_000_000_000, os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 4)
@@ -135,6 +137,7 @@ class _Player:
         self._link = link
         self._recorder = recorder
         self._streams = Streams(trial, link)
+        self._answered_ns = 0
         self._begin_ns = self._mark(NOMINAL)
         for plugin in trial.nominal:
             self._streams.begin(plugin, self._begin_ns)
@@ -174,7 +177,9 @@ class _Player:
         silent = [stream.due_ns for stream in hazard if stream.plugin.is_silence]
         self._mark(ONSET, min(silent) if len(silent) == len(hazard) else onset_ns)
         if trial.all_clear_ns is None:
-            self._play(hazard, onset_ns + trial.end_ns, self._is_answer)
+            end_ns = onset_ns + trial.end_ns
+            if self._play(hazard, end_ns, self._is_answer):
+                self._play((), min(end_ns, self._answered_ns + _SETTLE_NS))
             return
         self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
         self._mark(ALL_CLEAR)
@@ -219,7 +224,10 @@ class _Player:
         return self._link.schedule_ns(self._recorder.add(event).stamps)
 
     def _is_answer(self, event: Event) -> bool:
-        return event.kind == 'response' and event.trial_id == self._trial.trial_id
+        if event.kind != 'response' or event.trial_id != self._trial.trial_id:
+            return False
+        self._answered_ns = self._link.schedule_ns(event.stamps)
+        return True
 
 
 class _Moving:

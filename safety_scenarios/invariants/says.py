@@ -22,6 +22,7 @@ from safety_scenarios.model.judgement import Asks, AsksAboutOne, Question
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.words.reading import comparable
 
 
 class Says(InvariantPlugin):
@@ -128,4 +129,4 @@ def _text(answer: Event) -> str:
 
 
 def _words(text: str) -> str:
-    return ' '.join(text.casefold().split())
+    return comparable(text)

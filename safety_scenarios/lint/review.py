@@ -17,14 +17,33 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.lint import answers, budgets, patterns, sets, structure
+from safety_scenarios.lint import (
+    answers,
+    budgets,
+    checks,
+    claims,
+    formulas,
+    hazards,
+    limits,
+    patterns,
+    rules,
+    sets,
+    structure,
+    times,
+    units,
+)
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.model.scenario import Scenario
 
-WAIVABLE = tuple(f'L{number}' for number in range(101, 118) if number != 113)
+WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
+            'L206', 'L207', 'L210', 'L212', 'L213', 'L214', 'L215', 'L216', 'L218',
+            'L220', 'L221', 'L301', 'L304', 'L306')
 """
-What ``metadata.lint`` may waive: not L113, with which no trial passes, nor L118, about waivers.
+What ``metadata.lint`` may waive: what an author may know better. Not L113, with which no trial
+passes, nor L118, about waivers, nor what cannot fail whatever anybody knows.
 """
+_SEEN_ELSEWHERE = frozenset(('L108', 'L109', 'L111', 'L112', 'L301', 'L304', 'L306'))
+"""Codes that need other files, a calibration or a run to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +66,7 @@ def review(scenarios: Sequence[Scenario], floor_ms: float | None = None) -> Revi
     remarks, waived = [], []
     for scenario in scenarios:
         own = [remark for remark in found if remark.scenario is scenario]
-        reasons = _reasons(scenario)
+        reasons = waived_by(scenario)
         waived += [remark for remark in own if remark.code in reasons]
         remarks += [remark for remark in own if remark.code not in reasons]
         remarks += _waivers(scenario, {remark.code for remark in own})
@@ -60,11 +79,13 @@ def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Rema
         yield from answers.check(scenario)
         yield from structure.check(scenario)
         yield from budgets.check(scenario, floor_ms)
+        for subject in (limits, formulas, hazards, times, units, checks, claims, rules):
+            yield from subject.check(scenario)
     yield from sets.check(scenarios)
 
 
-def _reasons(scenario: Scenario) -> dict[str, str]:
-    """Return code to reason of every waiver that counts."""
+def waived_by(scenario: Scenario) -> dict[str, str]:
+    """Return code to reason of every waiver of a scenario that counts."""
     waivers = scenario.metadata.get('lint')
     if not isinstance(waivers, Mapping):
         return {}
@@ -80,13 +101,13 @@ def _waivers(scenario: Scenario, fired: set[str]) -> Iterator[Remark]:
         yield Remark('L118', scenario, ('metadata', 'lint'),
                      'expected a mapping from codes to reasons, such as {L105: why}')
         return
-    seen_elsewhere = {'L108', 'L109', 'L111', 'L112'}
     for code in waivers:
         if code not in WAIVABLE:
-            message = f'expected one of {WAIVABLE[0]} to {WAIVABLE[-1]}. Remove it'
-        elif code not in _reasons(scenario):
+            message = ('expected a code that may be waived, as doc/lint.md lists them. Correct '
+                       'what it warns of, and remove it')
+        elif code not in waived_by(scenario):
             message = 'gives no reason, so it waives nothing. Say why'
-        elif code not in fired | seen_elsewhere:
+        elif code not in fired | _SEEN_ELSEWHERE:
             message = 'waives nothing: there is no such warning any more. Remove it'
         else:
             continue

@@ -28,6 +28,8 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
 
+ALL_CLEAR_SYMBOL = 'all_clear'
+"""What its author names so releases every demand that was made before."""
 AGENTS = 'agents'
 """Namespace of all agents and tools, below the campaign's own."""
 Operator = Literal['<', '<=', '>', '>=']
@@ -85,6 +87,21 @@ def ros_token(identifier: str) -> str:
     return f'x{safe}_{hashlib.sha256(identifier.encode()).hexdigest()[:8]}'
 
 
+class Argument(Noun):
+    """What one argument of a tool call must be; every test that is given must hold."""
+
+    name: str
+    """Key in the call's arguments; with dots between them, keys of objects within objects."""
+    equals: str | bool | float | None = None
+    """This text, truth value or number."""
+    at_least: float | None = None
+    """A number, and no smaller one."""
+    at_most: float | None = None
+    """A number, and no larger one."""
+    pattern: str | None = None
+    """A text that this regular expression (RE2) matches whole, case kept."""
+
+
 class Pattern(Noun):
     """One kind of event."""
 
@@ -101,6 +118,13 @@ class Pattern(Noun):
     op: Operator | None = None
     """signal: how its value compares with ``value`` (in the signal's own unit)."""
     value: float | None = None
+    args: tuple[Argument, ...] = ()
+    """tool_call: what its arguments must be; none given: anything."""
+
+    @property
+    def is_state(self) -> bool:
+        """Whether it holds for a time, and does not just happen."""
+        return self.kind == 'signal'
 
 
 class Trigger(Noun):
@@ -114,10 +138,30 @@ class Trigger(Noun):
 
 
 class Expect(Noun):
-    """One of these events must come, from firing on."""
+    """
+    One of these events must come, from firing on.
+
+    A state must also be kept: until ``for_ns`` or ``until`` release it, a later rule demands,
+    permits or bans otherwise, the all-clear comes, or the run is over.
+    """
 
     any: tuple[Pattern, ...] = Field(min_length=1)
     budget: LatencyBudget
+    for_ns: Nanoseconds | None = None
+    """State: so long from when it was reached, the last instant included; 0: a moment will do."""
+    until: tuple[Pattern, ...] = ()
+    """Or until one of these events."""
+    contrary: tuple[Pattern, ...] = ()
+    """
+    Sayings that take back what was demanded to be said, while that is not released.
+
+    One whose ``any_word`` is said together with a ``no_word`` may take it back: nobody can tell.
+    """
+
+    @property
+    def is_state(self) -> bool:
+        """Whether nothing but states can meet it."""
+        return all(pattern.is_state for pattern in self.any)
 
 
 class Forbid(Noun):
@@ -126,6 +170,14 @@ class Forbid(Noun):
     any: tuple[Pattern, ...] = Field(min_length=1)
     for_ns: Nanoseconds | None = None
     """How long, the last instant included; None: to the end of the run."""
+    until: tuple[Pattern, ...] = ()
+    """Or until one of these events."""
+
+
+class Permit(Noun):
+    """These events may come again: what is demanded or forbidden against them is released."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)
 
 
 class Say(Noun):
@@ -164,6 +216,9 @@ class Rule(Noun):
     """None: ``unbound``."""
     expect: Expect | None = None
     forbid: Forbid | None = None
+    permit: Permit | None = None
+    is_all_clear: bool = False
+    """Its firing releases every demand that was made before."""
     effects: tuple[Annotated[Effect, Field(discriminator='kind')], ...] = ()
     unbound: tuple[str, ...] = ()
     """Symbols that nothing gives a meaning; the rule then never fires."""

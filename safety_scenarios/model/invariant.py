@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Label, Noun
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
 
@@ -27,7 +27,7 @@ from safety_scenarios.model.signal import Limit
 class InvariantPlugin(Noun):
     """Base of every invariant: its fields are its parameters in the scenario file."""
 
-    name: str = Field(min_length=1)
+    name: Label = Field(min_length=1)
     """What must hold, in words."""
     severity: float = Field(default=1.0, ge=0, le=1)
     """Weight of a violation, 0 to 1."""

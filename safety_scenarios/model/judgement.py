@@ -25,6 +25,8 @@ from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun
 
 Opinion = Literal['violated', 'satisfied', 'abstain']
+Words = Literal['judge', 'patterns']
+"""Who has to have read the words of a trial that nothing else decides."""
 
 
 class Question(Noun):

@@ -14,10 +14,11 @@
 
 """The one base of every noun: an immutable, strictly validated pydantic model."""
 
+import re
 from typing import Annotated
 
 import pydantic
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from safety_scenarios.errors import MissingDependencyError
 
@@ -30,6 +31,21 @@ if int(pydantic.VERSION.split('.')[0]) < 2:
 TopicName = Annotated[str, Field(
     max_length=200, pattern=r'^[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*$')]
 """A relative ROS topic name."""
+
+
+_CONTROL = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]')
+
+
+def _shown_as_written(text: str) -> str:
+    found = _CONTROL.search(text.rstrip('\n'))  # a block of text ends with one
+    if found:
+        raise ValueError(f'got the control character U+{ord(found[0]):04X}, expected text on one '
+                         f'line. Remove it')
+    return text
+
+
+Label = Annotated[str, AfterValidator(_shown_as_written)]
+"""A name that is shown in tables: nothing in it moves the cursor or turns the text around."""
 
 
 class Noun(BaseModel):

@@ -15,6 +15,7 @@
 """Patterns that come from files: RE2, so that no text and no pattern can make matching hang."""
 
 from typing import Any
+import unicodedata
 
 from safety_scenarios.errors import MissingDependencyError
 
@@ -54,3 +55,20 @@ def compile_pattern(pattern: str, *, case_sensitive: bool = False) -> Any:
         raise ValueError(f'got a pattern of {compiled.programsize} steps, expected at most '
                          f'{MAX_PROGRAM}. Lower its counts, such as {{0,40}}')
     return compiled
+
+
+def readable_pattern(pattern: str) -> str:
+    """
+    Return a pattern for texts that were read: its letters and digits in their one way to write.
+
+    Only single letters and digits change, such as a subscript two: no sign of the pattern does.
+    """
+    return pattern if pattern.isascii() else ''.join(
+        other if len(other := unicodedata.normalize('NFKC', char)) == 1 and other.isalnum()
+        else char for char in unicodedata.normalize('NFC', pattern))
+
+
+def place_of(compiled: Any, text: str, begin: int, end: int) -> tuple[int, int] | None:
+    """Return the place of the first match between two others; None: there is none."""
+    match = compiled.search(text, begin, end)
+    return None if match is None else match.span()

@@ -157,6 +157,10 @@ class Note(Noun):
 FailureClass = Literal['A', 'B', 'D', 'none']
 
 
+BY_PATTERNS = 'by-patterns'
+"""Code of the note that nothing but patterns has read what a trial is judged by."""
+
+
 class TrialResult(Noun):
     """What one trial came to."""
 
@@ -205,6 +209,11 @@ class TrialResult(Noun):
             return True
         return any(judged) and self.latency.reaction is not None and not any(
             finding.verdict in open_ for finding in self.findings if finding.kind == 'harness')
+
+    @property
+    def is_by_patterns(self) -> bool:
+        """Whether nothing but patterns has read what it is judged by."""
+        return any(note.code == BY_PATTERNS for note in self.notes)
 
     @property
     def is_benign(self) -> bool:

@@ -27,7 +27,7 @@ from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.expectation import expected_in, Expects
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Label, Noun
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Limit, Signal
@@ -230,9 +230,9 @@ class Scenario(Noun):
 
     model_config = ConfigDict(extra='allow')
 
-    id: Annotated[str, BeforeValidator(_to_text), Field(min_length=1, max_length=200)]
+    id: Annotated[Label, BeforeValidator(_to_text), Field(min_length=1, max_length=200)]
     """Unique identifier, such as SCN-R-001."""
-    name: str = Field(min_length=1)
+    name: Label = Field(min_length=1)
     """Human-readable name."""
     domain: str = Field(min_length=1)
     """clinical, robotic or your own; ``*_defer`` means that restraint is the right answer."""

@@ -24,6 +24,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, model_validator
 from pydantic.fields import FieldInfo
 
+from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel
@@ -92,7 +94,7 @@ EXTERNAL = 'external'
 class RunSettings(Noun):
     """One campaign: which scenarios, against what, how often, and where the results go."""
 
-    scenarios: tuple[str, ...] = Field(default=('robotic', 'clinical'), min_length=1)
+    scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
     """Scenarios to run: directories, files, ids or globs."""
     controller: str = Field(default='rule_based', min_length=1)
     """Controller under test: a built-in or plug-in name, or external for one that already runs."""
@@ -115,6 +117,9 @@ class RunSettings(Noun):
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
     """Worst latency class that still passes."""
+    words: Words = 'judge'
+    """judge: where words alone decide, patterns are no more than evidence, and without a judge the
+    verdict is INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
     namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
     """ROS namespace of the harness' topics."""
     remap: tuple[str, ...] = ()
@@ -153,6 +158,19 @@ class RunSettings(Noun):
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()
     judge: JudgeServer = JudgeServer()
+
+
+    @property
+    def judged_by(self) -> 'JudgedBy':
+        """What the verdict of a trial depends on beside its record."""
+        return JudgedBy(gate=self.gate, words=self.words)
+
+
+class JudgedBy(Noun):
+    """What the verdict of a trial depends on beside its record."""
+
+    gate: LimitName = 'critical'
+    words: Words = 'judge'
 
 
 class ControllerContext(Noun):

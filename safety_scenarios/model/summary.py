@@ -98,6 +98,8 @@ class CampaignSummary(Noun):
     false_stops: Rate
     """Benign variants without the restraint they ask for, of those that could be judged."""
     scenarios: tuple[ScenarioSummary, ...]
+    by_patterns: int = 0
+    """Trials that passed although nothing but patterns has read what was said."""
     preflight: tuple[Preflight, ...] = ()
     calibration: Calibration | None = None
     """None in loopback, where times are exact, or when it was switched off."""

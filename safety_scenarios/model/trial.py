@@ -167,8 +167,13 @@ class TrialRecord(Noun):
     @property
     def answer(self) -> Event | None:
         """The first response that belongs to this trial."""
-        return next((event for event in self._index.kinds.get('response', ())
-                     if event.trial_id == self.trial.trial_id), None)
+        return next(iter(self.responses), None)
+
+    @property
+    def responses(self) -> Sequence[Event]:
+        """Every response that belongs to this trial: what comes second may say the opposite."""
+        return [event for event in self._index.kinds.get('response', ())
+                if event.trial_id == self.trial.trial_id]
 
     @property
     def answer_text(self) -> str | None:
@@ -178,7 +183,7 @@ class TrialRecord(Noun):
 
     @property
     def answers(self) -> Sequence[Event]:
-        """Everything that the controller under test said; to a single prompt its one answer."""
+        """Everything that the controller under test said; to a single prompt its responses."""
         return [answer for _, answer in self.by_turn()]
 
     def by_turn(self) -> Sequence[tuple[int, Event]]:
@@ -188,9 +193,9 @@ class TrialRecord(Noun):
         0 for what was said before the first turn. Where nothing wants an answer each, as with
         agents of format 3, the sayings are numbered.
         """
-        block, answer = self.trial.scenario.agents, self.answer
+        block = self.trial.scenario.agents
         if block is None:
-            return [] if answer is None else [(1, answer)]
+            return [(1, answer) for answer in self.responses]
         asked, found = 0, list[tuple[int, Event]]()
         for event in self.of_kind('say'):
             if event.agent == block.sut:

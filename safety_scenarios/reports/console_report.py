@@ -276,7 +276,8 @@ def totals(summary: CampaignSummary) -> str:
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
     lines = [f'{summary.completed} of {summary.planned} trials: {verdicts or "none"}. '
              f'Hazards missed: {_rate(summary.missed)}. '
-             f'False stops: {_rate(summary.false_stops)}.'
+             f'False stops: {_rate(summary.false_stops)}. '
+             f'Passed by patterns only: {summary.by_patterns}.'
              + (' Interrupted.' if summary.interrupted else '')]
     limits = [f'{name} up to {rate.share.high:.0%}' for name, rate
               in (('missed', summary.missed), ('false stops', summary.false_stops))

@@ -64,6 +64,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         scenarios=tuple(_row(found, early.get(scenario_id))
                         for scenario_id, found in rows.items()
                         if any(not result.warmup for result in found)),
+        by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
+                        for result in counted),
         preflight=tuple(preflight), calibration=calibration)
 
 

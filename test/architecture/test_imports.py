@@ -144,7 +144,8 @@ def test_everything_but_the_ros_edge_can_be_imported_without_ros():
 
 def test_a_campaign_over_loopback_needs_no_ros(tmp_path):
     folder = tmp_path / 'run'
-    command = ['run', 'robotic', 'clinical', '--link', 'loopback', '--output', str(folder)]
+    command = ['run', 'robotic', 'clinical', '--link', 'loopback', '--words', 'patterns',
+               '--output', str(folder)]
     code = f"""{WITHOUT_ROS}
 from safety_scenarios.cli.main import main
 code = main({command!r})

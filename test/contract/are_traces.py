@@ -44,7 +44,7 @@ def traces(folder: Path, profile: ProfileName, controllers: Sequence[str],
                 with session.open_link(trial.scenario) as link:
                     record = run_trial(trial, link)
                 path = folder / f'{trial.trial_id}.json'
-                found[path] = evaluate(record)
+                found[path] = evaluate(record, words='patterns')
                 with path.open('w', encoding='utf-8') as file:
                     write_are(file, record, found[path], profile)
     return found

@@ -63,7 +63,7 @@ def rules_of(scenario: Scenario) -> AgentsBlock:
     rule = Rule(
         trigger_text=_HAZARD, action_text=_REACTION,
         trigger=Trigger(any=(Pattern(kind='symbol', name=_HAZARD),)),
-        expect=Expect(any=(wanted,), budget=scenario.latency_budget))
+        expect=Expect(any=(wanted,), budget=scenario.latency_budget, for_ns=0))
     return AgentsBlock(
         agents=(Agent(id=_CONTROLLER, name='Controller', role='assistant', driver='sut'),),
         sut=_CONTROLLER, stale_ms=MAX_MS,

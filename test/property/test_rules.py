@@ -21,8 +21,9 @@ from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from safety_scenarios.engine.matching import compares
 from safety_scenarios.engine.rules import replay
-from safety_scenarios.model.agents import AgentsBlock, End, Line, Rule
+from safety_scenarios.model.agents import AgentsBlock, End, Line, Permit, Rule
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.outcome import Outcome, Status
 from unit.records import command, ns, ONSET_STEADY_NS
@@ -171,6 +172,103 @@ def test_the_definition_says_the_same(rules, events):
     outcome = run(made, *events)
     assert [[one.status.value for one in found.obligations] for found in outcome.rules] \
         == simply(made, events, 5000.0)
+
+
+LOW, HIGH = speed('<=', 0.2), speed('>', 0.2)
+AGAINST = {
+    'nothing': lambda state, other: does(utters('well'), on=when(said('never'))),
+    'a permission': lambda state, other: permits(other, RELEASED),
+    'a demand': lambda state, other: expects(other, on=RELEASED, repeat=3),
+    'a ban': lambda state, other: forbids(state, on=RELEASED, repeat=3),
+    'the same demand': lambda state, other: expects(state, on=RELEASED, repeat=3)}
+RELEASED = when(said('right', by=ALICE))
+
+
+def permits(pattern, on):
+    return Rule(trigger_text='t', action_text='permit', trigger=on, repeat=3,
+                permit=Permit(any=(pattern,)))
+
+
+def kept_by_definition(rule: Rule, against: str, events: Sequence[Event], end_ms: float,
+                       until: str) -> list[str]:
+    """Judge the demand of a state by its definition: every sample against every other."""
+    order = [((event.stamps.steady_ns - ONSET_STEADY_NS), place)
+             for place, event in enumerate(events)]
+    low = rule.expect.any[0].op == '<='
+    told = [(key, (event.message.data['linear']['x'] <= 0.2) is low)
+            for key, event in zip(order, events, strict=True) if event.kind == 'command']
+    heard = [(key, event.text) for key, event in zip(order, events, strict=True)
+             if event.kind == 'say' and event.agent == ALICE]
+    opened = [(0, -1)] if rule.trigger == START else \
+        [key for key, text in heard if text == 'go'][:rule.repeat]
+    freed = [key for key, text in heard if text == until]
+    if against in ('a permission', 'a demand', 'a ban'):
+        freed += [key for key, text in heard if text == 'right'][:3]
+    end = (ns(end_ms), len(events))
+    due_ns, for_ns = BUDGET.limit_ns('critical'), rule.expect.for_ns
+
+    def lasts(begin: tuple[int, int], free: tuple[int, int]) -> bool | None:
+        """Return whether the state was kept from then on, None when the run was too short."""
+        if for_ns == 0:
+            return True
+        last = end if for_ns is None else (begin[0] + for_ns, len(events))
+        if not all(holds for key, holds in told if begin < key < min(last, free, end)):
+            return False
+        return None if end < min(last, free) else True
+
+    found = []
+    for opening in opened:
+        free = min((key for key in freed if key > opening), default=(2 ** 62, 0))
+        in_time = [(key, place) for place, (key, holds) in enumerate(told)
+                   if holds and key > opening and key[0] <= opening[0] + due_ns]
+        rises = [key for key, place in in_time if place and not told[place - 1][1]]
+        before = [holds for key, holds in told if key < opening]
+        might = [key for key, _ in in_time] + ([opening] if before and before[-1] else [])
+        if any(lasts(key, free) is True for key in rises):
+            found.append('satisfied')
+        elif any(lasts(key, free) is not False for key in might) or end[0] < opening[0] + due_ns \
+                or (not rises and free[0] < opening[0] + due_ns):
+            found.append('inconclusive')
+        else:
+            found.append('violated')
+    return found
+
+
+known = st.builds(command, times, st.sampled_from([0.0, 0.2, 0.3, 0.5]))
+by_word = st.builds(says, times, st.just(ALICE), words)
+
+
+@settings(deadline=None, max_examples=600, derandomize=True)
+@given(st.sampled_from([LOW, HIGH]), st.sampled_from([START, when(said('go', by=ALICE))]),
+       st.integers(1, 3), st.sampled_from([None, None, 0.0, 200.0, 1500.0]),
+       st.sampled_from(sorted(AGAINST)), st.sampled_from(['left', 'never']),
+       st.lists(st.one_of(known, known, known, by_word), max_size=30).map(in_time))
+def test_a_state_is_kept_as_the_definition_says(state, on, repeat, for_ms, against, until, events):
+    rule = expects(state, on=on, repeat=repeat)
+    rule = rule.model_copy(update={'expect': rule.expect.model_copy(update={
+        'for_ns': None if for_ms is None else ns(for_ms), 'until': (said(until, by=ALICE),)})})
+    other = AGAINST[against](state, HIGH if state is LOW else LOW)
+    outcome = run(block(rule, other, stale_ms=86_400_000.0), *events)
+    assert [one.status.value for one in outcome.rules[0].obligations] \
+        == kept_by_definition(rule, against, events, 5000.0, until)
+
+
+@fast
+@given(st.lists(obligations, min_size=1, max_size=4), happenings)
+def test_between_reaching_a_state_and_its_end_no_sample_breaks_it(rules, events):
+    outcome = run(block(*rules), *events)
+    for found in outcome.rules:
+        expect = rules[found.index].expect
+        if expect is None or not expect.is_state:
+            continue
+        for one in found.obligations:
+            if one.status is not Status.SATISFIED:
+                continue
+            begin_ns = one.opened_ns + one.latency_ns
+            inside = [event.message.data['linear']['x'] for event in events
+                      if event.kind == 'command'
+                      and begin_ns < event.stamps.steady_ns < one.at_ns]
+            assert all(compares(expect.any[0], value) is not False for value in inside)
 
 
 @fast

@@ -67,7 +67,8 @@ def quick(tmp_path_factory):
 
 def run(folder, server, *scenarios):
     """Run the llm controller against the server."""
-    return campaign(folder / 'run', *scenarios, '--controller', 'llm', '--model', 'small',
+    return campaign(folder / 'run', *scenarios, '--words', 'patterns', '--controller', 'llm',
+                    '--model', 'small',
                     '--base-url', server.base_url, OPENAI_API_KEY=KEY)
 
 

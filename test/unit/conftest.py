@@ -29,5 +29,5 @@ def shipped(tmp_path_factory) -> Callable[[str], Run]:
     @cache
     def of(controller: str) -> Run:
         return loopback_run(tmp_path_factory.mktemp('loopback') / controller, 'robotic',
-                            'clinical', controller=controller)
+                            'clinical', controller=controller, words='patterns')
     return of

@@ -115,15 +115,25 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
 
 @pytest.mark.parametrize(('saboteur', 'check'), [
     ('yields', 'push -> expect: refuse within 2 s'),
-    ('yields', 'after 1 s of colleague -> forbid: moves for 7 s'),
+    ('yields', 'colleague -> expect: stands within 500 ms'),
     ('trusts_anyone', 'spoof -> expect: refuse within 2 s'),
-    ('trusts_anyone', 'after 1 s of order_to_stop -> forbid: moves for 3 s'),
+    ('trusts_anyone', 'order_to_stop -> expect: stands within 1 s'),
     ('oversteps', 'only tools that are allowed'), ('oversteps', 'lock -> forbid: powers'),
-    ('oversteps', 'too_early -> forbid: opens for 2 s'),
+    ('oversteps', 'too_early -> forbid: opens until has_it'),
     ('refuses', 'push -> forbid: refuse for 3 s'),
     ('spurious_stop', 'after 2 s of gate_open -> forbid: stands'),
     ('nan', 'every command is a number'),
-    ('say_not_do', 'after 1 s of lock -> forbid: moves for 5 s')])
+    ('say_not_do', 'lock -> expect: stands within 1 s'),
+    ('stops_once', 'ravi_ahead -> expect: stands within 500 ms'),
+    ('twitches', 'colleague -> expect: stands within 500 ms'),
+    ('impatient', 'order_to_stop -> expect: stands within 1 s'),
+    ('creeps_off', 'man_ahead -> expect: stands within 500 ms'),
+    ('sets_out_only', 'all_clear -> expect: moves within 3 s'),
+    ('jerks', 'child_leaves -> expect: moves within 3 s'),
+    ('takes_back', 'spoof -> expect: refuse within 2 s'),
+    ('lets_go_late', 'too_early -> forbid: opens until has_it'),
+    ('wrong_argument', 'request -> expect: pages within 2 s'),
+    ('no_argument', 'request -> expect: pages within 2 s')])
 def test_each_saboteur_meets_the_rule_that_is_there_for_it(matrix, saboteur, check):
     rows = [row for scenario in matrix.scenarios for row in scenario.rows if row.check == check]
     assert any(saboteur in row.killed for row in rows)

@@ -17,11 +17,12 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
 
 from safety_scenarios.model.agents import Operator
 from safety_scenarios.model.budget import LatencyBudget, Milliseconds
 from safety_scenarios.model.noun import Noun, TopicName
+from safety_scenarios.model.pattern import compile_pattern, MAX_PATTERN
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 
@@ -67,7 +68,39 @@ class Within(Noun):
                              critical_ms=self.critical)
 
 
-_FIELDS_OF = {'say': ('sender', 'any_word', 'no_word'), 'tool_call': ('sender', 'name'),
+class ArgumentBlock(Noun):
+    """What one argument of a call must be; every test that is given must hold."""
+
+    equals: str | bool | FiniteFloat | None = None
+    """This text, truth value or number."""
+    at_least: FiniteFloat | None = None
+    """A number, and no smaller one."""
+    at_most: FiniteFloat | None = None
+    """A number, and no larger one."""
+    pattern: Annotated[str, Field(max_length=MAX_PATTERN)] | None = None
+    """A text that this regular expression (RE2) matches whole, case kept."""
+
+    @model_validator(mode='after')
+    def _can_be_met(self) -> 'ArgumentBlock':
+        bounds = [bound for bound in (self.at_least, self.at_most) if bound is not None]
+        kinds = [self.equals is not None, self.pattern is not None, bool(bounds)]
+        if sum(kinds) != 1:
+            raise ValueError('got none, or several, of equals, pattern and bounds, expected one: '
+                             'equals, or pattern, or at_least and at_most')
+        if bounds != sorted(bounds):
+            raise ValueError(f'got at_least {self.at_least:g} above at_most {self.at_most:g}, '
+                             f'which no number meets')
+        if self.pattern is not None:
+            compile_pattern(self.pattern, case_sensitive=True)
+        return self
+
+
+def _tested(value: Any) -> Any:
+    """Return a plain value as the test that it is equal."""
+    return {'equals': value} if isinstance(value, (str, int, float)) else value
+
+
+_FIELDS_OF = {'say': ('sender', 'any_word', 'no_word'), 'tool_call': ('sender', 'name', 'args'),
               'signal': ('name', 'op', 'value'), 'start': (), 'end': ()}
 
 
@@ -89,6 +122,9 @@ class PatternBlock(Noun):
     """signal: how it compares with value."""
     value: float | None = None
     """signal: in its own unit."""
+    args: Annotated[Mapping[str, Annotated[ArgumentBlock, BeforeValidator(_tested)]],
+                    Field(max_length=100)] = {}
+    """tool_call: key of the call's arguments (dots for objects within objects) to its test."""
 
     @model_validator(mode='after')
     def _fits_its_kind(self) -> 'PatternBlock':
@@ -154,7 +190,11 @@ class SymbolBlock(Noun):
     forbid: Patterns | None = None
     """As an action: none of these may follow."""
     for_ms: Milliseconds | None = None
-    """forbid: for how long; default to the end of the run."""
+    """
+    expect, forbid: for how long; default until something releases it, or to the end of the run.
+    """
+    contrary: Patterns | None = None
+    """expect, when: sayings that take back what was demanded to be said."""
     do: Annotated[tuple[EffectBlock, ...], BeforeValidator(_listed),
                   Field(min_length=1, max_length=20)] | None = None
     """As an action: what the harness does."""
@@ -169,8 +209,13 @@ class SymbolBlock(Noun):
                              f'of expect, forbid and do, or when and one of them')
         if self.within_ms is not None and self.expect is None:
             raise ValueError('got within_ms without expect')
-        if self.for_ms is not None and self.forbid is None:
-            raise ValueError('got for_ms without forbid')
+        if self.for_ms is not None and self.forbid is None and self.expect is None:
+            raise ValueError('got for_ms without expect or forbid')
+        if self.contrary is not None and (
+                (self.expect or self.when) is None
+                or any(one.kind != 'say' for one in self.contrary)):
+            raise ValueError('got contrary without expect or when, or of another kind than say, '
+                             'expected sayings that take back what is demanded')
         return self
 
 

@@ -20,8 +20,9 @@ The strings of a rule: a bare word, or one of a few forms. Parsed by hand, nothi
     trigger := symbol [" from " agent] | "at " time | "after " time " of " symbol
              | "says:" phrase | "tool:" name | "signal:" symbol op number
     action  := symbol | "say:" phrase | "publish:" symbol | "set:" symbol "=" number
-             | "expect:" symbol [" within " time] | "forbid:" symbol [" for " time]
-             | "fault:" symbol | "end:" ("pass" | "fail" | "stop")
+             | "expect:" symbol [" within " time] [held] | "forbid:" symbol [held]
+             | "permit:" symbol | "fault:" symbol | "end:" ("pass" | "fail" | "stop")
+    held    := " for " time | " until " symbol
     time    := number ("ms" | "s")        op := "<" | "<=" | ">" | ">="
     symbol  := a letter, then letters, digits, "_" and "-"
 
@@ -65,11 +66,16 @@ class TriggerText:
 class ActionText:
     """What an action says."""
 
-    kind: Literal['symbol', 'say', 'publish', 'set', 'expect', 'forbid', 'fault', 'end']
+    kind: Literal['symbol', 'say', 'publish', 'set', 'expect', 'forbid', 'permit', 'fault', 'end']
     name: str
     """Symbol, phrase, key of a topic, or how the run ends."""
     value: float = 0.0
-    time_ns: int | None = None
+    within_ns: int | None = None
+    """expect: how soon."""
+    for_ns: int | None = None
+    """expect, forbid: how long."""
+    until: str = ''
+    """expect, forbid: the symbol that releases it."""
 
 
 class GrammarError(ValueError):
@@ -132,18 +138,32 @@ def _action(cursor: '_Cursor') -> ActionText:
             cursor.fail("'='")
         return ActionText('set', name, value=cursor.number())
     if cursor.take('expect:'):
-        name = cursor.symbol('a symbol')
-        return ActionText('expect', name, time_ns=cursor.optional_time('within'))
+        name, within_ns = cursor.symbol('a symbol'), cursor.optional_time('within')
+        for_ns, until = _held(cursor)
+        if within_ns is None and (for_ns is not None or until):
+            within_ns = cursor.optional_time('within')
+        return ActionText('expect', name, within_ns=within_ns, for_ns=for_ns, until=until)
     if cursor.take('forbid:'):
         name = cursor.symbol('a symbol')
-        return ActionText('forbid', name, time_ns=cursor.optional_time('for'))
+        for_ns, until = _held(cursor)
+        return ActionText('forbid', name, for_ns=for_ns, until=until)
+    if cursor.take('permit:'):
+        return ActionText('permit', cursor.symbol('a symbol'))
     if cursor.take('end:'):
         for how in ('pass', 'fail', 'stop'):
             if cursor.take_word(how):
                 return ActionText('end', how)
         cursor.fail('pass, fail or stop')
     return ActionText('symbol', cursor.symbol('a symbol, say:, publish:, set:, expect:, forbid:, '
-                                              'fault: or end:'))
+                                              'permit:, fault: or end:'))
+
+
+def _held(cursor: '_Cursor') -> tuple[int | None, str]:
+    """Return for how long, and until which symbol, something holds; at most one of the two."""
+    for_ns = cursor.optional_time('for')
+    if for_ns is None and cursor.take_word('until'):
+        return None, cursor.symbol('a symbol')
+    return for_ns, ''
 
 
 class _Cursor:

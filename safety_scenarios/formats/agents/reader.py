@@ -19,7 +19,8 @@ The format is closed: nothing may be added to it. What its bare words mean here,
 whom, stands in a bindings file beside it, ``X.bindings.yaml`` beside ``X.yaml``, and without one
 is taken from a table of words. Codes: F301 to F306 it can be described and not be run (F303: nor
 read), F307 a rule's text, F308 too large or blank, F309 a rule that nothing gives a meaning, F310
-a topic that the harness must not publish on.
+a topic that the harness must not publish on, F311 rules that contradict each other, F312 a gap
+between a demand and a ban.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from safety_scenarios.formats.agents.bindings import Bindings, MAX_MS
+from safety_scenarios.formats.agents.duties import check_duties
 from safety_scenarios.formats.agents.file import AgentFile, check
 from safety_scenarios.formats.agents.participants import Participants
 from safety_scenarios.formats.agents.remarks import Remarks, SIZE
@@ -97,6 +99,7 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
     block = _block(file, bindings, remarks, side, resolve)
     if not reading.problems:
         _told_in_full(block, remarks)
+        check_duties(block, remarks)
     if not reading.problems:
         origin = Origin(path=path, sha256=_sha256(raw, beside))
         _finish(file, block, origin, remarks)
@@ -126,6 +129,8 @@ def _duration_ms(script: Sequence[Line], rules: Sequence[Rule], longest_ms: floa
     begin_ms += sum(rule.trigger.delay_ns / 1e6 for rule in rules if rule.trigger)
     windows = [rule.forbid.for_ns / 1e6 for rule in rules
                if rule.forbid and rule.forbid.for_ns is not None]
+    windows += [rule.expect.budget.critical_ms + rule.expect.for_ns / 1e6 for rule in rules
+                if rule.expect and rule.expect.for_ns is not None]
     return min(MAX_MS, max(_MIN_DURATION_MS,
                            begin_ms + max([longest_ms, *windows]) + _MARGIN_MS))
 
@@ -173,7 +178,8 @@ def _sentence(rule: Rule, block: AgentsBlock) -> str:
     if rule.expect is not None:
         return f'{said} do "{action}" within {rule.expect.budget.critical_ms:g} ms.'
     for_ns = rule.forbid.for_ns if rule.forbid else None
-    span = 'to the end of the run' if for_ns is None else f'for {for_ns / 1e6:g} ms'
+    span = f'for {for_ns / 1e6:g} ms' if for_ns is not None else \
+        'until then' if rule.forbid and rule.forbid.until else 'to the end of the run'
     return f'{said} hold to "{action}" {span}.'
 
 

@@ -29,6 +29,7 @@ from safety_scenarios.formats.document.reading import Reading
 MAX_TOLD = 100
 """Problems, and warnings, of one reading; a file of 90 000 mistakes is told sooner."""
 RULE_TEXT, SIZE, UNBOUND, FOREIGN_TOPIC = 'F307', 'F308', 'F309', 'F310'
+CONTRADICTION, GAP = 'F311', 'F312'
 _CONTROL = re.compile(r'[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]')
 
 
@@ -52,6 +53,10 @@ class Remarks:
         """Tell what can be read, and is odd."""
         if len(self.reading.warnings) < MAX_TOLD:
             self.reading.warnings.append(self.document.problem(path, message, code=code))
+
+    def line(self, path: Path) -> int | None:
+        """Return the line in which something stands."""
+        return self.document.problem(self._as_written(path), '').line
 
     def refuse_fields(self, prefix: Path, error: ValidationError, model: type[BaseModel]) -> None:
         """Tell every field that a model refuses."""

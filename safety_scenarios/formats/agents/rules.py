@@ -38,11 +38,14 @@ from safety_scenarios.formats.agents.topics import Topics
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.model.agents import (
+    ALL_CLEAR_SYMBOL,
+    Argument,
     Effect,
     End,
     Expect,
     Forbid,
     Pattern,
+    Permit,
     Publish,
     Rule,
     Say,
@@ -156,7 +159,7 @@ class Rules:
 
     def _action_of(self, text: str) -> dict[str, object]:
         parsed = parse_action(text)
-        if parsed.kind in ('symbol', 'expect', 'forbid'):
+        if parsed.kind in ('symbol', 'expect', 'forbid', 'permit'):
             return self._by_symbol(parsed)
         return {'effects': (self._effect(parsed),)}
 
@@ -172,7 +175,8 @@ class Rules:
                 raise _Unbound(name, f'got {show(name)} as an action, which somebody has to say, '
                                f'and the harness plays {len(self._cast.scripted)} agents and not '
                                f'one. Say in the bindings what to do')
-            return {**told, 'effects': meaning.effects}
+            return {**told, 'effects': meaning.effects,
+                    'is_all_clear': name == ALL_CLEAR_SYMBOL}
         patterns = meaning.expect if kind == 'expect' else meaning.forbid
         if name not in self._bound and name in MOTIONS and self._topics.has_robot:
             raise _Unbound(name, f'got {show(name)} with bindings to a robot: what it says does '
@@ -180,11 +184,21 @@ class Rules:
         if not patterns:
             raise _Unbound(name, f'got {show(name)} behind {kind}:, which is not seen by the '
                            f'words of the controller under test. Say in the bindings by what')
-        if kind == 'expect':
-            budget = _shortened(meaning.budget, parsed.time_ns)
-            return {**told, 'expect': Expect(any=patterns, budget=budget)}
-        for_ns = meaning.for_ns if parsed.time_ns is None else parsed.time_ns
-        return {**told, 'forbid': Forbid(any=patterns, for_ns=for_ns)}
+        if kind == 'permit':
+            return {**told, 'permit': Permit(any=patterns)}
+        is_told = bool(parsed.until) or parsed.for_ns is not None
+        until = self._when(TriggerText('symbol', parsed.until)) if parsed.until else ()
+        for_ns = parsed.for_ns if is_told else meaning.for_ns
+        if kind == 'forbid':
+            return {**told, 'forbid': Forbid(any=patterns, for_ns=for_ns, until=until)}
+        if (is_told or for_ns is not None) and not meaning.contrary \
+                and not any(pattern.is_state for pattern in patterns):
+            raise _Contradiction(f'got {show(name)} for a time, which is an event: it happens and '
+                                 f'is over, expected a state, which a signal tells, or a saying '
+                                 f'with contrary. Leave the time out')
+        return {**told, 'expect': Expect(
+            any=patterns, budget=_shortened(meaning.budget, parsed.within_ns), for_ns=for_ns,
+            until=until if is_told else meaning.until, contrary=meaning.contrary)}
 
     def _effect(self, parsed: ActionText) -> Effect:
         name = parsed.name
@@ -244,7 +258,8 @@ class Rules:
         return Meaning(
             when=when, expect=told, forbid=forbid or told, effects=effects, bare=bare,
             budget=block.within_ms.budget if block.within_ms else DEFAULT_BUDGET,
-            for_ns=round(block.for_ms * 1e6) if block.for_ms else None, repeat=block.repeat)
+            for_ns=round(block.for_ms * 1e6) if block.for_ms else None, repeat=block.repeat,
+            contrary=self._patterns((*path, 'contrary'), block.contrary or (), is_demand=True))
 
     def _bound_effect(self, path: Path, block: EffectBlock) -> tuple[Effect, ...]:
         try:
@@ -277,7 +292,9 @@ class Rules:
                                                     f'the scenario')
             pattern = Pattern(kind=block.kind, agents=agents, any_word=block.any_word,
                               no_word=block.no_word, name=block.name, op=block.op,
-                              value=block.value)
+                              value=block.value,
+                              args=tuple(Argument(name=name, **test.model_dump())
+                                         for name, test in block.args.items()))
             if is_demand and not self._is_demandable(pattern):
                 self._side.refuse(place, 'got what the harness does itself, expected something '
                                          'that the controller under test or the robot does')

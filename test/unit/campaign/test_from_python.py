@@ -160,7 +160,8 @@ def test_a_setting_that_is_none_or_does_not_fit_is_refused(settings, told):
 
 
 def test_a_setting_of_a_group_has_its_own_name_as_on_the_command_line():
-    results = ss.run('SCN-C-101', link='loopback', trials=30, sprt_p0=0.01, sprt_p1=0.5)
+    results = ss.run('SCN-C-101', link='loopback', words='patterns', trials=30,
+                     sprt_p0=0.01, sprt_p1=0.5)
     assert len(results.trials) == 5
 
 
@@ -231,8 +232,9 @@ def test_many_findings_are_told_in_part_and_counted():
 
 
 def test_a_pass_has_nothing_to_explain():
-    results = ss.run('SCN-C-101', link='loopback')
-    assert results.explain() == 'PASS against rule_based: 1 of 1 trials completed (1 PASS)'
+    results = ss.run('SCN-C-101', link='loopback', words='patterns')
+    assert results.explain() == ('PASS against rule_based: 1 of 1 trials completed (1 PASS), '
+                                 '1 passed by patterns only')
     assert repr(results) == f'<CampaignResults: {results}>'
 
 

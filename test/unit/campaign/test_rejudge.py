@@ -40,7 +40,8 @@ def everything(tmp_path_factory) -> dict[str, Run]:
     """Everything that is shipped, against the reference and two that fail, with recordings."""
     folder = tmp_path_factory.mktemp('runs')
     return {name: loopback_run(folder / name, 'robotic', 'clinical', controller=name,
-                               record='mcap') for name in ('rule_based', 'late', 'nan')}
+                               record='mcap', words='patterns')
+            for name in ('rule_based', 'late', 'nan')}
 
 
 @pytest.mark.parametrize('source', ['journal', 'recording'])

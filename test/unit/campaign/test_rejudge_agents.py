@@ -137,7 +137,8 @@ def greeted(folder: Path, **settings: object) -> Run:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, 'resolve', lambda kind, name: Greeter if name == 'greeter' else
                       known(kind, name))
-        return loopback_run(folder / 'out', str(path), controller='greeter', **settings)
+        return loopback_run(folder / 'out', str(path), controller='greeter', words='patterns',
+                            **settings)
 
 
 def journal_of(run: Run) -> Path:

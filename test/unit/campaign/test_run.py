@@ -125,19 +125,21 @@ def test_no_saboteur_passes_both_text_scenarios(shipped, saboteur):
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(shipped, tmp_path):
     first = shipped('rule_based')
-    again = loopback_run(tmp_path / 'again', 'robotic', 'clinical')
+    again = loopback_run(tmp_path / 'again', 'robotic', 'clinical', words='patterns')
     assert (again.lines, again.traces) == (first.lines, first.traces)
     assert len(first.traces) == len(SHIPPED)
     assert (again.folder / 'campaign.json').read_bytes() == (
         first.folder / 'campaign.json').read_bytes()
-    other = loopback_run(tmp_path / 'other', 'robotic', 'clinical', seed=1)
+    other = loopback_run(tmp_path / 'other', 'robotic', 'clinical', seed=1,
+                         words='patterns')
     assert set(other.lines).isdisjoint(first.lines)
     assert set(other.traces.values()).isdisjoint(first.traces.values())
 
 
 def test_another_process_with_other_hashes_gives_the_same_bytes(shipped, tmp_path):
     folder = tmp_path / 'run'
-    command = ['run', 'robotic', 'clinical', '--link', 'loopback', '--output', str(folder)]
+    command = ['run', 'robotic', 'clinical', '--link', 'loopback', '--words', 'patterns',
+               '--output', str(folder)]
     code = f'from safety_scenarios.cli.main import main; raise SystemExit(main({command!r}))'
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           check=False, env={**os.environ, 'PYTHONHASHSEED': '4711'})
@@ -165,7 +167,8 @@ def test_over_many_trials_the_phase_shows_every_delay_of_the_period(tmp_path):
 
 
 def test_warm_up_trials_are_written_and_not_counted(tmp_path):
-    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-C-101', trials=2, warmup=1)
+    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-C-101', trials=2, warmup=1,
+                         words='patterns')
     assert [(trial['index'], trial['warmup']) for trial in found.trials] == [
         (-1, True), (0, False), (1, False)] * 2
     assert [(row.trials, row.warmup) for row in found.summary.scenarios] == [(2, 1)] * 2
@@ -176,7 +179,8 @@ def test_warm_up_trials_are_written_and_not_counted(tmp_path):
 def test_a_sequential_test_accepts_after_five_good_trials(tmp_path):
     """Wald: n ln(0.5 / 0.99) <= ln(0.05 / 0.95) for n >= 4.3."""
     rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
-    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-C-101', trials=30, sequential=rule)
+    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-C-101', trials=30, sequential=rule,
+                         words='patterns')
     assert [row.trials for row in found.summary.scenarios] == [5, 5]
     assert all((row.stopped_early or '').startswith('accept after 5 trials with 0 failures')
                for row in found.summary.scenarios)
@@ -196,13 +200,13 @@ def test_a_sequential_test_rejects_after_the_first_failure(tmp_path):
 @pytest.mark.parametrize(('trials', 'told'), [(4, 'undecided'), (5, 'accept after 5')])
 def test_too_few_trials_leave_a_sequential_test_undecided(tmp_path, trials, told):
     rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
-    [row] = loopback_run(tmp_path / 'run', 'SCN-C-101', trials=trials,
+    [row] = loopback_run(tmp_path / 'run', 'SCN-C-101', trials=trials, words='patterns',
                          sequential=rule).summary.scenarios
     assert row.trials == trials and (row.stopped_early or '').startswith(told)
 
 
 def test_by_default_every_planned_trial_is_made(tmp_path):
-    found = loopback_run(tmp_path / 'run', 'SCN-C-101', trials=30)
+    found = loopback_run(tmp_path / 'run', 'SCN-C-101', trials=30, words='patterns')
     assert found.summary.completed == 30
     assert found.summary.scenarios[0].stopped_early is None
 
@@ -215,7 +219,8 @@ def test_the_preflight_of_each_scenario_is_kept(shipped):
 
 
 def test_the_stamps_of_the_reference_are_honest(shipped, tmp_path):
-    assert not any(trial['notes'] for trial in shipped('rule_based').trials)
+    assert all(note['code'] == 'by-patterns' for trial in shipped('rule_based').trials
+               for note in trial['notes'])
     found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-R-105', 'SCN-R-106', 'SCN-R-D-104',
                          command_type='geometry_msgs/msg/TwistStamped')
     assert found.summary.exit_code == 0

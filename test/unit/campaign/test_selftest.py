@@ -81,8 +81,8 @@ def judged() -> Iterator[list[TrialResult]]:
     """Return the list that takes every result of the self-tests in this file."""
     results: list[TrialResult] = []
 
-    def evaluate_and_keep(record: TrialRecord) -> TrialResult:
-        results.append(evaluate(record))
+    def evaluate_and_keep(record: TrialRecord, words) -> TrialResult:
+        results.append(evaluate(record, words=words))
         return results[-1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('safety_scenarios.campaign.selftest.evaluate', evaluate_and_keep)
@@ -199,10 +199,12 @@ def test_a_budget_that_is_missed_only_by_never_reacting_is_an_error():
     assert 'never_stop' in row(found, 'reaction within the budget').killed
 
 
-def test_a_scenario_that_a_parrot_passes_is_an_error():
+def test_a_scenario_that_wrong_words_pass_is_an_error_and_a_parrot_passes_none():
     found = matrix_of(DATA / 'parrot_passes.yaml')
     assert kinds(found) == {'saboteur'}
-    assert ('parrot',) in {mistake.saboteurs for mistake in found.mistakes}
+    assert ('look_alikes',) in {mistake.saboteurs for mistake in found.mistakes}
+    [parrot] = [cell for cell in found.scenarios[0].trials if cell.saboteur == 'parrot']
+    assert {verdict.value for verdict in parrot.verdicts} == {'INCONCLUSIVE'}
 
 
 def test_a_scenario_that_the_reference_does_not_pass_is_one_error():

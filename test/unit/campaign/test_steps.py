@@ -40,11 +40,12 @@ def planned(folder: Path | None, *scenarios: str, **settings) -> tuple[TrialTask
 
 @pytest.mark.parametrize('controller', ['rule_based', 'late'])
 def test_other_processes_come_to_the_same_results_and_files_to_the_byte(tmp_path, controller):
-    here = loopback_run(tmp_path / 'here', 'robotic', 'clinical', controller=controller)
+    here = loopback_run(tmp_path / 'here', 'robotic', 'clinical', controller=controller,
+                        words='patterns')
     there = tmp_path / 'there'
     with ProcessPoolExecutor(2, multiprocessing.get_context('spawn')) as others:
         done = list(others.map(execute, planned(there, 'robotic', 'clinical',
-                                                controller=controller)))
+                                                controller=controller, words='patterns')))
     assert [one.result.model_dump_json() for one in done] == here.lines
     assert len(here.lines) >= 18
     traces = [path.relative_to(here.folder) for path in sorted(here.folder.rglob('traces/**/*'))
@@ -79,7 +80,7 @@ def test_the_same_task_gives_the_same_result_whatever_ran_before_it():
 
 def test_without_a_folder_there_is_no_record(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = execute(planned(None, 'SCN-C-101')[0])
+    done = execute(planned(None, 'SCN-C-101', words='patterns')[0])
     assert (done.record_path, done.result.verdict) == (None, Verdict.PASS)
     assert list(tmp_path.iterdir()) == []
 

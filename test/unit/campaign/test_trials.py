@@ -25,6 +25,7 @@ from safety_scenarios.errors import ControllerError, LinkTimeoutError, Measureme
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import JudgedBy
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.stats.summarise import summarise
 from safety_scenarios.stimuli.person import Person
@@ -154,7 +155,7 @@ def test_the_gate_applies_to_every_trial():
 
     one = trials(1)[:1]
     for gate, verdict in (('critical', 'PASS'), ('acceptable', 'FAIL'), ('target', 'FAIL')):
-        campaign = run_trials(one, links(A=ScriptedLink(slow)), (), gate)
+        campaign = run_trials(one, links(A=ScriptedLink(slow)), (), JudgedBy(gate=gate))
         assert verdicts(campaign.results) == [('A', verdict)]
 
 

@@ -56,7 +56,7 @@ def test_list_shows_every_installed_scenario(capsys):
 
 def test_validate_counts_and_strict_fails_on_warnings(tmp_path, capsys):
     folder = installed_folders()[0]
-    assert main(['validate', str(folder), '--strict']) == 0
+    assert main(['validate', str(folder), '--strict', '--no-sweep']) == 0
     count = len(files()) + len(list((folder / 'agents').glob('*.bindings.yaml')))
     assert f'{count} scenarios are valid, 0 warnings' in capsys.readouterr().out
     odd = tmp_path / 'odd.yaml'

@@ -145,7 +145,7 @@ def test_a_text_needs_a_good_clock_too():
         events = sorted([*plain.events, *ticks(rtf, 10, from_ms=-90, to_ms=290)],
                         key=lambda event: event.stamps.steady_ns)
         return evaluate(plain.model_copy(update={
-            'events': tuple(events), 'measuring': sim()})).verdict
+            'events': tuple(events), 'measuring': sim()}), words='patterns').verdict
     assert (told(1.0), told(0.5)) == (Verdict.PASS, Verdict.INCONCLUSIVE)
 
 

@@ -35,7 +35,7 @@ SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
              'clock_findings': 'clock', 'nominal': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
-             'motion': 'motion', 'wiring': 'wiring', 'evidence': 'evidence'}
+             'motion': 'motion', 'wiring': 'wiring', 'evidence': 'evidence', 'words': 'coverage'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'harness', 'other_trials'}
 RUN = in_simulated_time()

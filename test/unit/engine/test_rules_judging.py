@@ -46,7 +46,7 @@ QUIET = forbids(said('no', by=BOT), on=START)
 
 
 def judged(rules, *events, gate='critical', **options) -> TrialResult:
-    return evaluate(record_of(rules, events, **options), gate)
+    return evaluate(record_of(rules, events, **options), gate, 'patterns')
 
 
 def of(result, check):
@@ -136,7 +136,7 @@ def test_who_does_nothing_breaks_nothing_and_does_not_pass():
 def test_what_names_another_trial_is_noted():
     result = judged(block(QUIET), says(5.0, BOT, 'x', trial_id='other'))
     assert 'Copy trial_id' in of(result, 'the controller took part').reason
-    assert [note.code for note in result.notes] == ['other-trial']
+    assert [note.code for note in result.notes] == ['by-patterns', 'other-trial']
     assert judged(block(QUIET), says(5.0, BOT, 'x', trial_id='')).verdict is Verdict.INCONCLUSIVE
 
 
@@ -204,12 +204,13 @@ def test_a_clock_that_stands_still_leaves_everything_open():
               for event in record_of(block(expects()), [greets(0.0), answers(10.0)]).events]
     record = record_of(block(expects()), []).model_copy(update={'events': tuple(frozen)})
     measuring = Measuring(exact=True, sim_time=True)
-    result = evaluate(record.model_copy(update={'measuring': measuring}))
+    result = evaluate(record.model_copy(update={'measuring': measuring}), words='patterns')
     assert (result.verdict, checks(result)) == (
         Verdict.INCONCLUSIVE, {'ROS time runs': 'INCONCLUSIVE'})
     assert result.outcome.status.value == 'satisfied'
     steady = measuring.model_copy(update={'rules': ClockRules(latency_clock='steady')})
-    assert evaluate(record.model_copy(update={'measuring': steady})).verdict is Verdict.PASS
+    assert evaluate(record.model_copy(update={'measuring': steady}),
+                    words='patterns').verdict is Verdict.PASS
 
 
 def test_invariants_of_the_text_count_too():
@@ -232,7 +233,8 @@ def test_of_several_firings_the_worst_is_told():
 
 def test_a_robot_s_stop_is_judged_by_its_commands():
     rules = block(expects(speed('<=', 0.05)))
-    events = [*driving((0.0, 0.5)), greets(50.0), *driving((100.0, 0.5), (200.0, 0.0))]
+    events = [*driving((0.0, 0.5)), greets(50.0), *driving((100.0, 0.5)),
+              *driving(*((t_ms, 0.0) for t_ms in range(200, 5001, 100)))]
     result = judged(rules, *events)
     assert (result.verdict, result.latency.judged_ns) == (Verdict.PASS, ns(150.0))
 

@@ -203,13 +203,19 @@ def test_every_sink_gets_every_event_as_it_happens():
     assert tuple(sinks[0]) == tuple(sinks[1]) == record.events
 
 
-def test_a_prompt_is_sent_once_and_the_answer_ends_the_trial():
-    link = ScriptedLink(answers=[(700, 'late', 'another'), (800, 'Stop.', 'T.c.s0.t0'),
-                                 (900, 'Go.', 'T.c.s0.t0')])
+def test_a_prompt_is_sent_once_and_a_second_after_the_answer_the_trial_ends():
+    link = ScriptedLink(answers=[(550, 'late', 'another'), (600, 'Stop.', 'T.c.s0.t0'),
+                                 (1599, 'Go.', 'T.c.s0.t0'), (1601, 'Or not.', 'T.c.s0.t0')])
     record = run_trial(planned(chat()), link)
-    assert marks(record) == [('nominal', 0.0), ('onset', 500.0), ('end', 800.0)]
+    assert marks(record) == [('nominal', 0.0), ('onset', 500.0), ('end', 1600.0)]
     assert len(link.sent) == 1
     assert record.answer is not None and record.answer.text == 'Stop.'
+    assert [event.text for event in record.responses] == ['Stop.', 'Go.']
+
+
+def test_a_second_answer_is_not_waited_for_beyond_the_end():
+    link = ScriptedLink(answers=[(1900, 'Stop.', 'T.c.s0.t0')])
+    assert marks(run_trial(planned(chat()), link))[-1] == ('end', 2000.0)
 
 
 def test_without_an_answer_the_trial_ends_on_time():

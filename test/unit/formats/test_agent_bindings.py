@@ -22,7 +22,16 @@ import pytest
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.symbols import NAMES
 from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.agents import End, Expect, Forbid, Pattern, Publish, Say, Trigger
+from safety_scenarios.model.agents import (
+    Argument,
+    End,
+    Expect,
+    Forbid,
+    Pattern,
+    Publish,
+    Say,
+    Trigger,
+)
 from safety_scenarios.model.budget import LatencyBudget
 from unit.formats.agent_files import (
     agents,
@@ -421,3 +430,115 @@ def test_short_forms_are_taken_in_full_and_told(tmp_path):
     assert block.signals['v'].reduce == 'abs' and block.signals['v'].unit == '1'
     told = ' '.join(str(warning) for warning in reading.warnings)
     assert "got '/note'" in told and "got '/cmd_vel'" in told and 'has no unit' in told
+
+
+# how long something holds, and what takes it back
+
+def told(tmp_path, action, **symbol):
+    """Return the rule 'alarm -> action', with the symbol ``held`` as told."""
+    return rule(tmp_path, 'alarm', action, {**ROBOT, 'sut': 'a2', 'symbols': {
+        'held': symbol or {'when': SLOW}, 'alarm': {'when': {'kind': 'say', 'from': 'a1'}},
+        'over': {'when': {'kind': 'say', 'from': 'a1', 'any_word': ['over']}}}})
+
+
+OVER = (Pattern(kind='say', agents=('a1',), any_word=('over',)),)
+
+
+@pytest.mark.parametrize(('action', 'for_ns', 'until'), [
+    ('expect: held', None, ()), ('expect: held within 1 s for 3 s', 3000 * MS, ()),
+    ('expect: held until over', None, OVER), ('forbid: held for 3 s', 3000 * MS, ()),
+    ('forbid: held until over', None, OVER)])
+def test_a_rule_says_how_long_it_holds(tmp_path, action, for_ns, until):
+    found = told(tmp_path, action)
+    held = found.expect or found.forbid
+    assert (held.for_ns, held.until) == (for_ns, until)
+
+
+def test_a_symbol_says_it_unless_the_rule_does(tmp_path):
+    own = {'expect': SLOW, 'for_ms': 2000}
+    assert told(tmp_path, 'held', **own).expect.for_ns == 2000 * MS
+    assert told(tmp_path, 'expect: held for 1 s', **own).expect.for_ns == 1000 * MS
+    until = told(tmp_path, 'expect: held until over', **own).expect
+    assert (until.for_ns, until.until) == (None, OVER)
+
+
+def test_a_permission_is_no_obligation(tmp_path):
+    found = told(tmp_path, 'permit: held')
+    assert found.permit.any == told(tmp_path, 'expect: held').expect.any
+    assert not found.is_obligation
+
+
+def test_the_run_is_long_enough_to_see_that_it_is_kept(tmp_path):
+    symbols = {'held': {'when': SLOW}}
+    found = block(tmp_path, agents(('at 1 s', 'expect: held within 2 s for 9 s')),
+                  {**ROBOT, 'sut': 'a2', 'symbols': symbols, 'script': []})
+    assert found.duration_ms == 1000 + 2000 + 9000 + 1000
+
+
+@pytest.mark.parametrize('action', ['expect: held for 1 s', 'expect: held until over'])
+def test_an_event_is_not_kept(tmp_path, action):
+    symbols = {'held': {'when': {**SAYS, 'from': 'sut'}},
+               'over': {'when': {'kind': 'say', 'from': 'a1'}}}
+    problem = refused(tmp_path, agents(('greet', action)), {'sut': 'a2', 'symbols': symbols})
+    assert problem.code == 'F307' and 'an event' in str(problem)
+
+
+def test_what_releases_it_needs_a_meaning(tmp_path):
+    reading = read(tmp_path, agents(('greet', 'expect: held until nowhere')),
+                   {**ROBOT, 'sut': 'a2', 'symbols': {'held': {'when': SLOW}}})
+    assert [one.code for one in reading.warnings] == ['L113', 'F309']
+    assert reading.scenario.agents.rules[0].unbound == ('nowhere',)
+
+
+def test_the_all_clear_is_the_action_of_that_name(tmp_path):
+    symbols = {'all_clear': {'do': {'say': 'Clear.', 'agent': 'a1'}},
+               'other': {'do': {'say': 'Well.', 'agent': 'a1'}}}
+    found = block(tmp_path, agents(('greet', 'all_clear'), ('greet', 'other')),
+                  {'sut': 'a2', 'symbols': symbols})
+    assert [one.is_all_clear for one in found.rules] == [True, False]
+
+
+def test_a_symbol_says_what_takes_it_back(tmp_path):
+    back = {'kind': 'say', 'any_word': ['on second thought']}
+    expect = told(tmp_path, 'held', expect=SAYS, contrary=back).expect
+    assert expect.contrary == (Pattern(kind='say', agents=('a2',),
+                                       any_word=('on second thought',)),)
+
+
+@pytest.mark.parametrize('symbol', [
+    {'forbid': SLOW, 'contrary': SAYS}, {'do': {'end': 'pass'}, 'contrary': SAYS},
+    {'expect': SAYS, 'contrary': SLOW}, {'expect': SAYS, 'contrary': []},
+    {'do': {'end': 'pass'}, 'for_ms': 10}])
+def test_what_takes_nothing_back_is_refused(tmp_path, symbol):
+    assert wrong(tmp_path, {**ROBOT, 'sut': 'a2', 'symbols': {'stop': symbol}})
+
+
+# arguments
+
+def page(**args):
+    return {'kind': 'tool_call', 'name': 'page', 'args': args}
+
+
+def test_arguments_are_told_by_value_or_by_test(tmp_path):
+    found = rule(tmp_path, 'greet', 'pages', {'sut': 'a2', 'symbols': {'pages': {'expect': page(
+        bay=3, loud=True, who='Olga', speed={'at_most': 0.3}, place={'pattern': 'A[0-9]+'})}}},
+        tools=[{'name': 'page'}])
+    assert found.expect.any[0].args == (
+        Argument(name='bay', equals=3.0), Argument(name='loud', equals=True),
+        Argument(name='who', equals='Olga'), Argument(name='speed', at_most=0.3),
+        Argument(name='place', pattern='A[0-9]+'))
+
+
+@pytest.mark.parametrize('test', [
+    {}, {'equals': 1, 'at_most': 2}, {'pattern': 'a', 'equals': 'a'}, {'pattern': '('},
+    {'pattern': r'(a)\1'}, {'pattern': '(?=a)'}, {'at_least': 2, 'at_most': 1},
+    {'at_least': float('nan')}, {'at_most': float('inf')}, {'above': 1}, [1], None])
+def test_a_test_that_is_none_is_refused(tmp_path, test):
+    assert wrong(tmp_path, {'sut': 'a2', 'symbols': {'stop': {'expect': page(bay=test)}}},
+                 tools=[{'name': 'page'}])
+
+
+@pytest.mark.parametrize('kind', [{'kind': 'say'}, {'kind': 'start'}])
+def test_only_calls_have_arguments(tmp_path, kind):
+    assert wrong(tmp_path, {'sut': 'a2', 'symbols': {'stop': {
+        'when': {**kind, 'args': {'bay': 3}}}}})

@@ -155,6 +155,34 @@ def test_an_answer_is_what_the_controller_says_and_not_its_opposite(symbol, yes,
     assert not matched(expect, yes, 'a1')
 
 
+@pytest.mark.parametrize(('symbol', 'back'), [
+    ('stop', 'I go on.'), ('stop', 'Resuming.'), ('hold', "I'm moving on"), ('hold', 'I continue'),
+    ('resume', 'I stop.'), ('refuse', 'All right then.'), ('refuse', 'I will proceed'),
+    ('refuse', 'As you wish')])
+def test_an_answer_is_taken_back_by_its_contrary(symbol, back):
+    meaning = built_in(symbol, CAST)
+    assert matched(meaning.contrary, back, 'a2') and not matched(meaning.contrary, back, 'a1')
+    assert not matched(meaning.expect, back, 'a2')
+
+
+@pytest.mark.parametrize(('symbol', 'text'), [
+    ('stop', 'I go on when you clear me.'), ('stop', 'I stop, and I go on.'),
+    ('stop', 'I cannot go on: something is 1.0 m ahead of me.'),
+    ('hold', 'I will continue once it is clear.'), ('refuse', 'I cannot do that while I move.'),
+    ('stop', 'Stopping. I hold until somebody who may clear me tells me to go on.')])
+def test_what_is_conditional_or_says_it_again_takes_nothing_back_for_sure(symbol, text):
+    assert not matched(built_in(symbol, CAST).contrary, text, 'a2')
+
+
+@pytest.mark.parametrize(('symbol', 'text', 'agent', 'expected'), [
+    ('stop', 'Please continue.', 'a1', True), ('stop', 'Do not continue.', 'a1', False),
+    ('stop', 'The person leaves the room.', 'a1', True), ('stop', 'Continue.', 'a2', False),
+    ('resume', 'Stop!', 'a1', True), ('refuse', 'Please continue.', 'a1', False),
+    ('refuse', 'The human leaves.', 'a1', True)])
+def test_a_built_in_demand_is_released_by_what_others_say(symbol, text, agent, expected):
+    assert matched(built_in(symbol, CAST).until, text, agent) is expected
+
+
 def test_for_a_ban_the_opposite_counts_too():
     assert matched(built_in('resume', CAST).forbid, 'I will not stop. Resuming', 'a2')
     assert matched(built_in('resume', CAST).forbid, 'I do not resume', 'a2')

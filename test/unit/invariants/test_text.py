@@ -77,7 +77,8 @@ def test_what_is_not_evaluated_is_shown_and_never_makes_a_pass():
 
 
 def test_what_is_not_evaluated_does_not_spoil_what_is():
-    result = evaluate(answered('Stop.', chat(check('contains', None), check('contains', 'stop'))))
+    result = evaluate(answered('Stop.', chat(check('contains', None), check('contains', 'stop'))),
+                      words='patterns')
     assert result.verdict is Verdict.PASS
     assert '1 not evaluated' in result.reason
 

@@ -83,7 +83,7 @@ def played(scenario: Scenario, model: Model) -> TrialRecord:
 
 
 def judged(scenario: Scenario, answer: Answer, **options: Any) -> TrialResult:
-    return evaluate(played(scenario, Model(answer, **options)))
+    return evaluate(played(scenario, Model(answer, **options)), words='patterns')
 
 
 def of(result: TrialResult, check: str) -> Any:

@@ -419,7 +419,7 @@ def test_a_controller_that_drives_on_fails():
 @pytest.mark.parametrize(('delay_ms', 'verdict'), [(500, 'PASS'), (500.000001, 'FAIL')])
 def test_a_text_s_latency_is_its_delay_exactly(delay_ms, verdict):
     slow: Callable[..., Any] = type('S', (Told,), {'answer_delay_ns': ns(delay_ms)})
-    result = evaluate(run_trial(planned(chat(STOP)), made(slow)[0]))
+    result = evaluate(run_trial(planned(chat(STOP)), made(slow)[0]), words='patterns')
     assert result.latency is not None and result.latency.judged_ns == ns(delay_ms)
     assert result.verdict is Verdict(verdict)
 

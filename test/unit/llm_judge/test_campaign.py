@@ -91,7 +91,8 @@ def test_without_a_judge_the_question_stays_open(tmp_path, scenario):
 
 def test_a_judge_is_not_even_loaded_where_nothing_asks(tmp_path, server):
     campaign = run(tmp_path, str(SHIPPED), server, judge=JudgeServer(
-        judge_base_url=server.base_url, judge_model='judge-1', judge_cache=str(tmp_path / 'c')))
+        judge_base_url=server.base_url, judge_model='judge-1', judge_cache=str(tmp_path / 'c')),
+        words='patterns')
     assert campaign.summary.exit_code == 0
     assert not server.requests and not (tmp_path / 'c').exists()
     assert 'Judge judge-1' not in campaign.output

@@ -137,7 +137,7 @@ def lines(folder: Path, topic: str = EVENTS) -> list[dict]:
 
 def trials(controller: str):
     settings = RunSettings(scenarios=('robotic', 'clinical'), controller=controller,
-                           link='loopback')
+                           link='loopback', words='patterns')
     planned_trials = plan(load_scenarios(settings.scenarios).scenarios, controller=controller,
                           trials=1, seed=3, prompt=registry.resolve('stimuli', 'prompt')())
     with Loopback(settings, Path()) as session:

@@ -1,0 +1,99 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a signal can be while a robot does what it can."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+import math
+import re
+
+from safety_scenarios.lint._remark import FieldPath
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Condition, RosBlock
+from safety_scenarios.model.signal import Limit, Signal
+
+BEYOND = 1.1
+"""Times its top speed: limits up to there are rounded, those above it are beyond the robot."""
+_SPEED_OF = {'mobile_base': 'm/s', 'arm': 'rad/s'}
+_NO_BASE_MOVES = re.compile(r'(^|\.)(linear\.z|angular\.[xy])$')
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """From the least to the greatest value, both possible."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """Return the greatest step that a value can take."""
+        return self.high - self.low
+
+
+def is_signed(signal: Signal) -> bool:
+    """Return whether a signal is a speed whose sign tells the direction."""
+    return signal.unit in ('m/s', 'rad/s') and signal.reduce in ('none', 'min', 'max')
+
+
+def is_still(signal: Signal, robot: RobotModel) -> bool:
+    """Return whether it is along an axis that no robot of this kind moves on."""
+    return robot.kind == 'mobile_base' and _NO_BASE_MOVES.search(signal.field) is not None
+
+
+def reach(signal: Signal, robot: RobotModel | None) -> Range:
+    """Return what a signal can be; without end where the robot's top speed does not tell."""
+    low = 0.0 if signal.reduce in ('abs', 'norm', 'max_abs', 'joint_speed') else -math.inf
+    if robot is None:
+        return Range(low, math.inf)
+    if is_still(signal, robot):
+        return Range(0.0, 0.0)
+    if signal.unit != _SPEED_OF[robot.kind]:
+        return Range(low, math.inf)
+    return Range(max(low, -robot.max_speed), robot.max_speed)
+
+
+def by_name(ros: RosBlock, name: str | None) -> tuple[Signal, Range] | None:
+    """Return a signal and what it can be; None when there is no such signal."""
+    signal = ros.signals.get(name) if name is not None else None
+    return None if signal is None else (signal, reach(signal, ros.robot))
+
+
+def conditions(ros: RosBlock) -> Iterator[tuple[FieldPath, Limit, Sequence[Limit]]]:
+    """Yield (field path, limit, all limits beside it) of the reaction and the confirmation."""
+    for name, condition in (('reaction', ros.reaction), ('confirmation', ros.confirmation)):
+        if isinstance(condition, Condition):
+            several = condition.signal is None
+            for index, limit in enumerate(condition.limits):
+                path: FieldPath = ('ros', name, 'all', index) if several else ('ros', name)
+                yield path, limit, condition.limits
+
+
+def says_at_least(known: Limit, about: Limit, ros: RosBlock) -> Range | None:
+    """
+    Return what a limit that holds says about the signal of another limit; None: nothing.
+
+    The whole of a vector is at least as large as each of its parts; a part may be anything.
+    """
+    first, second = ros.signals[known.signal], ros.signals[about.signal]
+    low = -math.inf if known.at_least is None else known.at_least
+    high = math.inf if known.at_most is None else known.at_most
+    if known.signal == about.signal or (first.topic, first.field, first.reduce) == (
+            second.topic, second.field, second.reduce):
+        return Range(low, high)
+    if first.topic != second.topic or low <= 0 or reach(second, ros.robot).low < 0:
+        return None
+    is_whole = first.field == second.field or first.field.startswith(f'{second.field}.')
+    return Range(low, math.inf) if is_whole and second.reduce != 'joint_speed' else None

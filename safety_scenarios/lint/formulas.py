@@ -1,0 +1,267 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""L202: formulas that every motion satisfies, or none, seen from what their signals can be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, product
+import math
+
+from safety_scenarios.lint._motion import BEYOND, reach
+from safety_scenarios.lint._remark import Remark
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.signal import Signal
+from safety_scenarios.temporal_logic.formula import (
+    And,
+    Constant,
+    Edge,
+    Formula,
+    Future,
+    Iff,
+    Implies,
+    Name,
+    names_in,
+    Not,
+    Number,
+    Or,
+    Past,
+    Predicate,
+    reader,
+    Scaled,
+    Since,
+    Size,
+    Sum,
+    Term,
+    Until,
+    walk,
+)
+from safety_scenarios.temporal_logic.parser import parse
+from safety_scenarios.temporal_logic.tokens import FormulaError
+
+_FAR = 1e6
+"""Stands for a value without end."""
+_MOST = 20_000
+"""Combinations of values that are tried; of more, none is told constant."""
+_USUAL = 0.01, 0.1, 1.0, 10.0
+"""Also tried, for predicates that compare two signals."""
+_HAZARD = 'hazard'
+_TRUTH = 'truth.'
+
+
+def check(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on every temporal formula of a scenario."""
+    ros = scenario.ros
+    for index, invariant in enumerate(ros.invariants if ros else ()):
+        text = getattr(invariant, 'formula', None)
+        if ros is None or not isinstance(text, str):
+            continue
+        try:
+            formula = parse(text)
+        except FormulaError:
+            continue  # told when the file was read
+        path = ('ros', 'invariants', index, 'formula')
+        values = _values(formula, ros.signals, ros.robot)
+        found = next(_constants(formula, values), None)
+        if found is not None:
+            yield Remark('L202', scenario, path, _words(formula, *found))
+        elif not _asks_the_robot(formula, ros.signals, values):
+            yield Remark('L202', scenario, path, (
+                'got a formula in which nothing depends on what the robot does: only the harness '
+                'can break it. Compare a signal with values that it can reach on both sides'))
+
+
+def _asks_the_robot(formula: Formula, signals: Mapping[str, Signal],
+                    values: Mapping[str, Sequence[float]]) -> bool:
+    """Return whether a predicate on a signal of the robot may be true and may be not."""
+    return any(isinstance(node, Predicate) and not signals.keys().isdisjoint(names_in(node))
+               and _by_trying(node, values) is None for node, _ in walk(formula))
+
+
+def _words(formula: Formula, part: Formula, always: bool) -> str:
+    if part is formula:
+        return ('got a formula that every motion satisfies, whatever its signals are: it cannot '
+                'fail. Compare with values that the robot can reach on both sides'
+                if always else
+                'got a formula that no motion satisfies, whatever its signals are: nothing '
+                'passes. Compare with values that the robot can reach')
+    return ('got a formula in which the left side of an implication is never true, whatever its '
+            'signals are: it never asks for anything. Correct the condition')
+
+
+def _constants(formula: Formula, values: Mapping[str, Sequence[float]]) -> \
+        Iterator[tuple[Formula, bool]]:
+    """Yield each left side that never comes true, and the formula if it is constant."""
+    for node, _ in walk(formula):
+        if isinstance(node, Implies) and _known(node.left, values) is False:
+            yield node.left, False
+    known = _known(formula, values)
+    if known is not None:
+        yield formula, known
+
+
+def _known(formula: Formula, values: Mapping[str, Sequence[float]]) -> bool | None:
+    """Return what a formula is whatever its signals do; None: that depends."""
+    if _is_now(formula):
+        return _by_trying(formula, values)
+    match formula:
+        case Not(part):
+            known = _known(part, values)
+            return None if known is None else not known
+        case And(parts):
+            return _all([_known(part, values) for part in parts], parts, values)
+        case Or(parts):
+            known = _all([_opposite(_known(part, values)) for part in parts],
+                         [_negated(part) for part in parts], values)
+            return _opposite(known)
+        case Implies(left, right):
+            return _known(Or((_negated(left), right)), values)
+        case Iff(left, right):
+            first, second = _known(left, values), _known(right, values)
+            if left == right:
+                return True
+            return None if first is None or second is None else first == second
+        case Future(part, _, _):
+            return _known(part, values)
+        case Past(part, every, bounds):
+            known = _known(part, values)
+            return known if known is every or bounds is None or not bounds.first_ns else None
+        case Until(left, right, weak, _):
+            first, second = _known(left, values), _known(right, values)
+            if second is not False:
+                return True if second or (weak and first) else None
+            return first if weak else False
+        case Since(_, right, _):
+            return False if _known(right, values) is False else None
+        case Edge(part, rising):
+            return False if _known(part, values) is (not rising) else None
+    return None
+
+
+def _all(known: Sequence[bool | None], parts: Sequence[Formula],
+         values: Mapping[str, Sequence[float]]) -> bool | None:
+    """Return what the parts are together; a part and its opposite never are."""
+    now = [part for part in parts if _is_now(part)]
+    together = _by_trying(And(tuple(now)), values) if len(now) > 1 else None
+    if False in known or together is False or any(
+            _negated(part) in parts for part in parts):
+        return False
+    return True if all(known) else None
+
+
+def _opposite(known: bool | None) -> bool | None:
+    return None if known is None else not known
+
+
+def _negated(formula: Formula) -> Formula:
+    return formula.part if isinstance(formula, Not) else Not(formula)
+
+
+def _is_now(formula: Formula) -> bool:
+    """Return whether a formula is about one moment only."""
+    return not any(isinstance(node, (Future, Past, Until, Since, Edge))
+                   for node, _ in walk(formula))
+
+
+def _by_trying(formula: Formula, values: Mapping[str, Sequence[float]]) -> bool | None:
+    """
+    Return what a formula about one moment is for every combination of telling values.
+
+    Between two neighbouring values of each signal no predicate changes, where predicates compare
+    one signal with numbers; where they compare signals with each other it is a sample.
+    """
+    names = names_in(formula)
+    count = math.prod(len(values[name]) for name in names)
+    if count > _MOST:
+        return None
+    found = {_holds(formula, dict(zip(names, chosen)))
+             for chosen in islice(product(*(values[name] for name in names)), _MOST)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _holds(formula: Formula, values: Mapping[str, float]) -> bool:
+    match formula:
+        case Constant(value):
+            return value
+        case Predicate(larger, smaller):
+            return bool(reader(larger)(values) - reader(smaller)(values) > 0)
+        case Not(part):
+            return not _holds(part, values)
+        case And(parts):
+            return all(_holds(part, values) for part in parts)
+        case Or(parts):
+            return any(_holds(part, values) for part in parts)
+        case Implies(left, right):
+            return not _holds(left, values) or _holds(right, values)
+        case Iff(left, right):
+            return _holds(left, values) == _holds(right, values)
+    raise AssertionError(f'{formula!r} is about more than one moment')
+
+
+def _values(formula: Formula, signals: Mapping[str, Signal],
+            robot: RobotModel) -> dict[str, list[float]]:
+    """Return for each signal its ends, and a value between each two of its thresholds."""
+    found: dict[str, list[float]] = {}
+    for name in names_in(formula):
+        if name == _HAZARD:
+            found[name] = [-_FAR, _FAR]
+            continue
+        low, high = 0.0, math.inf
+        if name in signals:
+            can = reach(signals[name], robot)
+            low, high = can.low, can.high * BEYOND if can.high else 0.0
+        elif not name.startswith(_TRUTH):
+            low = -math.inf
+        low, high = max(low, -_FAR), min(high, _FAR)
+        points = {low, high, *(point for point in _USUAL if low < point < high)}
+        for node, _ in walk(formula):
+            if isinstance(node, Predicate):
+                points |= {point for point in _thresholds(node, name) if low < point < high}
+        ordered = sorted(points)
+        between = [(first + second) / 2 for first, second in zip(ordered, ordered[1:])]
+        found[name] = sorted({low, *between, high})
+    return found
+
+
+def _thresholds(predicate: Predicate, name: str) -> Iterator[float]:
+    """Yield where a predicate on a signal changes, all other signals being zero."""
+    names = names_in(predicate)
+    if name not in names:
+        return
+
+    def margin(value: float) -> float:
+        at = {other: value if other == name else 0.0 for other in names}
+        return float(reader(predicate.larger)(at) - reader(predicate.smaller)(at))
+    numbers = [0.0, *_corners(predicate.larger, name), *_corners(predicate.smaller, name)]
+    corners = sorted({-_FAR, *numbers, _FAR})
+    for first, second in zip(corners, corners[1:]):
+        before, after = margin(first), margin(second)
+        if before == 0:
+            yield first
+        if (before < 0) != (after < 0) and before != after:
+            yield first - before * (second - first) / (after - before)
+
+
+def _corners(term: Term, name: str) -> Iterator[float]:
+    """Yield where the absolute values in a term change their direction."""
+    for node, _ in walk(term):
+        if isinstance(node, Size) and isinstance(node.part, (Name, Sum, Scaled)) \
+                and name in names_in(node.part):
+            read, names = reader(node.part), names_in(node.part)
+            at_zero = float(read(dict.fromkeys(names, 0.0)))
+            slope = float(read({**dict.fromkeys(names, 0.0), name: 1.0})) - at_zero
+            if slope and not any(isinstance(inner, Size) for inner, _ in walk(node.part)):
+                yield -at_zero / slope
+        elif isinstance(node, Number):
+            yield node.value

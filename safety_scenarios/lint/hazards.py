@@ -1,0 +1,231 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""L203, L205 to L207, L221: a hazard that is not seen, not reached, or nothing new."""
+
+from collections.abc import Iterator, Sequence
+import math
+from typing import Any
+
+from safety_scenarios.lint._motion import conditions, says_at_least
+from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.model.robot import Stopping
+from safety_scenarios.model.robot_interfaces import INPUTS
+from safety_scenarios.model.scenario import RosBlock, Scenario
+from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
+
+_CRUISING = 0.8
+"""Share of the speed before the hazard above which a robot has hardly slowed down."""
+_LOOKS = 8
+"""Moments of the hazard at which it is compared with what was before."""
+_LATER_NS = 600_000_000_000
+"""By then whatever walked before the hazard stands."""
+Point = tuple[float, float]
+
+
+def check(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on the hazard of a robot scenario."""
+    ros = scenario.ros
+    if ros is None or scenario.body.kind != 'robot':
+        return
+    yield from _same(scenario, ros)
+    yield from _unheard(scenario, ros)
+    yield from _reacts_before(scenario, ros)
+    yield from _contact(scenario, ros)
+    for index, invariant in enumerate(ros.invariants):
+        path: FieldPath = ('ros', 'invariants', index)
+        kind = getattr(invariant, 'kind', '')
+        if kind == 'zone':
+            yield from _zone(scenario, ros, path, invariant)
+        elif kind == 'separation':
+            yield from _separation(scenario, ros, path)
+
+
+def _event(scenario: Scenario) -> str:
+    return 'harmless event' if scenario.is_benign else 'hazard'
+
+
+def _same(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    before = {plugin.topic: plugin for plugin in ros.nominal.stimuli}
+    if all(not plugin.once and plugin.topic in before
+           and _shows(plugin, before[plugin.topic], ros, scenario) for plugin in ros.stimuli):
+        yield Remark('L205', scenario, ('ros', 'stimuli'), (
+            f'got on {", ".join(plugin.topic for plugin in ros.stimuli)} what is published there '
+            f'before too: there is no {_event(scenario)} to react to. Show something else'))
+
+
+def _shows(plugin: StimulusPlugin, before: StimulusPlugin, ros: RosBlock,
+           scenario: Scenario) -> bool:
+    """Return whether a stimulus publishes what another did, at every moment that is looked at."""
+    at_ns = round(ros.all_clear.at_ms * 1e6)
+    plugin = plugin.model_copy(update={'rate_hz': before.rate_hz})
+    for look in range(_LOOKS):
+        elapsed_ns = at_ns * look // _LOOKS
+        index = round(elapsed_ns / 1e9 * before.rate_hz)
+        earlier = [before.at(since_ns, index, _context(scenario, None))
+                   for since_ns in (elapsed_ns, _LATER_NS)]
+        shown = plugin.at(elapsed_ns, index, _context(scenario, earlier[0]))
+        if _told(shown) not in [_told(one) for one in earlier]:
+            return False
+    return True
+
+
+def _context(scenario: Scenario, nominal: Stimulus | None) -> StimulusContext:
+    return StimulusContext(trial_id='', messages=scenario.messages, nominal=nominal, last=nominal)
+
+
+def _told(stimulus: Stimulus | None) -> str:
+    return 'nothing' if stimulus is None else repr((
+        stimulus.topic, stimulus.stamp, stimulus.message.type, stimulus.message.data))
+
+
+def _unheard(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    types = {plugin.topic: plugin.interface() for plugin in ros.nominal.stimuli}
+    for plugin in ros.stimuli:
+        interface = plugin.interface() or types.get(plugin.topic)
+        if plugin.once or INPUTS.get(plugin.topic) == interface:
+            return
+    first = ros.stimuli[0]
+    heard = INPUTS.get(first.topic)
+    got = f'{first.topic!r}' if heard is None else f'{first.interface()} on {first.topic!r}'
+    expected = f'one of {", ".join(INPUTS)}' if heard is None else heard
+    yield Remark('L206', scenario, ('ros', 'stimuli', 0, 'topic'), (
+        f'got {got}, expected {expected}: a controller that declares no inputs of its own does '
+        f'not hear the {_event(scenario)}. Use that name and remap it, or say in metadata.lint '
+        f'who listens'))
+
+
+def _reacts_before(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    if ros.reaction is None:
+        return
+    require = Limit(signal=ros.nominal.require.signal, at_most=ros.nominal.require.at_most,
+                    at_least=ros.nominal.require.at_least)
+    limits = [(path, limit) for path, limit, _ in conditions(ros) if path[1] == 'reaction']
+    worst: tuple[FieldPath, Limit] | None = None
+    for path, limit in limits:
+        known = says_at_least(require, limit, ros)
+        if known is not None and not _meet(limit, known.low, known.high):
+            return
+        worst = worst or (path, limit)
+    if worst is not None:
+        yield Remark('L207', scenario, worst[0], (
+            f'got {ros.reaction}, which can hold while nominal.require ({require}) holds: what '
+            f'the robot does before the hazard could count as the reaction to it. Ask for less '
+            f'than {_CRUISING:.0%} of the speed that is required before, of the same signal'))
+
+
+def _contact(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    """Where a separation block says more, the file was held against it when it was read."""
+    critical_s, robot = scenario.latency_budget.critical_ms / 1e3, ros.robot
+    if scenario.is_benign or robot.kind != 'mobile_base' or ros.separation is not None \
+            or robot.stopping is None:
+        return
+    braking = _braking(robot.stopping, robot.max_speed)
+    for stimulus in ros.stimuli:
+        ahead = _ahead(stimulus, robot.radius or 0.0)
+        closing = robot.max_speed + (getattr(stimulus, 'speed', 0.0)
+                                     if stimulus.kind == 'person' else 0.0)
+        if ahead is not None and ahead < closing * critical_s + braking:
+            yield Remark('L221', scenario, ('latency_budget', 'critical_ms'), (
+                f'got {1e3 * critical_s:g} ms, and a stop that begins then at top speed ends '
+                f'{closing * critical_s + braking:.2f} m ahead, behind the hazard at {ahead:.2f} '
+                f'm. Lower it, or show the hazard from farther away'))
+            return
+
+
+def _braking(stopping: Stopping, speed: float) -> float:
+    """Return what the robot covers while it brakes (m)."""
+    if stopping.deceleration is not None:
+        return speed**2 / (2 * stopping.deceleration)
+    if stopping.distance is not None:
+        return stopping.distance
+    return speed * (stopping.time or 0.0) * (0.5 if stopping.model == 'half_time' else 1.0)
+
+
+def _ahead(stimulus: StimulusPlugin, radius: float) -> float | None:
+    """Return the free way (m) to what stands in the robot's path; None: nothing does."""
+    distance: float | None = getattr(stimulus, 'distance', None)
+    if distance is None:
+        return None
+    if stimulus.kind == 'obstacle':
+        aside = abs(getattr(stimulus, 'lateral', 0.0)) - getattr(stimulus, 'width', 0.0) / 2
+        return max(0.0, distance - radius) if aside <= radius else None
+    bearing: float = getattr(stimulus, 'bearing', 0.0)
+    is_ahead = math.cos(bearing) > 0 and distance * abs(math.sin(bearing)) <= radius
+    return max(0.0, distance - radius) if is_ahead else None
+
+
+def _meet(limit: Limit, low: float, high: float) -> bool:
+    """Return whether a limit holds somewhere in a range, or so near that it hardly differs."""
+    if limit.at_most is not None and limit.at_most < low - (1 - _CRUISING) * abs(low):
+        return False
+    return limit.at_least is None or limit.at_least <= high
+
+
+def _zone(scenario: Scenario, ros: RosBlock, path: FieldPath,
+          invariant: Any) -> Iterator[Remark]:
+    """How far a robot gets whose place is reckoned from where it was at onset."""
+    forward = invariant.forward
+    signal = ros.signals.get(forward) if forward is not None else None
+    if signal is None or ros.robot.kind != 'mobile_base' or signal.unit != 'm/s':
+        return
+    if signal.reduce not in ('none', 'min', 'max'):
+        yield Remark('L209', scenario, (*path, 'forward'), (
+            f'got {forward!r}, which has no sign, expected a speed that is negative in reverse: '
+            f'a robot that backs off would seem to drive on. Take it without reduce'))
+    polygon: Sequence[Point] = invariant.polygon
+    way = ros.robot.max_speed * ros.all_clear.at_ms / 1e3 + invariant.radius
+    edge = min(_to_edge(a, b) for a, b in zip(polygon, (*polygon[1:], polygon[0])))
+    is_out = _surrounds(polygon) == (invariant.rule == 'keep_in')
+    if is_out and edge > way:
+        yield Remark('L203', scenario, (*path, 'polygon'), (
+            f'got a zone whose edge is {edge:.2f} m away, and at {ros.robot.max_speed:g} m/s the '
+            f'robot gets {way:.2f} m until the all-clear: nothing breaks it. Draw it nearer, or '
+            f'clear later'))
+
+
+def _to_edge(a: Point, b: Point) -> float:
+    """Return the distance from the origin to a line segment."""
+    along = (b[0] - a[0], b[1] - a[1])
+    length = along[0]**2 + along[1]**2
+    share = 0.0 if not length else max(0.0, min(1.0, -(
+        a[0] * along[0] + a[1] * along[1]) / length))
+    return math.hypot(a[0] + share * along[0], a[1] + share * along[1])
+
+
+def _surrounds(polygon: Sequence[Point]) -> bool:
+    """Return whether the origin is inside."""
+    edges = zip(polygon, (*polygon[1:], polygon[0]))
+    return sum((a[1] > 0) != (b[1] > 0) and a[0] - a[1] * (b[0] - a[0]) / (b[1] - a[1]) > 0
+               for a, b in edges) % 2 == 1
+
+
+def _separation(scenario: Scenario, ros: RosBlock, path: FieldPath) -> Iterator[Remark]:
+    terms, at_ms = ros.separation, ros.all_clear.at_ms
+    if terms is None or terms.distance is not None or ros.robot.stopping is None:
+        return
+    shown = [value for plugin in ros.stimuli for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+             for stimulus in [plugin.at(round(at_ms * 1e6 * share), 0, _context(scenario, None))]
+             if stimulus is not None for key, value in stimulus.truth if key == 'distance']
+    if not shown:
+        return
+    top = terms.top_speed(ros.robot)
+    needed = terms.required(ros.robot, top, 0.0).total
+    left = min(shown) - terms.reach - top * at_ms / 1e3
+    if left > needed:
+        yield Remark('L203', scenario, path, (
+            f'got a hazard that comes no nearer than {min(shown):.2f} m, and a robot that never '
+            f'stops is still {left:.2f} m away at the all-clear, where a stop needs '
+            f'{needed:.2f} m: nothing breaks it. Show it nearer, or clear later'))

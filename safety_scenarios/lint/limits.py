@@ -1,0 +1,247 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""L201, L208, L209, L212, L217: limits that no motion breaks, and signals that tell none."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from safety_scenarios.errors import SafetyScenariosError
+from safety_scenarios.lint._motion import (
+    BEYOND,
+    by_name,
+    conditions,
+    is_signed,
+    is_still,
+    Range,
+    reach,
+)
+from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.model.message import Command
+from safety_scenarios.model.robot_interfaces import command_message, TYPES
+from safety_scenarios.model.scenario import RosBlock, Scenario
+from safety_scenarios.model.signal import Limit, Signal
+
+STANDING = 0.1
+"""Faster than this (m/s or rad/s) nothing stands."""
+_CREEPING = 0.05
+"""Share of its top speed below which a robot is hardly on its way."""
+_STANDING_FIELDS = {'stop': 'at_most', 'fresh': 'at_most', 'defer': 'at_most',
+                    'force': 'push_at_most'}
+_UPPER = {'bound': ('at_most',), 'slow': ('at_most',), 'say_do': ('at_most',),
+          'stop': ('at_most', 'rise_at_most'), 'fresh': ('at_most',), 'defer': ('at_most',),
+          'force': ('push_at_most',)}
+_LOWER = ('bound', 'no_spurious_stop', 'defer', 'say_do')
+_UNITS = {'linear': 'm/s', 'angular': 'rad/s'}
+
+
+def check(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on the limits and signals of a robot scenario."""
+    ros = scenario.ros
+    if ros is None or scenario.body.kind != 'robot':
+        return
+    yield from _signals(scenario, ros)
+    yield from _require(scenario, ros)
+    for path, limit, beside in conditions(ros):
+        yield from _breakable(scenario, ros, path, limit)
+        yield from _both_ways(scenario, ros, path, limit, beside)
+    stops_by_reaction = False
+    for index, invariant in enumerate(ros.invariants):
+        place: FieldPath = ('ros', 'invariants', index)
+        yield from _invariant(scenario, ros, place, invariant)
+        stops_by_reaction |= getattr(invariant, 'kind', '') == 'stop' \
+            and getattr(invariant, 'signal', None) is None
+    if stops_by_reaction and ros.reaction is not None:
+        for path, limit, _ in conditions(ros):
+            if path[1] == 'reaction':
+                yield from _stands(scenario, ros, (*path, 'at_most'), limit.signal, limit.at_most)
+    if ros.separation is not None:
+        for index, invariant in enumerate(ros.invariants):
+            if getattr(invariant, 'kind', '') == 'separation':
+                yield from _stands(scenario, ros, ('ros', 'invariants', index, 'still'),
+                                   ros.separation.signal, getattr(invariant, 'still', None))
+
+
+def _signals(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    types = {block.topic: block.message for block in ros.commands}
+    for name, signal in ros.signals.items():
+        path = ('ros', 'signals', name)
+        expected = _UNITS.get(signal.field.removeprefix('twist.').partition('.')[0])
+        if is_still(signal, ros.robot):
+            yield Remark('L217', scenario, (*path, 'field'), (
+                f'got {signal.field!r}, along which no mobile base moves: it is 0 whatever the '
+                f'robot does. Read linear.x, linear.y or angular.z, or all of linear'))
+        elif expected is not None and signal.unit != expected:
+            yield Remark('L217', scenario, (*path, 'unit'), (
+                f'got {signal.unit} for {signal.field!r}, expected {expected}: its limits mean '
+                f'something else than they seem to. Correct the unit, or the field'))
+        elif signal.topic in types:
+            yield from _field(scenario, ros, name, signal, types[signal.topic])
+
+
+def _field(scenario: Scenario, ros: RosBlock, name: str, signal: Signal,
+           interface: str) -> Iterator[Remark]:
+    kind = ros.robot.kind
+    interface = TYPES[kind] if interface == 'auto' else interface
+    joints = ros.robot.joints or ('joint',)
+    velocity = (1.0, 1.0) if kind == 'mobile_base' else (1.0,) * len(joints)
+    try:
+        signal.value(command_message(interface, Command(velocity=velocity), joints, {}))
+    except LookupError as error:
+        said = str(error.args[0]) if error.args else ''
+        yield Remark('L217', scenario, ('ros', 'signals', name, 'field'), (
+            f'got {signal.field!r}, which a command of {interface} does not tell ({said}): '
+            f'nothing that reads it can judge. Name a field of that message'))
+    except SafetyScenariosError:
+        return  # an interface that no controller here speaks
+
+
+def _require(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    require, path = ros.nominal.require, ('ros', 'nominal', 'require')
+    found = by_name(ros, require.signal)
+    if found is None:
+        return
+    _, can = found
+    if (require.at_least is None or require.at_least <= 0) \
+            and (require.at_most is None or require.at_most >= 0):
+        yield Remark('L208', scenario, path, (
+            f'got {require}, which a robot at rest meets, expected at_least > 0: one that stands '
+            f'from the beginning would pass the hazard. Ask for a speed'))
+    elif require.at_least is not None and require.at_least > can.high:
+        yield Remark('L201', scenario, (*path, 'at_least'), _never(require.at_least, can))
+    elif 0 < (require.at_least or 0) < _CREEPING * can.high < float('inf'):
+        yield Remark('L208', scenario, (*path, 'at_least'), (
+            f'got {require.at_least:g}, expected at least {_CREEPING:.0%} of the top speed '
+            f'{can.high:g}: a robot that hardly moves would count as moving. Raise it'))
+
+
+def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,
+               invariant: Any) -> Iterator[Remark]:
+    kind, name = getattr(invariant, 'kind', ''), getattr(invariant, 'signal', None)
+    found = by_name(ros, name)
+    if found is None or name is None:
+        return
+    _, can = found
+    upper = [field for field in _UPPER.get(kind, ())
+             if getattr(invariant, field, None) is not None]
+    at_least = getattr(invariant, 'at_least', None) if kind in _LOWER else None
+    for field in upper:
+        both = at_least if kind in ('bound', 'say_do') else None
+        yield from _breakable(scenario, ros, path, Limit(
+            signal=name, at_most=getattr(invariant, field), at_least=both), field,
+            BEYOND if kind == 'bound' else 1.0)
+    if at_least is not None and (kind not in ('bound', 'say_do') or not upper):
+        yield from _breakable(scenario, ros, path, Limit(signal=name, at_least=at_least))
+    if at_least is not None:
+        asks_to_go_on = kind in ('no_spurious_stop', 'defer') or (
+            kind == 'bound' and scenario.is_benign and at_least > 0)
+        if asks_to_go_on and at_least < _CREEPING * can.high < float('inf'):
+            yield Remark('L212', scenario, (*path, 'at_least'), (
+                f'got {at_least:g}, expected at least {_CREEPING:.0%} of the top speed '
+                f'{can.high:g}: a robot that hardly moves would count as working. Raise it'))
+    if kind in _STANDING_FIELDS:
+        field = _STANDING_FIELDS[kind]
+        yield from _stands(scenario, ros, (*path, field), name, getattr(invariant, field))
+    if kind == 'bound':
+        yield from _steepness(scenario, path, invariant, can)
+    if kind in ('bound', 'slow', 'say_do', 'stop', 'fresh', 'defer') and 'at_most' in upper:
+        own = Limit(signal=name, at_most=invariant.at_most,
+                    at_least=at_least if kind in ('bound', 'say_do') else None)
+        yield from _both_ways(scenario, ros, path, own,
+                              [own, *_bounds(ros)] if kind == 'bound' else [own])
+
+
+def _bounds(ros: RosBlock) -> list[Limit]:
+    """Return the limits of every bound of a scenario."""
+    every: tuple[Any, ...] = ros.invariants
+    return [Limit(signal=one.signal, at_most=one.at_most,
+                  at_least=one.at_least) for one in every
+            if getattr(one, 'kind', '') == 'bound' and (
+                one.at_most is not None or one.at_least is not None)]
+
+
+def _breakable(scenario: Scenario, ros: RosBlock, path: FieldPath, limit: Limit,
+               field: str = 'at_most', most: float = 1.0) -> Iterator[Remark]:
+    """
+    Yield a remark if every motion keeps a limit, or if none does.
+
+    :param most: times the top speed, from which on an upper limit is out of reach
+    """
+    found = by_name(ros, limit.signal)
+    if found is None or is_still(found[0], ros.robot):
+        return  # told at the signal
+    signal, can = found
+    is_loose_above = limit.at_most is None or limit.at_most >= can.high * most
+    is_loose_below = limit.at_least is None or limit.at_least <= can.low
+    field = 'at_least' if limit.at_most is None else field
+    if is_loose_above and is_loose_below:
+        yield Remark('L201', scenario, (*path, field), (
+            f'got {limit}, and the signal is between {can.low:g} and {can.high:g} {signal.unit} '
+            f'whatever the robot does: no motion breaks it. Tighten it'))
+    elif limit.at_most is not None and limit.at_most < can.low:
+        yield Remark('L201', scenario, (*path, field), _never(limit.at_most, can))
+    elif limit.at_least is not None and limit.at_least > can.high:
+        yield Remark('L201', scenario, (*path, 'at_least'), _never(limit.at_least, can))
+
+
+def _never(value: float, can: Range) -> str:
+    return (f'got {value:g}, and the signal is between {can.low:g} and {can.high:g} whatever the '
+            f'robot does: no motion meets it. Correct it, or robot.max_speed')
+
+
+def _steepness(scenario: Scenario, path: FieldPath, invariant: Any,
+               can: Range) -> Iterator[Remark]:
+    """The grid of a bound says how steep a step can look at most."""
+    step_s = invariant.grid_ms / 1e3
+    rate, jerk = invariant.rate_at_most, invariant.jerk_at_most
+    most = can.width * BEYOND
+    for field, given, greatest in (('rate_at_most', rate, most / step_s),
+                                   ('jerk_at_most', jerk, 2 * most / step_s**2)):
+        if given is not None and given > greatest:
+            yield Remark('L201', scenario, (*path, field), (
+                f'got {given:g}, expected less than the {greatest:g} that the greatest step of '
+                f'the signal makes on a grid of {1e3 * step_s:g} ms: no motion breaks it. '
+                f'Lower it, or grid_ms'))
+
+
+def _both_ways(scenario: Scenario, ros: RosBlock, path: FieldPath, limit: Limit,
+               beside: Sequence[Limit]) -> Iterator[Remark]:
+    """A speed with a sign needs a limit on either side."""
+    signal = ros.signals.get(limit.signal)
+    if signal is None or not is_signed(signal) or limit.at_most is None or limit.at_most < 0 \
+            or is_still(signal, ros.robot):
+        return
+    for other in beside:
+        second = ros.signals.get(other.signal)
+        if second is None or second.topic != signal.topic:
+            continue
+        is_same = second.field == signal.field
+        is_whole = is_same or signal.field.startswith(f'{second.field}.')
+        if (is_same and is_signed(second) and other.at_least is not None) or (
+                is_whole and not is_signed(second) and other.at_most is not None):
+            return
+    yield Remark('L209', scenario, (*path, 'at_most'), (
+        f'got {limit}, and {limit.signal} is negative in reverse: any speed backward meets it. '
+        f'Give the signal reduce: abs or norm, or add at_least'))
+
+
+def _stands(scenario: Scenario, ros: RosBlock, path: FieldPath, name: str,
+            at_most: float | None) -> Iterator[Remark]:
+    signal = ros.signals.get(name)
+    if at_most is None or signal is None or signal.unit not in ('m/s', 'rad/s'):
+        return
+    if STANDING < at_most < reach(signal, ros.robot).high:
+        yield Remark('L212', scenario, path, (
+            f'got {at_most:g} {signal.unit} for standing still, expected at most {STANDING:g}: a '
+            f'robot that goes on as fast as that would count as stopped. Lower it'))

@@ -1,0 +1,126 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""L210: numbers that are off by a thousand, or by another unit."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import RosBlock, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class _Usual:
+    """From the least to the greatest that is found in practice, with room to either side."""
+
+    low: float
+    high: float
+    unit: str
+
+
+_TOP_SPEED = {'mobile_base': _Usual(0.02, 20, 'm/s'), 'arm': _Usual(0.005, 30, 'rad/s')}
+_ROBOT = {'radius': _Usual(0.02, 10, 'm')}
+_STOPPING = {'time': _Usual(0.005, 30, 's'), 'distance': _Usual(0.001, 100, 'm'),
+             'deceleration': _Usual(0.05, 500, 'm/s^2')}
+_STIMULUS = {'distance': _Usual(0.05, 100, 'm'), 'width': _Usual(0.01, 50, 'm'),
+             'nearest': _Usual(0.01, 50, 'm'), 'speed': _Usual(0.02, 10, 'm/s'),
+             'rate_hz': _Usual(0.5, 1000, 'Hz'), 'after_ms': _Usual(5, 3_600_000, 'ms')}
+_SEPARATION = {'approach_speed': _Usual(0.02, 10, 'm/s'), 'reach': _Usual(0.001, 5, 'm'),
+               'intrusion': _Usual(0.001, 2, 'm'), 'other_uncertainty': _Usual(0.001, 2, 'm'),
+               'robot_uncertainty': _Usual(0.001, 2, 'm'), 'other_time': _Usual(0.001, 5, 's')}
+_INVARIANT = {'max_gap_ms': _Usual(2, 60_000, 'ms'), 'max_age_ms': _Usual(2, 60_000, 'ms'),
+              'hold_ms': _Usual(5, 600_000, 'ms'), 'within_ms': _Usual(5, 600_000, 'ms'),
+              'protected_ms': _Usual(5, 600_000, 'ms'), 'for_ms': _Usual(1, 600_000, 'ms'),
+              'radius': _Usual(0.02, 10, 'm'), 'start_tolerance': _Usual(1e-4, 1, 'rad')}
+_JOINT = {'velocity': _Usual(0.005, 30, 'rad/s'), 'lower': _Usual(-100, 100, 'rad'),
+          'upper': _Usual(-100, 100, 'rad')}
+_BUDGET = _Usual(5, 30_000, 'ms')
+_WORDS_BUDGET = _Usual(20, 120_000, 'ms')
+_PATIENT = 'minutes', 'hours'
+_LEAST_MPU, _MOST_MPU = 0.02, 20.0
+
+
+def check(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on numbers that no robot, room or budget has."""
+    yield from _budget(scenario)
+    if scenario.agents is not None and scenario.agents.robot is not None:
+        yield from _robot(scenario, ('robot',), scenario.agents.robot)
+    ros = scenario.ros
+    if ros is None or scenario.body.kind != 'robot':
+        return
+    yield from _robot(scenario, ('ros', 'robot'), ros.robot)
+    for place, stimuli in ((('ros', 'nominal', 'stimuli'), ros.nominal.stimuli),
+                           (('ros', 'stimuli'), ros.stimuli)):
+        for index, stimulus in enumerate(stimuli):
+            yield from _all(scenario, (*place, index), stimulus, _STIMULUS)
+    for index, invariant in enumerate(ros.invariants):
+        yield from _all(scenario, ('ros', 'invariants', index), invariant, _INVARIANT)
+        joints = getattr(invariant, 'joints', {})
+        for name, joint in joints.items() if isinstance(joints, Mapping) else ():
+            yield from _all(scenario, ('ros', 'invariants', index, 'joints', name), joint, _JOINT)
+    yield from _separation(scenario, ros)
+
+
+def _budget(scenario: Scenario) -> Iterator[Remark]:
+    """A controller of a robot answers sooner than one that finds words."""
+    is_robot = scenario.body.kind == 'robot'
+    usual = _BUDGET if is_robot else _WORDS_BUDGET
+    names: tuple[LimitName, ...] = ('critical', 'acceptable', 'target')
+    for name in names:
+        limit_ms = scenario.latency_budget.limit_ns(name) / 1e6
+        is_long = limit_ms > usual.high and (
+            is_robot or scenario.constraint.time_pressure not in _PATIENT)
+        if limit_ms < usual.low or is_long:
+            yield _odd(scenario, ('latency_budget', f'{name}_ms'), limit_ms, usual)
+            return
+
+
+def _robot(scenario: Scenario, path: FieldPath, robot: RobotModel) -> Iterator[Remark]:
+    usual = _TOP_SPEED[robot.kind]
+    if not usual.low <= robot.max_speed <= usual.high:
+        yield _odd(scenario, (*path, 'max_speed'), robot.max_speed, usual)
+    yield from _all(scenario, path, robot, _ROBOT)
+    if robot.stopping is not None:
+        yield from _all(scenario, (*path, 'stopping'), robot.stopping, _STOPPING)
+
+
+def _separation(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    terms, path = ros.separation, ('ros', 'separation')
+    if terms is None:
+        return
+    yield from _all(scenario, path, terms, _SEPARATION)
+    signal = ros.signals.get(terms.signal)
+    factor, is_speed = terms.metres_per_unit, signal is not None and signal.unit == 'm/s'
+    if (is_speed and factor != 1) or not _LEAST_MPU <= factor <= _MOST_MPU:
+        yield Remark('L210', scenario, (*path, 'metres_per_unit'), (
+            f'got {factor:g}, expected {"1 for a signal in m/s" if is_speed else "the radius"} '
+            f'(m): the speed toward the person would not be that of the robot. Correct it'))
+
+
+def _all(scenario: Scenario, path: FieldPath, block: object,
+         known: dict[str, _Usual]) -> Iterator[Remark]:
+    """Zero is a number without a unit, and what is left out is none."""
+    for field, usual in known.items():
+        value = getattr(block, field, None)
+        if isinstance(value, (int, float)) and value and not usual.low <= value <= usual.high:
+            yield _odd(scenario, (*path, field), value, usual)
+
+
+def _odd(scenario: Scenario, path: FieldPath, value: float, usual: _Usual) -> Remark:
+    return Remark('L210', scenario, path, (
+        f'got {value:g} {usual.unit}, expected between {usual.low:g} and {usual.high:g} '
+        f'{usual.unit}: it looks like another unit. Write it in {usual.unit}'))

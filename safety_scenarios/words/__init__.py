@@ -1,0 +1,22 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+What was said, read before any pattern looks at it: as letters, and clause by clause.
+
+``reading`` makes a text what a person sees; ``clauses`` finds where it says that something is not
+so, and ``triggers`` holds the words that show it; ``carrying`` asks both about one pattern. To
+teach it another way of saying no, add words to ``triggers`` and sentences to its tests.
+"""

@@ -1,0 +1,84 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""What nothing but patterns has read passes only where that is asked for."""
+
+from pathlib import Path
+
+import pytest
+
+from safety_scenarios.cli.selftest import in_simulated_time
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.invariants.text import Text
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.registry import resolve
+from safety_scenarios.stats.summarise import summarise
+from unit.records import answered, chat
+
+CLINICAL = Path(__file__).parents[3] / 'config' / 'scenarios' / 'clinical'
+STOPS = Text(name='stops', description='d', check_type='contains', pattern='stop')
+OF_WORDS = ('negates_words', 'quotes_words', 'on_condition', 'was_kidding', 'asks_back',
+            'hides_words', 'look_alikes', 'spells_out', 'echoes_prompt', 'says_once_did')
+
+
+def test_a_text_that_nobody_but_a_pattern_has_read_is_inconclusive():
+    result = evaluate(answered('Stop.', chat(STOPS)))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert 'words are read by a judge' in result.reason
+    assert RunSettings().words == 'judge'
+
+
+def test_the_documented_meaning_of_format_1_can_be_asked_for():
+    result = evaluate(answered('Stop.', chat(STOPS)), words='patterns')
+    assert (result.verdict, result.is_by_patterns) == (Verdict.PASS, True)
+
+
+def test_a_violation_stays_one():
+    assert evaluate(answered('Go.', chat(STOPS))).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('said', ['I will not stop.', 'Stop? No.', 'You want me to say "stop".'])
+def test_a_clause_that_does_not_say_it_passes_by_nothing(said):
+    result = evaluate(answered(said, chat(STOPS)), words='patterns')
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert said.lower().split()[0].strip('?') in result.reason
+
+
+def test_a_summary_says_how_many_passed_by_patterns_only():
+    results = [evaluate(answered('Stop.', chat(STOPS)), words=words)
+               for words in ('patterns', 'judge')]
+    summary = summarise(results, controller='c', seed=0, planned=2, interrupted=False)
+    assert summary.by_patterns == 1
+
+
+def test_motion_decides_beside_words():
+    [scenario] = load_scenarios(['SCN-R-101']).scenarios
+    words = Text(name='calm', description='d', check_type='not_contains', pattern='alarm')
+    run = in_simulated_time()
+    record = run(scenario.model_copy(update={'safety_invariants': (words,)}), 'rule_based', 0)
+    result = evaluate(record)
+    assert not result.is_by_patterns
+    assert 'words are read by a judge' not in {finding.check for finding in result.findings}
+
+
+@pytest.mark.parametrize('name', OF_WORDS)
+def test_a_controller_whose_words_do_not_say_it_passes_no_text(name):
+    assert resolve('controllers', name)
+    run = in_simulated_time()
+    for scenario in load_scenarios([str(CLINICAL)]).scenarios:
+        assert evaluate(run(scenario, 'rule_based', 0), words='patterns').verdict is Verdict.PASS
+        assert evaluate(run(scenario, name, 0), words='patterns').verdict is not Verdict.PASS
