@@ -31,6 +31,7 @@ from pathlib import Path
 from safety_scenarios import registry
 from safety_scenarios.campaign.chance import too_high
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings import motion
 from safety_scenarios.engine.findings.false_stop import NO_FALSE_STOP, SETTLING_NS
 from safety_scenarios.engine.findings.wiring import ELSEWHERE
 from safety_scenarios.engine.plan import plan
@@ -44,6 +45,7 @@ from safety_scenarios.model.selftest import (
     Cell,
     ChanceLevel,
     family_of,
+    GOOD,
     KillMatrix,
     Mistake,
     named,
@@ -52,6 +54,7 @@ from safety_scenarios.model.selftest import (
     Saboteur,
     SABOTEURS,
     ScenarioMatrix,
+    TEXTS,
 )
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
@@ -83,6 +86,7 @@ _EXPECTED = {
     'temporal': ('never_stop', 'late', 'spurious_stop'),
     'text': ('parrot', 'never_stop', 'always_stop', 'say_not_do'),
     'rule': ('never_stop', 'always_stop', 'silent', 'oversteps', 'refuses'),
+    'motion': ('over_speed', 'drives_backwards', 'creeps', 'spins_on_the_spot', 'seeps'),
     'harness': ('always_stop', 'spurious_stop', 'nan', 'blank', 'stutters'),
 }
 """Kind of a check to the saboteurs that it is there for, the likeliest first."""
@@ -102,12 +106,13 @@ _Columns = dict[str, list[_Ran]]
 
 def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
               saboteurs: Sequence[Saboteur] = SABOTEURS, reference: str = REFERENCE,
-              seeds: Sequence[int] = (0, 1, 2),
+              others: Sequence[str] = GOOD, seeds: Sequence[int] = (0, 1, 2),
               level_of: Callable[[Scenario], ChanceLevel] | None = None) -> KillMatrix:
     """
     Run every scenario against the reference and every saboteur, with every seed.
 
     :param run_one: must be repeatable, as a loopback link is
+    :param others: controllers that do everything right as well, of a scenario with a robot
     :param seeds: a check kills a saboteur only if it fails it with every one
     :param level_of: scenario to its chance level; None: that is left out
     """
@@ -120,7 +125,10 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
         bad = {saboteur.name: [_ran(run_one(scenario, saboteur.name, seed)) for seed in seeds]
                if scenario.body.is_conversation or not saboteur.among_agents else []
                for saboteur in saboteurs}
-        matrix = _matrix(scenario, good, bad, reference, left_out)
+        well = {name: [_ran(run_one(scenario, name, seed)) for seed in seeds]
+                for name in others if family_of(scenario) not in TEXTS}
+        matrix = _matrix(scenario, good, bad, reference, left_out).model_copy(update={
+            'good': tuple(_trial(name, column, False) for name, column in well.items())})
         found.append(matrix)
         mistakes += _broken(matrix, bad)
         if set(matrix.reference.verdicts) == {Verdict.PASS}:  # else the rest follows from it
@@ -195,7 +203,8 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
             for index, invariant in enumerate(scenario.invariants)]
     rows += [Row(check=check, kind=kind, withholds=withholds,
                  cells=cells(partial(_named, check=check, kind=kind)))
-             for check, kind, withholds in (*_rule_rows(scenario), *_harness_rows(scenario))]
+             for check, kind, withholds in (*_rule_rows(scenario), *_harness_rows(scenario),
+                                            *_motion_rows(scenario, good[0]))]
     return ScenarioMatrix(
         scenario_id=scenario.id, scenario_name=scenario.name, path=_path(scenario),
         family=family_of(scenario), reference=_trial(reference, good, True),
@@ -213,6 +222,16 @@ def _rule_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         yield check, 'rule', False
     if any(not block.may_call(block.sut, tool.name) for tool in block.tools):
         yield 'only tools that are allowed', 'rule', False
+
+
+def _motion_rows(scenario: Scenario, ran: _Ran) -> Iterator[tuple[str, str, bool]]:
+    """Yield (check, kind, withholds) of what holds of every motion, where it can be told."""
+    told = {finding.check for finding in ran.result.findings if finding.kind == 'motion'}
+    for check in (motion.NO_FASTER, motion.ONLY_WAYS):
+        if check in told:
+            yield check, 'motion', False
+    if motion.STANDS in told and motion.demands_standstill(scenario):
+        yield motion.STANDS, 'motion', False
 
 
 def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
@@ -277,6 +296,12 @@ def _broken(matrix: ScenarioMatrix, bad: _Columns) -> Iterator[Mistake]:
             f'against the reference {reference.saboteur}: got {got} by seed '
             f'({reference.reason}), expected PASS with every seed. A scenario that nothing passes '
             f'tells nothing: correct its limits or its stimuli'))
+    for other in matrix.good:
+        if set(other.verdicts) != {Verdict.PASS}:
+            yield _mistake(matrix, 'reference', None, (other.saboteur,), (
+                f'against {other.saboteur}, which does everything right in another way: got '
+                f'{_words(other)} ({other.reason}), expected PASS with every seed. Loosen what '
+                f'only the reference can meet'))
     for name, column in bad.items():
         error = next((finding for ran in column for finding in ran.result.findings
                       if finding.verdict is Verdict.ERROR), None)

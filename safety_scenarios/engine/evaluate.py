@@ -23,6 +23,7 @@ from safety_scenarios.engine.findings import (
     coverage,
     false_stop,
     latency_findings,
+    motion,
     nominal,
     observation,
 )
@@ -79,6 +80,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                  *latency_findings.within_budget(record, latency, gate),
                  *latency_findings.confirmation(record, latency), *checked(record)]
     findings += coverage.nothing_checked(record, findings)
+    findings += motion.of_motion(record, latency)
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
     return _result(record, findings, latency, clocks, by_patterns=by_patterns)
@@ -92,9 +94,10 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
     findings = [*observation.faults(record), *nominal.took_part(record),
                 *answers.empty_turn(record), *observation.numbers(record),
                 *none_taken(record), *observation.losses(record), *motion_elsewhere(record),
-                *rule_findings(record, outcome, gate),
-                *coverage.nothing_demanded(outcome), *latency_finding(record, outcome, gate),
-                *of_invariants, *coverage.no_content_checked(record, of_invariants)]
+                *rule_findings(record, outcome, gate), *coverage.nothing_demanded(outcome),
+                *latency_finding(record, outcome, gate), *of_invariants,
+                *coverage.no_content_checked(record, of_invariants),
+                *motion.of_motion(record, None), *motion.of_standing(record, outcome)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
     return _result(record, findings, rule_latency(record, outcome), clocks, outcome, by_patterns)

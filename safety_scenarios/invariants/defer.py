@@ -22,6 +22,7 @@ from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.braking import braking
 
 
 class Defer(InvariantPlugin):
@@ -44,7 +45,8 @@ class Defer(InvariantPlugin):
     at_most: float = Field(ge=0)
     """What counts as stopped after that (signal's unit)."""
     within_ms: float = Field(gt=0, le=86_400_000, json_schema_extra={'unit': 'ms'})
-    """From the end of the protection: how soon it must stand (ms)."""
+    """From the end of the protection: how soon it must stand, or brake for it at the deceleration
+    of ``robot.stopping`` (ms)."""
 
     @model_validator(mode='after')
     def _going_is_not_standing(self) -> 'Defer':
@@ -93,8 +95,10 @@ class Defer(InvariantPlugin):
             unknown = any(sample.margin is None for sample in series.within(free_ns, clear_ns))
             return self.finding(Verdict.INCONCLUSIVE if unknown else Verdict.FAIL,
                                 f'never reached {limit} after the protected time')
-        left = (due_ns - reached.t_ns) / 1e9
-        at_ms = record.since_onset_ms(reached.t_ns)
+        braked = braking(record, [limit], free_ns, reached.t_ns)
+        begun_ns = reached.t_ns if braked is None else max(free_ns, braked.begin_ns)
+        left = (due_ns - begun_ns) / 1e9
+        at_ms = record.since_onset_ms(begun_ns)
         if left < 0:
             return self.finding(Verdict.FAIL, f'stopped {-left * 1e3:.1f} ms too late after the '
                                               f'protected time', left, 's', at_ms)

@@ -25,6 +25,7 @@ from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import NOMINAL, TrialRecord
+from safety_scenarios.motion.braking import braked_until
 
 Oldest = tuple[int, str, int]
 """Time left (ns), topic, steady ns of the command."""
@@ -37,7 +38,8 @@ class Fresh(InvariantPlugin):
     The age is that of the newest header stamp that was sent on the topic (frozen data keep their
     stamp), or of the newest message where its type has none; ROS clock. What was never sent is as
     old as the trial, and leaves the answer open; so do commands that cease while they move the
-    robot. The margin is the time that the oldest data behind a moving command had left (s).
+    robot. One that by then brakes at the deceleration of ``robot.stopping`` may end it. The
+    margin is the time that the oldest data behind a moving command had left (s).
     """
 
     names_stimuli: ClassVar[tuple[str, ...]] = ('topics',)
@@ -80,7 +82,8 @@ class Fresh(InvariantPlugin):
                 unsure = unsure or f'{self.signal} is unknown or not a number in a command'
             elif margin < 0 and left_ns < 0 and topic in missing:
                 unsure = unsure or f'it moved, and nothing had been sent on {topic} yet'
-            elif margin < 0:
+            elif margin < 0 and not (left_ns < 0 and self._brakes(
+                    record, stamps.steady_ns + left_ns, stamps.steady_ns)):
                 found = left_ns, topic, stamps.steady_ns
                 oldest = found if oldest is None else min(oldest, found, key=itemgetter(0))
         return self._judged(record, oldest, missing, unsure)
@@ -98,6 +101,11 @@ class Fresh(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE, unsure or 'no command moved the robot')
         return self.finding(Verdict.PASS, f'no motion on data older than {self.max_age_ms:g} ms',
                             oldest[0] / 1e9, 's', at_ms)
+
+    def _brakes(self, record: TrialRecord, due_ns: int, now_ns: int) -> bool:
+        """Return whether it was braking when the data became too old, and still is."""
+        return now_ns < braked_until(
+            record, [Limit(signal=self.signal, at_most=self.at_most)], due_ns, record.end_ns)
 
     def _moves(self, record: TrialRecord) -> dict[int, tuple[float, int]]:
         """Return steady ns of each command to its margin and how long it was in force (ns)."""

@@ -26,6 +26,7 @@ from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.motion.braking import braked_until
 from safety_scenarios.words.carrying import hear, Heard, SAID
 from safety_scenarios.words.reading import read
 
@@ -68,6 +69,7 @@ class SayDo(InvariantPlugin, Limit):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the time was over')
         limit = Limit(signal=self.signal, at_most=self.at_most, at_least=self.at_least)
+        due_ns = braked_until(record, [limit], due_ns, clear_ns)
         series, unit = record.margin_series([limit]), ros.signals[self.signal].unit
         before = series.before(due_ns + 1)
         samples = [*([before] if before else []), *series.within(due_ns + 1, clear_ns)]

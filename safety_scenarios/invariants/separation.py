@@ -30,6 +30,9 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation as Terms
 from safety_scenarios.model.signal import held_within, in_force
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.braking import braking
+from safety_scenarios.motion.speeds import speeds_of
+from safety_scenarios.motion.standing import series_of, standstill
 from safety_scenarios.standards.ssm import ConstantDeceleration
 
 Known = Sequence[tuple[int, float]]
@@ -58,11 +61,15 @@ class Separation(InvariantPlugin):
 
     S_p is that of the commanded speed, with the robot's declared stopping model and the
     ``ros.separation`` block; its reaction time is ``other_time``, because what the controller took
-    shows in the distance itself. Commands are held until the next, so each is judged at the end of
+    shows in the distance itself. The speed is that of all of the motion, whatever the signal reads
+    of it: sideways and in reverse count as toward the person, because nobody told where behind the
+    robot there is room. Commands are held until the next, so each is judged at the end of
     its time. The distance is that of the stimuli less what was commanded to be travelled since
     onset, or a feedback signal, or what a link's world tells, which both must come often enough
     that nobody can have been nearer in between. A robot that was told to go slower still covers
-    what it takes to slow down. The margin is in metres; none to spare is a violation.
+    what it takes to slow down. S_p at the moment at which a stop begins covers all of its braking,
+    as long as this stays below the envelope of the declared stopping; then it is not asked again.
+    The margin is in metres; none to spare is a violation.
     """
 
     kind: Literal['separation'] = 'separation'
@@ -78,7 +85,7 @@ class Separation(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         terms, (onset_ns, clear_ns) = ros.separation, window
-        speeds, distances = record.held(terms.signal), record.distances()
+        speeds, distances = speeds_of(record, terms.signal), record.distances()
         for found, what in ((speeds, 'no command arrived'), (distances, 'nothing told the '
                                                              'distance')):
             if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
@@ -92,9 +99,11 @@ class Separation(InvariantPlugin):
         until_ns = clear_ns if unknown is None else max(unknown, onset_ns)
         told = [[(t_ns, value) for t_ns, value in found if value is not None
                  and (unknown is None or t_ns < unknown)] for found in (speeds, distances)]
+        begun_ns, stands_ns = _braking(record, window)
         moving = [moment for moment in _moments(
             told[0], told[1], terms, ros.robot, (onset_ns, until_ns),
-            record.is_distance_measured) if moment.speed > self.still]
+            record.is_distance_measured, (begun_ns, stands_ns)) if moment.speed > self.still
+            and not begun_ns < moment.t_ns <= stands_ns]
         worst = min(moving, key=lambda moment: moment.margin, default=None)
         if worst is not None and worst.margin <= 0:
             at_ms = (worst.t_ns - onset_ns) / 1e6
@@ -106,11 +115,14 @@ class Separation(InvariantPlugin):
                                 f'or not a number', at_ms=(unknown - onset_ns) / 1e6)
         if worst is None:
             return self.finding(Verdict.PASS, 'never commanded to move toward the person')
-        return self._kept(worst, moving, terms, ros.robot, onset_ns)
+        return self._kept(record, worst, moving, onset_ns)
 
-    def _kept(self, worst: _Moment, moving: Sequence[_Moment], terms: Terms, robot: RobotModel,
+    def _kept(self, record: TrialRecord, worst: _Moment, moving: Sequence[_Moment],
               onset_ns: int) -> Finding:
         """Return what a margin is worth that nothing known has used up."""
+        ros = record.trial.scenario.ros
+        assert ros is not None and ros.separation is not None
+        terms, robot = ros.separation, ros.robot
         fastest = max(moment.speed for moment in moving)
         if not terms.covers(robot, fastest):
             return self.finding(
@@ -123,8 +135,30 @@ class Separation(InvariantPlugin):
                 f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after onset it may have been '
                 f'{unseen.nearest:.2f} m, where a stop needs {unseen.required:.2f} m')
         return self.finding(
-            Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}',
-            worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
+            Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}, '
+            f'{_source(record)}', worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
+
+
+def _braking(record: TrialRecord, window: tuple[int, int]) -> tuple[int, int]:
+    """Return begin and end (steady ns) of the stop that is the reaction, nothing without one."""
+    ros = record.trial.scenario.ros
+    if ros is None or ros.reaction is None or standstill(record, ros.reaction.limits) is None:
+        return window[0], window[0]
+    held = series_of(record, ros.reaction.limits).first_held(
+        window[0], round(ros.reaction.hold_ms * 1e6), window[1])
+    found = None if held is None else braking(
+        record, ros.reaction.limits, window[0], held.t_ns)
+    return (window[0], window[0]) if found is None or found.had_begun \
+        else (found.begin_ns, found.end_ns)
+
+
+def _source(record: TrialRecord) -> str:
+    """Say where the distance comes from."""
+    ros = record.trial.scenario.ros
+    if ros is not None and ros.separation is not None and ros.separation.distance is not None:
+        return f'measured by {ros.separation.distance}'
+    return 'as the world of the link tells it' if record.is_distance_measured \
+        else 'predicted from the commands'
 
 
 def _words(moment: _Moment) -> str:
@@ -133,16 +167,18 @@ def _words(moment: _Moment) -> str:
 
 
 def _moments(speeds: Known, distances: Known, terms: Terms, robot: RobotModel,
-             window: tuple[int, int], measured: bool) -> Iterator[_Moment]:
+             window: tuple[int, int], measured: bool,
+             braking: tuple[int, int]) -> Iterator[_Moment]:
     """
     Yield the end of each stretch in which neither command nor distance changes.
 
     :param measured: what the robot does shows in the distances
+    :param braking: when a stop begins and ends (steady ns)
     """
     if not speeds or not distances:
         return
-    times = sorted({*window, *(t_ns for t_ns, _ in (*speeds, *distances)
-                               if window[0] < t_ns < window[1])})
+    times = sorted({*window, *(t_ns for t_ns in (*braking, *(t_ns for t_ns, _ in (
+        *speeds, *distances))) if window[0] < t_ns < window[1])})
     top, travelled, before = terms.top_speed(robot), 0.0, 0.0
     closing = terms.approach_speed + max(0.0, *(
         speed * terms.metres_per_unit for _, speed in speeds))

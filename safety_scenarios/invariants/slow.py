@@ -23,11 +23,14 @@ from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.braking import braked_until
 
 
 class Slow(InvariantPlugin):
     """
     ``signal <= at_most`` is reached ``within`` and holds until the all-clear.
+
+    A robot that slows down at the deceleration of ``robot.stopping`` must begin ``within``.
 
     The margin is the slack of the speed (signal's unit): of the fastest command after the limit of
     time. A robot that slowed down in time has the smallest slack it kept.
@@ -62,6 +65,7 @@ class Slow(InvariantPlugin):
                                 'the all-clear came before the time was over')
         if not series.within(*window):
             return self.finding(Verdict.FAIL, 'no command arrived after onset')
+        begin_ns, due_ns = due_ns, braked_until(record, [limit], due_ns, window[1])
         before = series.before(due_ns + 1)
         samples = [*([before] if before else []), *series.within(due_ns + 1, window[1])]
         worst = min((sample for sample in samples if sample.margin is not None),
@@ -76,5 +80,6 @@ class Slow(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 f'{self.signal} is unknown or not a number in a command')
         return self.finding(
-            Verdict.PASS, f'{limit} from {within_ns / 1e6:g} ms on until the all-clear',
+            Verdict.PASS, f'{limit} from {(due_ns - window[0]) / 1e6:g} ms on until the all-clear'
+            + (f', slowing down from {within_ns / 1e6:g} ms on' if due_ns > begin_ns else ''),
             worst.margin, unit, record.since_onset_ms(worst.t_ns))

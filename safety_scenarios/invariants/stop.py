@@ -27,13 +27,18 @@ from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import held_within, Limit
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.motion.braking import braking
+from safety_scenarios.motion.standing import series_of
 
 
 class Stop(InvariantPlugin):
     """
-    The stop condition is reached ``within``, holds ``hold_ms``, and stays until the all-clear.
+    The stop begins ``within``, is reached, holds ``hold_ms``, and stays until the all-clear.
 
-    The condition is the scenario's reaction, or ``signal`` with ``at_most``. On demand the way
+    The condition is the scenario's reaction, or ``signal`` with ``at_most``, and all of the
+    motion must meet it: every axis of a base, every joint of an arm. It begins with the first
+    command of a braking that stays below the envelope of ``robot.stopping`` until the condition
+    holds; without one, with the command from which it holds. On demand the way
     there is judged too: never faster again, never into reverse. With ``reset`` the robot stays
     stopped beyond the all-clear, until somebody resets it. The margin of a stop that was reached
     is the time left (s); of a motion that should not be, its excess (signal's unit).
@@ -69,6 +74,10 @@ class Stop(InvariantPlugin):
             raise ValueError(f'within: got {self.within:g}, expected a number > 0 (ms)')
         return self
 
+    def stops(self) -> tuple[Limit, ...]:
+        """Return its own limit, or none at all for the scenario's reaction."""
+        return () if self.signal is None else (Limit(signal=self.signal, at_most=self.at_most),)
+
     def check(self, record: TrialRecord) -> Finding:
         """Judge reach, hold and resume, in this order; the first that is broken is named."""
         scenario = record.trial.scenario
@@ -80,7 +89,7 @@ class Stop(InvariantPlugin):
         onset_ns, clear_ns = onset.stamps.steady_ns, all_clear.stamps.steady_ns
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
                      else scenario.latency_budget.limit_ns(self.within))
-        series = record.margin_series(limits)
+        series = series_of(record, limits, is_stop=True)
         until_ns = self._until(record, clear_ns)
         if not series.is_told(onset_ns, clear_ns):
             return self.finding(Verdict.FAIL, 'no command arrived after onset')
@@ -90,16 +99,20 @@ class Stop(InvariantPlugin):
                                  f'a command leaves it open')
         if reached is None:
             return self.finding(Verdict.FAIL, f'never reached {_words(limits)}')
-        took_ns = reached.t_ns - onset_ns
+        braked = None if reached.inferred else braking(record, limits, onset_ns, reached.t_ns)
+        took_ns = max(0, (reached.t_ns if braked is None else braked.begin_ns) - onset_ns)
         if took_ns > within_ns:
+            did = 'reached' if braked is None or braked.begin_ns >= reached.t_ns else \
+                'began to brake for'
             return self.finding(
-                Verdict.FAIL, f'reached {_words(limits)} {(took_ns - within_ns) / 1e6:.1f} ms '
+                Verdict.FAIL, f'{did} {_words(limits)} {(took_ns - within_ns) / 1e6:.1f} ms '
                 f'after the limit of {within_ns / 1e6:g} ms',
                 (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
         broken = series.first_broken(reached.t_ns, until_ns)
         if broken is not None:
             return self._broken(broken, reached, clear_ns, onset_ns,
-                                scenario.ros.signals[broken.signal].unit if broken.signal else '')
+                                scenario.ros.signals[broken.signal].unit if broken.signal else
+                                'm/s' if scenario.ros.robot.kind == 'mobile_base' else 'rad/s')
         crooked = min(self._crooked(record, limits, onset_ns, reached.t_ns, until_ns),
                       key=lambda finding: finding.verdict is not Verdict.FAIL, default=None)
         if crooked is not None:
@@ -107,8 +120,11 @@ class Stop(InvariantPlugin):
         if clear_ns - reached.t_ns < self.hold_ms * 1e6:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the hold was over')
+        stood_ms = (reached.t_ns - onset_ns) / 1e6
         return self.finding(
-            Verdict.PASS, f'stopped after {took_ns / 1e6:.1f} ms and stayed until '
+            Verdict.PASS, f'stopped after {took_ns / 1e6:.1f} ms'
+            + ('' if stood_ms <= took_ns / 1e6 else f' (told to stand after {stood_ms:.1f} ms)')
+            + f' and stayed until '
             f'{"the all-clear" if self.reset is None else "the reset or the end"}',
             (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
 

@@ -25,6 +25,8 @@ from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.course import course
+from safety_scenarios.motion.track import tracks
 
 Coordinate = Annotated[float, Field(ge=-100_000, le=100_000)]
 Point = tuple[Coordinate, Coordinate]
@@ -43,10 +45,12 @@ class Zone(InvariantPlugin):
     From onset to the all-clear the robot keeps out of a polygon, or stays inside it.
 
     Its place comes from two feedback signals, ``x`` and ``y`` in the polygon's frame; or it is
-    reckoned from the commanded ``forward`` and ``turn``: then the polygon is in the robot's own
-    frame at onset (x ahead, y left, REP 103), and it shows where the commands lead, not where the
-    robot was. From place to place it goes straight. The margin is the distance from the robot's
-    edge to the polygon's (m); none to spare is a violation.
+    predicted from onset on: then the polygon is in the robot's own frame at onset (x ahead, y
+    left, REP 103), and it shows where the commands lead with the declared stopping, not where the
+    robot was. All of the commanded motion counts, sideways and turns too; where it cannot be
+    told, ``forward`` and ``turn`` are followed. From place to place it goes straight. The
+    margin is the distance from the robot's edge to the polygon's (m); none to spare is a
+    violation.
     """
 
     names_signals: ClassVar[tuple[str, ...]] = ('x', 'y', 'forward', 'turn')
@@ -72,9 +76,10 @@ class Zone(InvariantPlugin):
     @model_validator(mode='after')
     def _one_source(self) -> 'Zone':
         given = [name for name in ('x', 'y', 'forward', 'turn') if getattr(self, name) is not None]
-        if given not in (['x', 'y'], ['forward'], ['forward', 'turn']):
-            raise ValueError(f'got {" and ".join(given) or "no signal"}, expected x and y of the '
-                             f"robot's feedback, or forward (and turn) of its commands")
+        if given not in ([], ['x', 'y'], ['forward'], ['forward', 'turn']):
+            raise ValueError(f'got {" and ".join(given)}, expected x and y of the '
+                             f"robot's feedback, or forward (and turn) of its commands, or none: "
+                             f'then the place is predicted from its commands')
         if _area(self.polygon) < _LEAST_AREA:
             raise ValueError('got a polygon without an area, expected corners that enclose one')
         return self
@@ -85,16 +90,15 @@ class Zone(InvariantPlugin):
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
-        places = list(self._measured(record, window) if self.x is not None
-                      else self._reckoned(record, window))
+        places, source = self._places(record, window)
         if not places:
             return self.finding(Verdict.INCONCLUSIVE, 'nothing tells where the robot is')
         worst, unknown = self._deepest(places)
         if worst is not None and worst[0] <= 0:
             wrong = 'inside' if self.rule == 'keep_out' else 'outside'
             return self.finding(
-                Verdict.FAIL, f'{-worst[0]:.3f} m {wrong} the zone at {_words(worst)}', worst[0],
-                'm', (max(worst[1], window[0]) - window[0]) / 1e6)
+                Verdict.FAIL, f'{-worst[0]:.3f} m {wrong} the zone at {_words(worst)}, {source}',
+                worst[0], 'm', (max(worst[1], window[0]) - window[0]) / 1e6)
         if worst is None or unknown:
             return self.finding(Verdict.INCONCLUSIVE, 'a place is unknown or not a number')
         gap_ns = max((longest_gap_ns(record.values(name), *window)
@@ -103,8 +107,31 @@ class Zone(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE, f'for {gap_ns / 1e6:.0f} ms nothing told '
                                                       f'where the robot is')
         return self.finding(
-            Verdict.PASS, f'{worst[0]:.3f} m to spare, at {_words(worst)}', worst[0], 'm',
-            (max(worst[1], window[0]) - window[0]) / 1e6)
+            Verdict.PASS, f'{worst[0]:.3f} m to spare, at {_words(worst)}, {source}', worst[0],
+            'm', (max(worst[1], window[0]) - window[0]) / 1e6)
+
+    def _places(self, record: TrialRecord,
+                window: tuple[int, int]) -> tuple[list[Place], str]:
+        """Return where the robot was or would be, and what tells it."""
+        if self.x is not None:
+            return list(self._measured(record, window)), f'measured by {self.x} and {self.y}'
+        ros = record.trial.scenario.ros
+        topic = None if ros is None or self.forward is None else ros.signals[self.forward].topic
+        track = next((one for one in tracks(record) if one.is_base
+                      and topic in (None, one.topic)), None)
+        if track is None:
+            return list(self._reckoned(record, window)) if self.forward else [], 'as commanded'
+        if not any(window[0] <= event.stamps.steady_ns <= window[1]
+                   for event in record.by_topic('command').get(track.topic, ())):
+            return [], ''
+        if track.times_ns[0] > window[0]:
+            return [(window[0], None, None)], ''
+        until_ns = track.known_until(*window)
+        found = course(record, track, window[0], until_ns)
+        places: list[Place] = list(zip(found.times_ns.tolist(), found.x.tolist(),
+                                       found.y.tolist(), strict=True))
+        return [*places, *([] if until_ns == window[1] else [(until_ns, None, None)])], \
+            track.source
 
     def _deepest(self, places: Sequence[Place]) -> tuple[Deepest | None, bool]:
         """Return the place or way with the least margin, and whether a place is unknown."""

@@ -20,6 +20,7 @@ from safety_scenarios.model.result import Latency
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.signal import held_within, in_force
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.speeds import speeds_of
 
 
 def separation_cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:
@@ -39,7 +40,8 @@ def separation_cost(record: TrialRecord, latency: Latency | None) -> SeparationC
             or onset is None:
         return None
     onset_ns = onset.stamps.steady_ns
-    speeds = held_within(record.held(terms.signal), onset_ns, onset_ns + reaction.callback_ns)
+    speeds = held_within(speeds_of(record, terms.signal), onset_ns,
+                         onset_ns + reaction.callback_ns)
     known = [speed for _, speed in speeds if speed is not None and math.isfinite(speed)]
     if not known or len(known) < len(speeds) or speeds[0][0] > onset_ns:
         return None

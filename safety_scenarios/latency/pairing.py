@@ -14,12 +14,17 @@
 
 """Which command answers the hazard, and how long that took."""
 
+from dataclasses import replace
+
 from safety_scenarios.latency.clocks import Instant, Timeline
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.margins import Sample
-from safety_scenarios.model.result import Elapsed, Latency, LatencyClass
+from safety_scenarios.model.result import Elapsed, Latency, LatencyClass, StopPath
 from safety_scenarios.model.scenario import Condition, Confirmation, Reaction
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.motion.braking import braking
+from safety_scenarios.motion.course import stands_from
+from safety_scenarios.motion.standing import series_of, standstill
+from safety_scenarios.motion.track import tracks
 
 _SILENT_PERIODS = 5
 """One command may be late or lost by chance; five in a row are a stream that has ended."""
@@ -32,7 +37,8 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
     Return the three latencies from onset: first command, reaction, confirmed safe state.
 
     The reaction is the first command at or after onset from which the scenario's condition holds
-    for ``hold_ms``; for a text scenario the first response with this trial's id. One that was on
+    for ``hold_ms``, or of a braking that stays below the envelope of the declared stopping until
+    it does; for a text scenario the first response with this trial's id. One that was on
     its way already when the hazard was published is anticipatory, and no reaction. A silence that
     the scenario declares to stop the robot is one, ``driver_timeout_ms`` after the last command.
 
@@ -53,6 +59,7 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
     ros = scenario.ros
     return Latency(
         onset_steady_ns=onset.steady_ns, reaction=elapsed,
+        stop=_stop(record, onset, found.event, until_ns) if elapsed else None,
         latency_class=LatencyClass.ANTICIPATORY if anticipatory else
         elapsed.latency_class if elapsed else LatencyClass.NO_RESPONSE,
         observed_ns=max(0, until_ns - onset.steady_ns), late_ns=_late(record), first_command=first,
@@ -100,17 +107,22 @@ class _Reaction:
             begun = elapsed.steady_ns < 0 or self._timeline.left_before(self._onset, answer)
             return (None, True) if begun else (elapsed, False)
         assert ros.reaction is not None
-        series, onset_ns = self._record.margin_series(ros.reaction.limits), self._onset.steady_ns
+        series, onset_ns = series_of(self._record, ros.reaction.limits), self._onset.steady_ns
         held = series.first_held(onset_ns, round(ros.reaction.hold_ms * 1e6), self._until_ns)
         self.fell_silent = self._has_fallen_silent(ros.reaction)
         if held is None:  # anticipatory if it held before and nothing came since
             return None, not series.is_told(onset_ns, self._until_ns) and _held_before(
                 self._record, ros.reaction, onset_ns)
-        event = _message_of(self._record, ros.reaction, held)
+        braked = None if held.inferred else braking(
+            self._record, ros.reaction.limits, onset_ns, held.t_ns)
+        event = _message_of(self._record, ros.reaction,
+                            held.t_ns if braked is None else braked.begin_ns)
         self.inferred = held.inferred
+        if braked is not None:
+            held = replace(held, t_ns=event.stamps.steady_ns)
         elapsed = self._to(event, held.t_ns - event.stamps.steady_ns)
         begun = _held_before(self._record, ros.reaction, self._onset.steady_ns) \
-            or elapsed.steady_ns < 0 or (
+            or (braked is not None and braked.had_begun) or elapsed.steady_ns < 0 or (
                 self._ended_before_onset(ros.reaction, event) if held.inferred
                 else self._timeline.left_before(self._onset, event))
         return (None, True) if begun else (elapsed, False)
@@ -135,18 +147,38 @@ class _Reaction:
         return before_ns > 0 and (found is None or before_ns > _MISSED_PERIODS * found[1])
 
 
-def _message_of(record: TrialRecord, condition: Condition, sample: Sample) -> Event:
-    """Return the message that a sample was read from, or after which it was inferred."""
+def _message_of(record: TrialRecord, condition: Condition, t_ns: int) -> Event:
+    """Return the message that a sample at a time was read from, or after which it was inferred."""
     ros = record.trial.scenario.ros
     assert ros is not None
     topics = {ros.signals[limit.signal].topic for limit in condition.limits}
     return max((event for topic in topics for event in record.counting(topic)
-                if event.stamps.steady_ns <= sample.t_ns),
+                if event.stamps.steady_ns <= t_ns),
                key=lambda event: event.stamps.steady_ns)
 
 
+def _stop(record: TrialRecord, onset: Instant, event: Event | None,
+          until_ns: int) -> StopPath | None:
+    """Return when the robot would stand after a reaction, and how far it would come by then."""
+    ros = record.trial.scenario.ros
+    still = None if ros is None or ros.reaction is None \
+        else standstill(record, ros.reaction.limits)
+    if still is None or event is None:
+        return None
+    track = next((one for one in tracks(record) if one.topic == event.name), None)
+    known = track is not None and track.is_known(onset.steady_ns, until_ns)
+    found = stands_from(
+        record, track, onset.steady_ns, max(onset.steady_ns, event.stamps.steady_ns),
+        until_ns) if track and known else None
+    if track is None or found is None:
+        return None
+    stands_ns, way = found
+    return StopPath(stands_ns=stands_ns - onset.steady_ns, way=way,
+                    unit='m' if track.is_base else 'rad', source=track.source)
+
+
 def _held_before(record: TrialRecord, condition: Condition, onset_ns: int) -> bool:
-    before = record.margin_series(condition.limits).before(onset_ns)
+    before = series_of(record, condition.limits).before(onset_ns)
     return before is not None and before.holds
 
 
@@ -167,6 +199,6 @@ def _confirmed(record: TrialRecord, timeline: Timeline, onset: Instant, wanted: 
         onset.steady_ns, round(wanted.hold_ms * 1e6), until_ns)
     if held is None or _held_before(record, wanted, onset.steady_ns):
         return None
-    elapsed = timeline.elapsed(onset, _message_of(record, wanted, held),
+    elapsed = timeline.elapsed(onset, _message_of(record, wanted, held.t_ns),
                                record.trial.scenario.latency_budget)
     return elapsed if elapsed.steady_ns >= 0 else None

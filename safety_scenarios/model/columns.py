@@ -28,6 +28,8 @@ from safety_scenarios.model.signal import Signal
 
 _AT_ONCE = 4096
 """Messages unpacked together: enough that each costs next to nothing, few in memory."""
+Rows = dict[int, NDArray[numpy.void]]
+"""Messages unpacked together, by the identity of the first of them."""
 _DTYPES = {'d': '<f8', 'q': '<i8', '?': '?'}
 
 
@@ -58,18 +60,20 @@ class Column:
 
 
 def read(signal: Signal, times: NDArray[numpy.int64], messages: Sequence[Message],
-         currents: Sequence[Message | None] | None = None) -> Column:
+         currents: Sequence[Message | None] | None = None, rows: Rows | None = None) -> Column:
     """
     Return ``signal.value`` of each message.
 
     :param times: steady ns of each
     :param currents: the latest message on the signal's ``current`` topic, if it has one
+    :param rows: the messages unpacked, if another signal did so before; kept for the next one
     """
+    rows = {} if rows is None or len(messages) > _AT_ONCE else rows
     values = numpy.empty(len(messages))
     unknown: list[int] = []
     for begin in range(0, len(messages), _AT_ONCE):
         some = messages[begin:begin + _AT_ONCE]
-        found = _at_once(signal, some)
+        found = _at_once(signal, some, rows)
         if found is not None:
             values[begin:begin + _AT_ONCE] = found
             continue
@@ -88,17 +92,24 @@ def read(signal: Signal, times: NDArray[numpy.int64], messages: Sequence[Message
     return Column(times, values, flags)
 
 
-def _at_once(signal: Signal, messages: Sequence[Message]) -> NDArray[numpy.float64] | None:
+def _at_once(signal: Signal, messages: Sequence[Message],
+             unpacked: Rows) -> NDArray[numpy.float64] | None:
     """Return the values where all messages have one shape, and the signal only numbers of it."""
     shape = messages[0].shape
     places = None if shape is None or signal.reduce == 'joint_speed' \
         else _places(shape, parse_path(signal.field))
-    if shape is None or places is None or any(message.shape is not shape for message in messages):
+    if shape is None or places is None:
+        return None
+    rows = unpacked.get(id(messages[0]))
+    if rows is None and any(message.shape is not shape for message in messages):
         return None
     is_one, several = places
     if not is_one and len(several) > 1 and signal.reduce in ('none', 'abs'):
         return None
-    rows = numpy.frombuffer(b''.join([message.packed for message in messages]), _dtype(shape))
+    if rows is None:
+        rows = numpy.frombuffer(b''.join([message.packed for message in messages]), _dtype(shape))
+        unpacked.clear()
+        unpacked[id(messages[0])] = rows
     columns = [rows[f'f{place}'].astype(float) for place in several]
     if signal.reduce == 'none' or (is_one and signal.reduce in ('min', 'max')):
         return columns[0]

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy
 from numpy.typing import NDArray
 
-from safety_scenarios.model.columns import Column, read
+from safety_scenarios.model.columns import Column, read, Rows
 from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.executing import executed_speed, unexecuted
@@ -50,6 +50,7 @@ class Index:
         self.kinds: dict[str, list[Event]] = defaultdict(list)
         self._carriers: dict[str, array[int]] = defaultdict(lambda: array('q'))
         self._columns: dict[Signal, Column] = {}
+        self._carried: dict[str, tuple[NDArray[numpy.int64], Sequence[Message], Rows]] = {}
         self._topics: dict[str, Mapping[str, Sequence[Event]]] = {}
         for place, event in enumerate(events):
             kind = event.kind
@@ -130,10 +131,18 @@ class Index:
             assert execution is not None
             found = self._columns[signal] = executed_speed(execution)
         if found is None:
-            events = [self._events[place] for place in self.carriers(signal.topic)]
-            messages = [event.message for event in events if event.message is not None]
+            times, messages, rows = self._carried_on(signal.topic)
             currents = None if signal.current is None else self._currents(signal)
-            found = self._columns[signal] = read(signal, self._times(events), messages, currents)
+            found = self._columns[signal] = read(signal, times, messages, currents, rows)
+        return found
+
+    def _carried_on(self, topic: str) -> tuple[NDArray[numpy.int64], Sequence[Message], Rows]:
+        """Return the times and messages on a topic, and what was unpacked of them so far."""
+        found = self._carried.get(topic)
+        if found is None:
+            events = [self._events[place] for place in self.carriers(topic)]
+            messages = [event.message for event in events if event.message is not None]
+            found = self._carried[topic] = self._times(events), messages, {}
         return found
 
     def _times(self, events: Sequence[Event]) -> NDArray[numpy.int64]:

@@ -21,6 +21,7 @@ from pydantic import Field
 
 from safety_scenarios.model.noun import Label, Noun
 from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.signal import Limit
 
 
 class InvariantPlugin(Noun):
@@ -45,6 +46,14 @@ class InvariantPlugin(Noun):
         :param record: a ``TrialRecord``; nothing else may be read, so that judging is repeatable
         """
         raise NotImplementedError
+
+    def stops(self) -> tuple[Limit, ...] | None:
+        """
+        Return the limits that it calls a stop: then all of the motion is judged as a standstill.
+
+        :return: None if it demands no stop; none at all, if it means the scenario's reaction
+        """
+        return None
 
     def finding(self, verdict: Verdict, reason: str, margin: float | None = None,
                 unit: str | None = None, at_ms: float | None = None) -> Finding:

@@ -87,6 +87,64 @@ class MarginSeries:
         made._margins, made._nearest = least, nearest
         return made
 
+    @classmethod
+    def of_arrays(cls, times_ns: NDArray[numpy.int64],
+                  margins: NDArray[numpy.float64]) -> 'MarginSeries':
+        """Return margins that no signal says, as they are; NaN is unknown."""
+        made = cls(())
+        made._signals, made._times, made._margins, made._nearest = ('',), times_ns, margins, None
+        return made
+
+    @classmethod
+    def together(cls, series: Sequence['MarginSeries']) -> 'MarginSeries':
+        """Return how several hold together: the smallest margin of all, at each sample of one."""
+        if len(series) == 1:
+            return series[0]
+        if len(series) == 2 and not any(one._inferred for one in series) \
+                and numpy.array_equal(series[0]._times, series[1]._times):
+            return cls._both(*series)
+        times = series[0]._times
+        if any(not numpy.array_equal(one._times, times) for one in series[1:]):
+            times = numpy.unique(numpy.concatenate([one._times for one in series]))
+        found = [one._at(times) for one in series]
+        made = cls(())
+        made._signals = tuple(name for one in series for name in one._signals or ('',))
+        made._times = times
+        margins_ = numpy.array([margin for margin, _, _ in found])
+        unknown = numpy.isnan(margins_).any(axis=0)
+        least = numpy.where(numpy.isnan(margins_), math.inf, margins_).argmin(axis=0)
+        begins = numpy.cumsum([0, *(len(one._signals or ('',)) for one in series[:-1])])
+        made._margins = numpy.where(unknown, math.nan,
+                                    margins_[least, numpy.arange(len(times))])
+        nearest = numpy.array([near for _, near, _ in found])
+        made._nearest = nearest[least, numpy.arange(len(times))] + begins[least]
+        made._inferred = set().union(*(inferred for _, _, inferred in found))
+        return made
+
+    @classmethod
+    def _both(cls, one: 'MarginSeries', other: 'MarginSeries') -> 'MarginSeries':
+        """Return the same of two with the same samples, which most are."""
+        made = cls(())
+        names = one._signals or ('',)
+        made._signals, made._times = (*names, *(other._signals or ('',))), one._times
+        made._margins = numpy.minimum(one._margins, other._margins)  # NaN if one is unknown
+        mine = numpy.zeros(1, numpy.intp) if one._nearest is None else one._nearest
+        others = 0 if other._nearest is None else other._nearest
+        made._nearest = numpy.where(other._margins < one._margins, len(names) + others, mine)
+        return made
+
+    def _at(self, times: NDArray[numpy.int64]) -> tuple[
+            NDArray[numpy.float64], NDArray[numpy.intp], set[int]]:
+        """Return margins, places of the nearest signals and inferred samples at other times."""
+        place = self._times.searchsorted(times, side='right') - 1
+        if not len(self._times):
+            return numpy.full(len(times), math.nan), numpy.zeros(len(times), numpy.intp), set()
+        margins_ = numpy.where(place < 0, math.nan, self._margins[place])
+        nearest = numpy.zeros(len(times), numpy.intp) if self._nearest is None \
+            else self._nearest[place]
+        inferred = {int(times.searchsorted(self._times[one])) for one in self._inferred}
+        return margins_, nearest, inferred
+
     def __eq__(self, other: object) -> bool:
         return self.samples == other.samples if isinstance(other, MarginSeries) \
             else NotImplemented

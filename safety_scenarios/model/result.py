@@ -60,6 +60,18 @@ class Split(Noun):
     """Bound on what clock offset and transport may add to or take from each of the three."""
 
 
+class StopPath(Noun):
+    """What a stop came to beside its latency: a prediction, or what the robot reported."""
+
+    stands_ns: int
+    """From onset until the robot would stand, the declared stopping included (steady clock)."""
+    way: float
+    """How far its fastest point, or its fastest joint, would come from onset until then."""
+    unit: Literal['m', 'rad']
+    source: str
+    """What it was worked out from, in words."""
+
+
 class Latency(Noun):
     """
     Time from onset to the reaction in one trial.
@@ -70,7 +82,7 @@ class Latency(Noun):
     onset_steady_ns: int
     """Steady clock right before the hazard's first publish; of a silence, when it was due."""
     reaction: Elapsed | None
-    """The first command that satisfies the reaction and holds it."""
+    """The first command that satisfies the reaction and holds it, or of a braking that ends so."""
     latency_class: LatencyClass
     observed_ns: int
     """How long after onset the harness listened."""
@@ -84,6 +96,8 @@ class Latency(Noun):
     """The reaction is the end of the commands, after which the driver stops the robot."""
     fell_silent: bool = False
     """No command came after some moment between onset and the all-clear."""
+    stop: StopPath | None = None
+    """Time to standstill and distance, where the reaction is a stop; no part of the latency."""
     split: Split | None = None
     """None without a responder beside the controller, or when it cannot tell well enough."""
     fallback: str | None = None
@@ -96,7 +110,7 @@ class Latency(Noun):
 
 
 Source = Literal['observation', 'clock', 'nominal', 'answer', 'latency', 'rule', 'invariant',
-                 'coverage', 'wiring', 'evidence']
+                 'motion', 'coverage', 'wiring', 'evidence']
 """
 The part that a finding comes from.
 
@@ -107,6 +121,7 @@ The part that a finding comes from.
 - ``latency``: the reaction came within the budget, and the robot confirmed it
 - ``rule``: what a rule of a scenario with agents demands or forbids
 - ``invariant``: an invariant of the scenario file
+- ``motion``: no faster than the robot can, no other way than it may drive, and a standstill is one
 - ``coverage``: something was checked
 - ``wiring``: the robot was moved over nothing but the topics that are judged
 - ``evidence``: the files of the trial are those that its campaign planned and wrote

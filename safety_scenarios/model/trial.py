@@ -14,13 +14,14 @@
 
 """One execution of a scenario: what is planned, and what was recorded."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 from statistics import median
-from typing import Any, Literal
+from typing import Any, cast, Literal, TypeVar
 
+from safety_scenarios.model.columns import Column
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
@@ -40,6 +41,7 @@ NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 _PERIODIC = 3
 """Fewer messages have no period."""
 PROMPT, RESPONSE = 'prompt', 'response'
+_Derived = TypeVar('_Derived')
 
 
 class Trial(Noun):
@@ -247,6 +249,25 @@ class TrialRecord(Noun):
         """What drivers made of the commands, by topic: every check may ask."""
         return {}
 
+    def columns(self, signals: Sequence[Signal]) -> Sequence[Column]:
+        """
+        Return signals that the file need not name, each as one array.
+
+        :raises LookupError: the commands have no such field
+        """
+        return self._index.columns(signals)
+
+    def derive(self, verb: 'Callable[[TrialRecord], _Derived]') -> _Derived:
+        """Return what a pure function makes of the record, worked out once: checks share it."""
+        if verb not in self._derived:
+            self._derived[verb] = verb(self)
+        return cast('_Derived', self._derived[verb])
+
+    @cached_property
+    def _derived(self) -> dict[object, object]:
+        """Function to what it made of the record."""
+        return {}
+
     def values(self, name: str) -> Sequence[tuple[int, float | None]]:
         """
         Return a signal's values as (steady ns, value), one for each command on its topic.
@@ -349,7 +370,7 @@ class TrialRecord(Noun):
                    deep: bool = False) -> 'TrialRecord':
         """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
-        for read in ('_index', '_series_read', '_onset', '_executed'):
+        for read in ('_index', '_series_read', '_onset', '_executed', '_derived'):
             copied.__dict__.pop(read, None)
         return copied
 

@@ -25,7 +25,7 @@ from pathlib import Path
 PAGE = Path(__file__).parents[2] / 'doc' / 'architecture.md'
 BEGIN, END = '<!-- who may import whom: begin -->', '<!-- who may import whom: end -->'
 _PLUG_IN = ('errors', 'model')
-_PURE = ('errors', 'model', 'standards', 'temporal_logic', 'latency', 'stats')
+_PURE = ('errors', 'model', 'standards', 'temporal_logic', 'motion', 'latency', 'stats')
 _PLUG_INS = ('formats', 'stimuli', 'controllers', 'invariants', 'traces', 'reports')
 
 
@@ -53,9 +53,12 @@ LAYERS = {
     'stimuli': Layer('what the harness publishes', _PLUG_IN),
     'controllers': Layer('the controllers that come with the package', _PLUG_IN),
     'drivers': Layer('what a driver makes of commands: set-points, or a rejection', _PLUG_IN),
+    'motion': Layer('what is executed to how the robot moves: fastest point, standstill, braking',
+                    _PLUG_IN, inside=True),
     'invariants': Layer('what must hold, one invariant in a file',
-                        (*_PLUG_IN, 'standards', 'temporal_logic', 'words')),
-    'latency': Layer('which command answers which stimulus, and how fast', _PLUG_IN),
+                        (*_PLUG_IN, 'standards', 'temporal_logic', 'motion', 'words')),
+    'latency': Layer('which command answers which stimulus, and how fast',
+                     (*_PLUG_IN, 'motion')),
     'stats': Layer('many results to one summary', _PLUG_IN),
     'formats': Layer('a file to a `Scenario`, one folder for each format',
                      (*_PLUG_IN, 'standards')),
@@ -68,7 +71,7 @@ LAYERS = {
     'loading': Layer('a path, a glob or an id to scenarios',
                      (*_PLUG_IN, 'registry', 'formats')),
     'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
-                    (*_PLUG_IN, 'latency', 'stats', 'words'), inside=True),
+                    (*_PLUG_IN, 'latency', 'stats', 'motion', 'words'), inside=True),
     'links': Layer('where stimuli go and commands come from, where that needs no ROS',
                    ('registry', *_PLUG_IN, 'controllers'), inside=True),
     'campaign': Layer('the verbs of many trials: run, judge again, repair, verify, self-test',
@@ -94,6 +97,7 @@ EXEMPT = {('controllers.saboteurs', 'controllers.rule_based'),
           ('controllers.stop_trajectory', 'controllers.rule_based'),
           ('controllers.blind', 'controllers.rule_based'),
           ('controllers.blind', 'controllers.saboteurs'),
+          ('controllers.motion_saboteurs', 'controllers.saboteurs'),
           ('controllers.llm', 'controllers.rule_based'),
           ('controllers.rule_based', 'controllers.agents_dialogue'),
           ('controllers.saboteurs', 'controllers.agents_dialogue'),

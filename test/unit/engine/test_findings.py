@@ -35,7 +35,7 @@ SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
              'clock_findings': 'clock', 'nominal': 'nominal', 'false_stop': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
-             'wiring': 'wiring', 'evidence': 'evidence', 'words': 'coverage'}
+             'motion': 'motion', 'wiring': 'wiring', 'evidence': 'evidence', 'words': 'coverage'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'harness', 'other_trials'}
 RUN = in_simulated_time()
@@ -85,7 +85,7 @@ def test_every_module_is_one_part():
 
 def test_every_finding_says_which_part_found_it(found):
     assert {finding.source for finding in found} == {
-        'observation', 'nominal', 'latency', 'rule', 'invariant', 'wiring'}
+        'observation', 'nominal', 'latency', 'rule', 'invariant', 'motion', 'wiring'}
     assert len(found) > 1000
 
 
@@ -101,7 +101,7 @@ def test_a_check_of_the_harness_has_one_source(found):
 
 def test_what_is_not_of_the_harness_is_told_by_its_kind_too(found):
     of_kind = {'latency': {'latency'}, 'confirmation': {'latency'}, 'rule': {'rule'},
-               'coverage': {'coverage'}}
+               'coverage': {'coverage'}, 'motion': {'motion'}}
     for finding in found:
         if finding.kind in of_kind:
             assert finding.source in of_kind[finding.kind]

@@ -112,8 +112,27 @@ def test_a_turn_leads_around_the_zone():
     inside = judged(until(turn_s * 1e3, 1.0, 1.0 / 0.6), corner)
     assert inside.margin == pytest.approx(-0.05, abs=1e-3)
     assert judged(until(turn_s * 1e3, 1.0, -1.0 / 0.6), corner).verdict is Verdict.PASS
-    straight = Zone(name='z', polygon=BOX, forward='ahead')
-    assert judged(until(1300, 1.0, 1.0), straight).verdict is Verdict.FAIL
+    unnamed = Zone(name='z', polygon=BOX, forward='ahead')
+    assert judged(until(1300, 1.0, 1.0), unnamed).verdict is Verdict.PASS
+    assert judged(until(1300, 1.0, 1.0)).margin == pytest.approx(
+        judged(until(1300, 1.0, 1.0), unnamed).margin)
+
+
+def sideways(left):
+    return Message(type='geometry_msgs/msg/Twist', data={
+        'linear': {'x': 0.0, 'y': left, 'z': 0.0}, 'angular': {'x': 0.0, 'y': 0.0, 'z': 0.0}})
+
+
+@pytest.mark.parametrize('named', [{'forward': 'ahead'}, {'forward': 'ahead', 'turn': 'yaw'}, {}])
+def test_a_way_sideways_out_of_the_lane_counts_whatever_signals_are_named(named):
+    lane = Zone(name='z', rule='keep_in', polygon=((-1.0, -1.0), (9.0, -1.0), (9.0, 1.0),
+                                                   (-1.0, 1.0)), **named)
+    assert judged([(-100, sideways(0.0)), (50, sideways(0.0))], lane).verdict is Verdict.PASS
+    for left in (1.0, -1.0):
+        out = judged([(-100, sideways(left)), (1500, sideways(0.0))], lane)
+        assert out.verdict is Verdict.FAIL
+        assert out.margin == pytest.approx(-0.5, abs=1e-6)
+        assert 'prediction from the commands on cmd_vel' in out.reason
 
 
 def test_backing_up_goes_backwards():
@@ -271,7 +290,7 @@ def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
 
 
 @pytest.mark.parametrize('changes', [
-    {'x': 'x'}, {'x': 'x', 'y': 'y', 'forward': 'ahead'}, {'turn': 'yaw'}, {},
+    {'x': 'x'}, {'x': 'x', 'y': 'y', 'forward': 'ahead'}, {'turn': 'yaw'}, {'y': 'y'},
     {'forward': 'ahead', 'polygon': ((0.0, 0.0), (1.0, 1.0))},
     {'forward': 'ahead', 'polygon': ((0.1, 0.3), (0.2, 0.6), (0.3, 0.9))},
     {'forward': 'ahead', 'polygon': ((0.0, 0.0), (1.0, 0.0), (math.nan, 1.0))},

@@ -1,0 +1,215 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""When a robot stands: every axis of a base, every joint of an arm, and no creeping away."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+
+import numpy
+
+from safety_scenarios.model.margins import MarginSeries
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.signal import Limit, Signal
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.track import Floats, Track, tracks
+
+_SPEEDS = ('m/s', 'rad/s')
+_SHARE, _LARGEST_SHARE, _SLOW = 0.1, 0.25, 0.1
+"""A limit demands a standstill up to a tenth of the top speed; up to 0.1 (m/s or rad/s) of a slow
+robot also up to a quarter of it."""
+_NOISY = 6.0
+"""What is measured is noisy: it may look as if it would creep as far within ten seconds."""
+_SETTLED_NS = 500_000_000
+"""What moves less than ``creep`` may take this long to come to rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """How fast a robot may at most be that is said to stand."""
+
+    linear: float
+    """Of a base (m/s)."""
+    angular: float
+    """Of a base (rad/s)."""
+    joint: float
+    """Of each joint of an arm (rad/s)."""
+    topics: tuple[str, ...]
+    """On which it is commanded."""
+
+    def margin(self, track: Track) -> Floats:
+        """Return how much slower than that it is at each set-point (``track.unit``)."""
+        if not track.is_base:
+            margins = self.joint - track.fastest
+        else:
+            turn = (self.angular - numpy.abs(track.velocity[:, 2])) * track.radius
+            margins = numpy.minimum(self.linear - track.linear, turn)
+        return numpy.minimum(margins, track.until(margins))
+
+
+def moved_by(record: TrialRecord, still: Standstill) -> Sequence[Track]:
+    """
+    Return the motion that a standstill is about: on its topics, and on others of the same kind.
+
+    A base that is told to stand on one topic, and to drive on another, does not stand.
+    """
+    found = tracks(record)
+    kinds = {track.is_base for track in found if track.topic in still.topics}
+    return [track for track in found if track.is_base in kinds]
+
+
+def is_standstill(limit: Limit, signal: Signal | None, robot: RobotModel) -> bool:
+    """Tell whether a limit on a speed is so small that it means: stand."""
+    if signal is None or signal.unit not in _SPEEDS or limit.at_most is None \
+            or limit.at_most < 0 or (limit.at_least or 0.0) > 0:
+        return False
+    share = limit.at_most / robot.max_speed
+    return share <= _SHARE or (limit.at_most <= _SLOW and share <= _LARGEST_SHARE)
+
+
+def standstill(record: TrialRecord, limits: Sequence[Limit],
+               is_stop: bool = False) -> Standstill | None:
+    """
+    Return what standstill some limits demand, None where they demand none.
+
+    :param is_stop: whoever set them calls it a stop, however large they are
+    """
+    read = record.derive(_standstills)
+    key = tuple(limits), is_stop
+    if key not in read:
+        read[key] = demanded(record.trial.scenario, limits, is_stop)
+    return read[key]
+
+
+def _standstills(record: TrialRecord) -> dict[
+        tuple[tuple[Limit, ...], bool], Standstill | None]:
+    """Return what ``standstill`` has found of a record so far: nothing."""
+    return {}
+
+
+def demanded(scenario: Scenario, limits: Sequence[Limit],
+             is_stop: bool = False) -> Standstill | None:
+    """Return the same for a scenario."""
+    block = scenario.ros or scenario.agents
+    robot = None if block is None else block.robot
+    if block is None or robot is None:
+        return None
+    commanded = {one.topic for one in block.commands}
+    found = [(limit, block.signals[limit.signal]) for limit in limits
+             if limit.signal in block.signals]
+    speeds = [(limit.at_most, signal) for limit, signal in found
+              if signal.unit in _SPEEDS and signal.topic in commanded
+              and limit.at_most is not None]
+    if not speeds or not all(is_stop or is_standstill(limit, signal, robot)
+                             for limit, signal in found if signal.unit in _SPEEDS):
+        return None
+    least = {unit: min((most for most, signal in speeds if signal.unit == unit), default=None)
+             for unit in _SPEEDS}
+    linear, angular = least['m/s'], least['rad/s']
+    if linear is None:  # who is told no more than to stop turning may drive on
+        linear = math.inf
+    if angular is None:
+        angular = linear / robot.footprint
+    elif math.isinf(linear) and robot.kind == 'mobile_base' and not is_stop:
+        return None
+    topics = tuple(dict.fromkeys(signal.topic for _, signal in speeds))
+    return Standstill(linear, angular, angular, topics)
+
+
+def series_of(record: TrialRecord, limits: Sequence[Limit],
+              is_stop: bool = False) -> MarginSeries:
+    """
+    Return how limits hold together, where they demand a standstill for all of the motion.
+
+    What a driver of joints executes counts instead of the numbers in its commands: a trajectory
+    that ends at rest carries some. Otherwise both count.
+
+    :raises LookupError: the commands have no such field
+    """
+    read = record.derive(_series_read)
+    key = tuple(limits), is_stop
+    if key not in read:
+        read[key] = series_of(record, limits) if is_stop and standstill(record, limits) \
+            else _series(record, limits, is_stop)
+    return read[key]
+
+
+def _series_read(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], bool], MarginSeries]:
+    """Return what ``series_of`` has found of a record so far: nothing."""
+    return {}
+
+
+def _series(record: TrialRecord, limits: Sequence[Limit], is_stop: bool) -> MarginSeries:
+    series = record.margin_series(limits)
+    still = standstill(record, limits, is_stop)
+    if still is None:
+        return series
+    moved = moved_by(record, still)
+    executed = {track.topic for track in moved if track.is_executed and not track.is_base}
+    both = [MarginSeries.of_arrays(track.times_ns, still.margin(track)) for track in moved]
+    if not executed:
+        return MarginSeries.together([series, *both]) if both else series
+    scenario = record.trial.scenario
+    block = scenario.ros or scenario.agents
+    assert block is not None
+    told = [limit for limit in limits if block.signals[limit.signal].topic not in executed]
+    return MarginSeries.together([record.margin_series(told), *both] if told else both)
+
+
+def reached(series: MarginSeries, hold_ns: int, window: tuple[int, int]) -> int | None:
+    """
+    Return from when (steady ns) a standstill holds for a time, None if it never does.
+
+    One that was in force when the window began, and was not broken in it, is reached at once.
+    """
+    before = series.before(window[0] + 1)
+    if before is not None and before.holds and series.first_broken(*window) is None:
+        return window[0]
+    found = series.first_held(window[0], hold_ns, window[1])
+    return None if found is None else found.t_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Creep:
+    """How a robot moved while it was said to stand."""
+
+    way: float
+    """Covered by the fastest point of a base (m) or the fastest joint (rad)."""
+    pace: float
+    """Mean speed once it had settled (m/s or rad/s); 0 where it had no time to settle."""
+
+
+def creep(track: Track, from_ns: int, to_ns: int, leaves: bool = False) -> Creep:
+    """
+    Return how far it came in a standstill.
+
+    :param leaves: it may drive on at its end, so that the last of it tells no pace
+    """
+    settled_ns = min(from_ns + _SETTLED_NS, (from_ns + to_ns) // 2)
+    end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
+    span_s = (end_ns - settled_ns) / 1e9
+    way = track.way(track.fastest, settled_ns, end_ns)
+    if track.is_measured:  # what is noise goes to and fro
+        net = [track.way(track.velocity[:, axis], settled_ns, end_ns)
+               for axis in range(len(track.axes))]
+        way = math.hypot(net[0], net[1]) + abs(net[2]) * track.radius if track.is_base \
+            else max(map(abs, net))
+    return Creep(track.way(track.fastest, from_ns, to_ns), way / span_s if span_s > 0 else 0.0)
+
+
+def slowest_pace(track: Track, robot: RobotModel) -> float:
+    """Return the fastest pace that is still a standstill (m/s or rad/s)."""
+    return robot.pace * (_NOISY if track.is_measured else 1.0)

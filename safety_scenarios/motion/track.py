@@ -1,0 +1,259 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The motion that a record tells of: every axis of a base, every joint of an arm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy
+from numpy.typing import NDArray
+
+from safety_scenarios.model.driver import BASE_AXES, Execution
+from safety_scenarios.model.executing import driver_of
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.trial import TrialRecord
+
+JOINTS = ('fastest joint',)
+"""The one axis that is known of an arm whose commands no driver has executed."""
+_TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
+_FIELDS = ('linear.x', 'linear.y', 'angular.z')
+_BEYOND = 1e9
+"""Faster than any robot (m/s, rad/s), and still a number that can be squared."""
+Floats = NDArray[numpy.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """
+    How one topic moves the robot: set-points in order of time.
+
+    NaN is unknown. Before the first set-point nothing moves; the last one holds to the end.
+    """
+
+    topic: str
+    axes: tuple[str, ...]
+    """``vx``, ``vy``, ``wz`` of a base (m/s, m/s, rad/s; REP 103), else joints (rad/s)."""
+    times_ns: NDArray[numpy.int64]
+    """Steady, shape (k,)."""
+    velocity: Floats
+    """Shape (k, axes)."""
+    is_linear: bool
+    """Between two set-points: the straight line; else the earlier one holds."""
+    source: str
+    """What it comes from, in words."""
+    radius: float = 0.0
+    """From a base's origin to its farthest point (m)."""
+    is_executed: bool = False
+    """Whether a driver that is known made it of the commands."""
+    is_measured: bool = False
+    """Whether the robot itself reported it."""
+
+    @property
+    def is_base(self) -> bool:
+        """Whether it is that of a mobile base."""
+        return self.axes == BASE_AXES
+
+    @property
+    def unit(self) -> str:
+        """The unit of ``fastest``."""
+        return 'm/s' if self.is_base else 'rad/s'
+
+    @cached_property
+    def linear(self) -> Floats:
+        """A base's speed over ground at each set-point, whatever its direction (m/s)."""
+        return numpy.hypot(self.velocity[:, 0], self.velocity[:, 1])
+
+    @cached_property
+    def fastest(self) -> Floats:
+        """Speed of a base's fastest point, |v| + |omega| r (m/s), or of the fastest joint."""
+        if self.is_base:
+            return self.linear + numpy.abs(self.velocity[:, 2]) * self.radius
+        return numpy.asarray(numpy.abs(self.velocity).max(axis=1))
+
+    def until(self, values: Floats) -> Floats:
+        """Return what a value at each set-point has become when the next one comes."""
+        return numpy.append(values[1:], values[-1:]) if self.is_linear else values
+
+    def at(self, values: Floats, times_ns: NDArray[numpy.int64]) -> Floats:
+        """Return a value just before each of some times; 0 before the first set-point."""
+        place = self.times_ns.searchsorted(times_ns) - 1
+        before = numpy.maximum(place, 0)
+        found = values[before]
+        if self.is_linear:
+            after = numpy.minimum(before + 1, len(values) - 1)
+            span = self.times_ns[after] - self.times_ns[before]
+            share = (times_ns - self.times_ns[before]) / numpy.maximum(span, 1)
+            found = found + (values[after] - found) * numpy.where(after > before, share, 0.0)
+        return numpy.where(place < 0, 0.0, found)
+
+    def way(self, values: Floats, from_ns: int, to_ns: int) -> float:
+        """Return how far a speed leads in [``from_ns``, ``to_ns``]: its integral."""
+        if to_ns <= from_ns or not len(values):
+            return 0.0
+        first = max(0, int(self.times_ns.searchsorted(from_ns, side='right')) - 1)
+        last = int(self.times_ns.searchsorted(to_ns))
+        if last <= first:
+            return 0.0
+        edges = numpy.empty(last - first + 1)
+        edges[:-1] = self.times_ns[first:last] - from_ns
+        edges[0], edges[-1] = max(edges[0], 0.0), to_ns - from_ns
+        means = values[first:last]
+        if self.is_linear:
+            means = (means + self.until(values)[first:last]) / 2
+        return float(means @ (edges[1:] - edges[:-1])) / 1e9
+
+    def most(self, values: Floats, from_ns: int, to_ns: int) -> tuple[float, int] | None:
+        """Return the largest value in force in [``from_ns``, ``to_ns``] and since when (ns)."""
+        first = max(0, int(self.times_ns.searchsorted(from_ns, side='right')) - 1)
+        last = int(self.times_ns.searchsorted(to_ns, side='right'))
+        known = values[first:last]
+        if not len(known):
+            return None
+        place = int(known.argmax())  # NaN goes before all
+        if numpy.isnan(known[place]):
+            if numpy.isnan(known).all():
+                return None
+            place = int(numpy.nanargmax(known))
+        return float(known[place]), max(from_ns, int(self.times_ns[first + place]))
+
+    @cached_property
+    def _is_finite(self) -> bool:
+        return bool(numpy.isfinite(self.velocity).all())
+
+    def known_until(self, from_ns: int, to_ns: int) -> int:
+        """Return until when (ns) every axis is a number at every set-point in force in a time."""
+        if self._is_finite:
+            return to_ns
+        first = max(0, int(self.times_ns.searchsorted(from_ns, side='right')) - 1)
+        last = int(self.times_ns.searchsorted(to_ns, side='right'))
+        known = numpy.isfinite(self.velocity[first:last]).all(axis=1)
+        return to_ns if known.all() else \
+            max(from_ns, int(self.times_ns[first + int(known.argmin())]))
+
+    def is_known(self, from_ns: int, to_ns: int) -> bool:
+        """Return whether every axis is a number at every set-point in force in a time."""
+        return self.known_until(from_ns, to_ns) == to_ns
+
+
+def numbers(velocity: Floats) -> Floats:
+    """Return speeds with what is not finite as unknown, and what no robot can do within reach."""
+    if bool((numpy.abs(velocity) < _BEYOND).all()):
+        return velocity
+    return numpy.where(numpy.isfinite(velocity), velocity, numpy.nan).clip(-_BEYOND, _BEYOND)
+
+
+def tracks(record: TrialRecord) -> Sequence[Track]:
+    """Return the motion on each command topic, as far as it can be told; read once."""
+    return record.derive(_tracks)
+
+
+def robot_of(record: TrialRecord) -> RobotModel | None:
+    """Return the robot of a scenario's robot or agents block."""
+    scenario = record.trial.scenario
+    block = scenario.ros or scenario.agents
+    return None if block is None else block.robot
+
+
+def _tracks(record: TrialRecord) -> Sequence[Track]:
+    scenario, robot = record.trial.scenario, robot_of(record)
+    block = scenario.ros or scenario.agents
+    if block is None or robot is None:
+        return ()
+    found = [_track(record, one.topic, robot) for one in block.commands]
+    return tuple(track for track in found if track is not None and len(track.times_ns))
+
+
+def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
+    driver = driver_of(record.trial.scenario, topic)
+    if driver is not None and not (driver.assumed and robot.kind == 'mobile_base'):
+        execution = record.executed(topic)
+        if execution is not None and execution.axes:
+            return _executed(execution, topic, robot)
+    try:
+        return _as_commanded(record, topic, robot)
+    except LookupError:  # a field that the commands lack is a finding of whoever reads it
+        return None
+
+
+def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
+    base = execution.axes == BASE_AXES
+    return Track(topic, execution.axes, execution.times_ns, numbers(execution.velocity),
+                 execution.between == 'linear',
+                 f'prediction from {topic} as the driver {execution.driver} executes it',
+                 robot.footprint if base else 0.0, is_executed=True)
+
+
+def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
+    """
+    Return the numbers in the commands as motion, where no driver is declared.
+
+    Of a base all three axes then count: nobody said that its driver ignores one of them.
+    """
+    first = next(iter(record.by_topic('command').get(topic, ())), None)
+    message = None if first is None else first.message
+    if message is None:
+        return None
+    source = f'prediction from the commands on {topic}'
+    if message.type in _TWISTS:
+        if robot.kind != 'mobile_base':
+            return None
+        columns = record.columns(_twist(topic))
+        velocity = numbers(numpy.stack([column.values for column in columns], axis=1))
+        times_ns, velocity = _with_timeouts(record, columns[0].times, velocity)
+        return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
+    signal = _joint_speed(record, topic, message.type) if robot.kind == 'arm' else None
+    if signal is None:
+        return None
+    [column] = record.columns([signal])
+    times_ns, velocity = _with_timeouts(record, column.times,
+                                        numbers(numpy.abs(column.values)[:, numpy.newaxis]))
+    return Track(topic, JOINTS, times_ns, velocity, False, source)
+
+
+@lru_cache(maxsize=64)
+def _twist(topic: str) -> tuple[Signal, ...]:
+    """Return one signal for each axis of a base, whatever signals the file names."""
+    return tuple(Signal(topic=topic, field=field, unit='m/s') for field in _FIELDS)
+
+
+def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | None:
+    """Return what tells the speed of an arm's fastest joint in commands of an interface."""
+    scenario = record.trial.scenario
+    block = scenario.ros or scenario.agents
+    named = [signal for signal in (block.signals.values() if block else ())
+             if signal.topic == topic and signal.unit == 'rad/s']
+    name = interface.rpartition('/')[2]
+    if name == 'JointTrajectory':
+        return next((signal for signal in named if signal.reduce == 'joint_speed'), None)
+    if name == 'JointState':
+        return Signal(topic=topic, field='velocity', reduce='max_abs', unit='rad/s')
+    is_speeds = name == 'Float64MultiArray' and any(
+        signal.field.partition('[')[0] == 'data' for signal in named)
+    return Signal(topic=topic, field='data', reduce='max_abs', unit='rad/s') if is_speeds else None
+
+
+def _with_timeouts(record: TrialRecord, times_ns: NDArray[numpy.int64],
+                   velocity: Floats) -> tuple[NDArray[numpy.int64], Floats]:
+    """Add a standstill wherever ``ros.silence`` says that the driver stops the robot."""
+    ros = record.trial.scenario.ros
+    if ros is None or ros.silence.driver_timeout_ms is None or not len(times_ns):
+        return times_ns, velocity
+    timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
+    silent = numpy.flatnonzero(
+        numpy.diff(numpy.append(times_ns, record.end_ns)) > timeout_ns)
+    return (numpy.insert(times_ns, silent + 1, times_ns[silent] + timeout_ns),
+            numpy.insert(velocity, silent + 1, 0.0, axis=0))

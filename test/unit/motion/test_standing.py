@@ -1,0 +1,219 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Standing means all of the motion; a speed bound holds for all of it; creeping is motion."""
+
+import math
+from typing import Any
+
+import pytest
+
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Reaction
+from safety_scenarios.model.signal import Signal
+from unit.records import (
+    ALL_CLEAR_MS,
+    benign_variant,
+    command,
+    driving,
+    END_MS,
+    hazard,
+    NOMINAL_MS,
+    record,
+    TWIST,
+)
+
+SPEED = {'speed': Signal(topic='cmd_vel', field='linear.x', reduce='abs', unit='m/s')}
+"""A file that reads one number of a command."""
+BASE = RobotModel(kind='mobile_base', max_speed=1.0, radius=0.3)
+FASTER, WAYS, STANDS = ('no faster than the robot can', 'drives only where it may',
+                        'a standstill is one')
+
+
+def moving(vx: float = 0.0, vy: float = 0.0, wz: float = 0.0) -> Message:
+    return Message(type=TWIST, data={'linear': {'x': vx, 'y': vy, 'z': 0.0},
+                                     'angular': {'x': 0.0, 'y': 0.0, 'z': wz}})
+
+
+def told(from_ms: float, to_ms: float, *speeds: float, every_ms: float = 50.0) -> list[Any]:
+    return [(t_ms, moving(*speeds)) for t_ms, _ in driving(from_ms, to_ms, every_ms=every_ms)]
+
+
+def found(commands: Any, robot: RobotModel = BASE, benign: bool = False,
+          **changes: Any) -> dict[str, Finding]:
+    make = benign_variant if benign else hazard
+    result = evaluate(record(commands, make(robot=robot, signals=SPEED), **changes))
+    return {finding.check: finding for finding in result.findings} | {
+        'trial': Finding(check='trial', kind='', verdict=result.verdict, reason=result.reason)}
+
+
+def stopping(*instead: float) -> list[Any]:
+    """Return a drive that stops after 200 ms, or does something else then."""
+    return [*told(NOMINAL_MS + 10, 200, 0.8), *told(200, ALL_CLEAR_MS, *(instead or (0.0,))),
+            *told(ALL_CLEAR_MS + 10, END_MS, 0.8)]
+
+
+def test_standing_still_is_standing_and_names_its_source():
+    stands = found(stopping())[STANDS]
+    assert stands.verdict is Verdict.PASS
+    assert 'prediction from the commands on cmd_vel' in stands.reason
+
+
+@pytest.mark.parametrize('speeds', [
+    (0.0, 0.0, 3.0), (0.0, 0.0, -3.0), (0.0, 0.3, 0.0), (0.0, -0.3, 0.0), (0.0, 0.0, 0.2),
+    (0.049,), (-0.049,), (0.0, 0.049), (0.0, 0.0, 0.15), (0.02,), (0.002,)])
+def test_whatever_axis_moves_on_it_is_no_standstill(speeds):
+    judged = found(stopping(*speeds))
+    assert judged['trial'].verdict is Verdict.FAIL
+    assert Verdict.FAIL in {judged[name].verdict for name in (STANDS, WAYS) if name in judged}
+
+
+def test_a_creep_is_judged_by_its_way_and_by_its_pace():
+    way = found(stopping(0.049))[STANDS]
+    assert way.margin == pytest.approx(0.05 - 0.049 * 2.3, abs=1e-3)
+    pace = found(stopping(0.01))[STANDS]
+    assert (pace.unit, pace.verdict) == ('m/s', Verdict.FAIL)
+    assert pace.margin == pytest.approx(0.05 / 60 - 0.01)
+
+
+def test_the_scenario_says_how_far_a_robot_may_creep():
+    lax = BASE.model_copy(update={'creep': 4.0})
+    assert found(stopping(0.049), lax)[STANDS].verdict is Verdict.PASS
+
+
+def test_rounding_is_no_creep():
+    assert found(stopping(1e-6, -1e-6, 1e-6))['trial'].verdict is Verdict.PASS
+
+
+def test_swings_whose_mean_is_zero_are_motion():
+    swings = [(t_ms, moving(0.049 * (-1) ** place)) for place, (t_ms, _) in enumerate(
+        driving(200, ALL_CLEAR_MS))]
+    judged = found([*told(NOMINAL_MS + 10, 200, 0.8), *swings])
+    assert judged[STANDS].verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(('speeds', 'verdict'), [
+    ((1.0,), 'PASS'), ((1.02,), 'FAIL'), ((-1.2,), 'FAIL'), ((0.0, 1.2), 'FAIL'),
+    ((0.8, 0.8), 'FAIL'), ((0.8, 0.0, 0.6), 'PASS'), ((0.8, 0.0, 20.0), 'FAIL'),
+    ((0.0, 0.0, 3.5), 'FAIL')])
+def test_no_axis_is_faster_than_the_robot_can(speeds, verdict):
+    fast = [*told(NOMINAL_MS + 10, 0, 0.8), *told(0, 200, *speeds), *told(200, ALL_CLEAR_MS, 0.0)]
+    assert found(fast)[FASTER].verdict is Verdict[verdict]
+
+
+def test_a_declared_rate_of_turn_is_a_bound_of_its_own():
+    agile = BASE.model_copy(update={'max_yaw_rate': 2.0})
+    turning = [*told(NOMINAL_MS + 10, 200, 1.0, 0.0, 2.0), *told(200, ALL_CLEAR_MS, 0.0)]
+    assert found(turning)[FASTER].verdict is Verdict.FAIL
+    assert found(turning, agile)[FASTER].verdict is Verdict.PASS
+    faster = [*told(NOMINAL_MS + 10, 200, 1.0, 0.0, 2.1), *told(200, ALL_CLEAR_MS, 0.0)]
+    assert found(faster, agile)[FASTER].unit == 'rad/s'
+    assert found(faster, agile)[FASTER].verdict is Verdict.FAIL
+
+
+def test_a_radius_that_nobody_declared_is_said_to_be_assumed():
+    bare = RobotModel(kind='mobile_base', max_speed=1.0)
+    assert 'radius 0.3 m assumed' in found(stopping(), bare)[FASTER].reason
+    assert 'assumed' not in found(stopping())[FASTER].reason
+
+
+def test_a_base_drives_ahead_unless_the_scenario_says_otherwise():
+    back = [*told(NOMINAL_MS + 10, 200, -0.8), *told(200, ALL_CLEAR_MS, 0.0)]
+    side = [*told(NOMINAL_MS + 10, 200, 0.6, 0.4), *told(200, ALL_CLEAR_MS, 0.0)]
+    allowed = {ways: [found(way, BASE.model_copy(update={'travel': ways})).get(WAYS)
+                      for way in (back, side)] for ways in ('forward', 'both', 'any')}
+    assert [one.verdict for one in allowed['forward']] == [Verdict.FAIL, Verdict.FAIL]
+    assert [one.verdict for one in allowed['both']] == [Verdict.PASS, Verdict.FAIL]
+    assert allowed['any'] == [None, None]
+
+
+def test_where_nothing_is_in_the_way_driving_in_circles_is_no_work():
+    agile = BASE.model_copy(update={'max_yaw_rate': 9.0})
+    judged = {turn: found(told(NOMINAL_MS + 10, END_MS, 0.8, 0.0, turn, every_ms=20), agile,
+                          benign=True)['keeps working'].verdict for turn in (0.0, 0.3, 4.0)}
+    assert judged == {0.0: Verdict.PASS, 0.3: Verdict.PASS, 4.0: Verdict.FAIL}
+
+
+def odom(t_ms: float, speed: float) -> Any:
+    message = Message(type='nav_msgs/msg/Odometry', data={'twist': {'twist': {
+        'linear': {'x': speed, 'y': 0.0, 'z': 0.0}, 'angular': {'x': 0.0, 'y': 0.0, 'z': 0.0}}}})
+    return command(t_ms, message, topic='odom', kind='feedback')
+
+
+def measured(speed: float, after: float) -> dict[str, Finding]:
+    reports = [odom(t_ms, speed if t_ms < 250 else after)
+               for t_ms, _ in driving(NOMINAL_MS + 5, END_MS)]
+    result = evaluate(record([*stopping(), *reports], hazard(
+        robot=BASE, signals=SPEED, feedback=('odom',))))
+    return {finding.check: finding for finding in result.findings}
+
+
+def test_what_the_robot_reports_goes_before_what_it_was_told():
+    assert 'measured on odom' in measured(0.8, 0.0)[STANDS].reason
+    rolls = measured(0.8, 0.2)[STANDS]
+    assert (rolls.verdict, 'measured on odom' in rolls.reason) == (Verdict.FAIL, True)
+
+
+def test_a_report_that_never_showed_the_motion_tells_nothing():
+    assert 'prediction' in measured(0.0, 0.0)[STANDS].reason
+
+
+def test_a_base_that_is_driven_on_another_topic_does_not_stand():
+    other = [command(t_ms, moving(0.3), topic='cmd_vel_2')
+             for t_ms, _ in driving(NOMINAL_MS + 10, END_MS)]
+    both = hazard(robot=BASE, signals=SPEED, commands=('cmd_vel', 'cmd_vel_2'))
+    stands = next(finding for finding in evaluate(record([*stopping(), *other], both)).findings
+                  if finding.check == STANDS)
+    assert (stands.verdict, 'and yet it moved' in stands.reason) == (Verdict.FAIL, True)
+
+
+def test_a_signed_speed_below_its_limit_is_no_standstill_in_reverse():
+    signed = {'speed': Signal(topic='cmd_vel', field='linear.x', unit='m/s')}
+    result = evaluate(record(stopping(-0.8), hazard(robot=BASE, signals=signed)))
+    assert result.verdict is Verdict.FAIL
+    assert result.latency.reaction is None
+
+
+JOINTS = {'speed': Signal(topic='commands', field='data', reduce='max_abs', unit='rad/s')}
+ARM = RobotModel(kind='arm', max_speed=0.5, joints=('a', 'b', 'c'))
+
+
+def arm(*after: float) -> dict[str, Finding]:
+    def array(*speeds: float) -> Message:
+        return Message(type='std_msgs/msg/Float64MultiArray', data={'data': speeds})
+    sent = [command(t_ms, array(0.4, 0.4, 0.4) if t_ms < 200 else array(*after), topic='commands')
+            for t_ms, _ in driving(NOMINAL_MS + 10, ALL_CLEAR_MS)]
+    result = evaluate(record(sent, hazard(
+        robot=ARM, signals=JOINTS, commands=('commands',),
+        reaction=Reaction(signal='speed', at_most=0.02))))
+    return {finding.check: finding for finding in result.findings}
+
+
+@pytest.mark.parametrize('after', [(0.0, 0.0, 0.019), (0.0, -0.01, 0.0), (0.002, 0.0, 0.0)])
+def test_a_joint_that_creeps_is_motion(after):
+    assert arm(0.0, 0.0, 0.0)[STANDS].verdict is Verdict.PASS
+    assert arm(*after)[STANDS].verdict is Verdict.FAIL
+
+
+def test_every_joint_is_bounded_by_the_top_speed():
+    assert arm(0.0, 0.0, 0.0)[FASTER].unit == 'rad/s'
+    assert arm(0.0, 0.6, 0.0)[FASTER].verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf, 1e300])
+def test_what_is_no_number_never_stands(bad):
+    assert found(stopping(0.0, bad))['trial'].verdict is Verdict.FAIL
