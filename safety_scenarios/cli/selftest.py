@@ -19,7 +19,6 @@ from pathlib import Path
 import sys
 
 import click
-from rich.console import Console
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.chance import chance_level
@@ -70,8 +69,7 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     found = self_test(loaded.scenarios, in_simulated_time(), saboteurs=(*SABOTEURS, *more),
                       seeds=range(seeds), level_of=partial(
                           chance_level, trials=chance_trials) if chance_trials else None)
-    width = console().width if console().is_terminal else 60 + 3 * len(found.saboteurs)
-    screen = Console(width=max(width, console().width), highlight=False)
+    screen = console()
     for table in matrix_tables(found):
         screen.print(table)
     screen.print(totals(found), soft_wrap=True)

@@ -39,7 +39,7 @@ class Elsewhere(AsReference):
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return the reference's command, and remember whether it drove on at cruise speed."""
-        self._is_driving = command.velocity == self.at_share(self.cruise).velocity
+        self._is_driving = _fastest(command) >= _fastest(self.at_share(self.cruise))
         return command
 
     def side_messages(self, observation: Observation) -> Mapping[str, Message]:
@@ -53,3 +53,8 @@ class Elsewhere(AsReference):
         return {topic: command_message(interface, self.at_share(self.cruise),
                                        context.robot.joints, positions)
                 for topic, interface in self.outputs.items()}
+
+
+def _fastest(command: Command) -> float:
+    """Return its largest speed in whatever direction: joints go to and fro."""
+    return max(map(abs, command.velocity), default=0.0)

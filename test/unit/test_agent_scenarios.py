@@ -41,7 +41,13 @@ RUN = in_simulated_time()
 STREAMS = ('over_speed', 'jitter', 'reverse', 'gap', 'flood', 'wrong_joint', 'leap',
            'header_copier')
 """Wrong only in what no shipped rule looks at."""
-MUST_NOT_PASS = [saboteur.name for saboteur in SABOTEURS if 'agents' in saboteur.must_not_pass]
+OF_ARMS = {'empty_trajectory', 'foreign_joints', 'one_joint', 'in_half_a_minute', 'starts_later',
+           'ends_moving', 'times_fall_back', 'names_twice', 'no_positions', 'past_trajectory',
+           'short_array', 'long_array', 'one_joint_goes_on', 'one_joint_creeps',
+           'only_one_joint_stops', 'joints_take_turns'}
+"""They are wrong with joints, and every shipped scenario with agents has a base."""
+MUST_NOT_PASS = [saboteur.name for saboteur in SABOTEURS
+                 if 'agents' in saboteur.must_not_pass and saboteur.name not in OF_ARMS]
 each = pytest.mark.parametrize('scenario', SHIPPED, ids=lambda scenario: scenario.id)
 
 
@@ -97,6 +103,12 @@ def test_the_robot_must_be_seen_to_set_out_before_anything_happens(scenario):
     assert by_time[0][1] == 'gate_open -> expect: moves within 3 s'
 
 
+@pytest.mark.parametrize('name', sorted(OF_ARMS))
+def test_who_is_wrong_with_joints_only_does_as_the_reference(name, matrix):
+    assert all(cell.as_reference for scenario in matrix.scenarios for cell in scenario.trials
+               if cell.saboteur == name)
+
+
 @pytest.mark.parametrize('name', MUST_NOT_PASS)
 def test_a_campaign_ends_with_1_against_each_saboteur_that_must_fail(name, matrix):
     cells = [cell for scenario in matrix.scenarios for cell in scenario.trials
@@ -140,9 +152,10 @@ def test_each_saboteur_meets_the_rule_that_is_there_for_it(matrix, saboteur, che
 
 
 def test_the_tables_show_agents_apart_and_count_what_was_run(matrix):
-    [table] = matrix_tables(matrix)
-    assert table.title == 'Self-test, agents'
-    assert table.row_count == sum(1 + len(scenario.rows) for scenario in matrix.scenarios)
+    tables = list(matrix_tables(matrix))
+    assert {str(table.title) for table in tables} == {
+        'Self-test, agents', 'Self-test, agents, continued'}
+    assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in matrix.scenarios)
     trials = 10 * (1 + len(SABOTEURS) - len(STREAMS))
     assert f'1 seeds, {trials} trials; errors: 0' in totals(matrix)
 

@@ -413,12 +413,20 @@ def test_a_table_has_a_row_for_each_check_and_one_for_the_trial(sound):
     assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in hazards)
 
 
-def test_where_a_saboteur_did_as_the_reference_the_table_says_so_and_no_verdict(capsys):
-    assert command(SOUND, DATA / 'sound_arm.yaml', '--seeds', 1) == 0
-    lines = capsys.readouterr().out.splitlines()
-    base, arm = (next(line for line in lines if name in line).split(')')[1].split()
-                 for name in ('(SOUND)', '(SOUND-ARM)'))
-    leap = [saboteur.name for saboteur in SABOTEURS
-            if not saboteur.among_agents].index('leap')
-    assert (base[leap], arm[leap]) == ('=', 'F')
-    assert (base[0], arm[0]) == ('F', 'F')
+def signs(found: KillMatrix, name: str) -> dict[str, str]:
+    """Return saboteur to the sign of its whole trial, from all tables that show a scenario."""
+    shown: dict[str, str] = {}
+    for table in matrix_tables(found):
+        first, *others, _ = table.columns
+        places = [place for place, cell in enumerate(first.cells) if name in str(cell)]
+        shown |= {str(column.header).replace('\n', '').strip(): str(list(column.cells)[place])
+                  for column in others for place in places}
+    return shown
+
+
+def test_where_a_saboteur_did_as_the_reference_the_table_says_so_and_no_verdict():
+    found = self_test([load_scenario(SOUND), load_scenario(DATA / 'sound_arm.yaml')], RUN,
+                      seeds=[0])
+    base, arm = signs(found, '(SOUND)'), signs(found, '(SOUND-ARM)')
+    assert (base['leap'], arm['leap']) == ('=', 'F')
+    assert (base['silent'], arm['silent']) == ('F', 'F')

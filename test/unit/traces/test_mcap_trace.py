@@ -81,6 +81,8 @@ EVERY_KIND = (
     Event(kind='echo', name='scan', stamps=stamps(2, source_ns=7, received_ns=9), scheduled_ns=4),
     command(3, 0.8, left_ms=2.5, arrived_ms=2.75, header_ns=-1, sequence=41),
     command(4, Message(type='std_msgs/msg/Empty', data={}), topic='beat'),
+    Event(kind='undeclared', name='cmd_vel_beside', stamps=stamps(5), message=twist(0.2)),
+    Event(kind='undeclared', name='late_comer', stamps=stamps(5), text='2 publishers'),
     Event(kind='feedback', name='odom', stamps=stamps(5, ros_ms=1000), message=twist(0.1)),
     Event.model_construct(kind='response', name='response', stamps=stamps(6), trial_id='T.x',
                           text='„Stop“ \ud800 \0 \n{{e1}}'),
