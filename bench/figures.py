@@ -69,7 +69,7 @@ class Figure:
 def spread(name: str, values: Sequence[float | None], unit: str, method: str,
            at_most: tuple[float | None, float | None] = (None, None)) -> list[Figure]:
     """
-    Return the median and the 99th percentile of values, with their intervals.
+    Return the median and the 99th percentile; without intervals: values in a row are alike.
 
     :param values: None for what never came, which counts as later than every number
     :param at_most: the targets of the two
@@ -78,7 +78,7 @@ def spread(name: str, values: Sequence[float | None], unit: str, method: str,
     for (label, share), limit in zip(QUANTILES.items(), at_most, strict=True):
         estimate: Estimate = quantile(values, share, unit)
         found.append(Figure(f'{name}, {label}', estimate.value, unit, estimate.n,
-                            f'{method}; {estimate.method}', estimate.low, estimate.high, limit))
+                            method, at_most=limit))
     return found
 
 

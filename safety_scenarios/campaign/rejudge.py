@@ -380,7 +380,7 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
     early = {**dict.fromkeys((result.scenario_id for result in results), UNDECIDED), **decided}
     return summarise(
         results, controller=evidence.settings.controller, link=run.link, seed=run.seed,
-        planned=planned,
+        planned=planned, latency_law=run.latency_law,
         interrupted=(before is not None and before.interrupted) or len(results) < planned,
         stopped_early=early if run.sequential.sprt_p1 else {},
         preflight=before.preflight if before else (),

@@ -113,7 +113,8 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
             campaign.results, controller=spec, link=settings.link,
             seed=settings.seed,
             planned=len(trials) - campaign.saved, interrupted=campaign.interrupted,
-            stopped_early=_decisions(settings, campaign), preflight=campaign.preflight,
+            stopped_early=_decisions(settings, campaign),
+            latency_law=settings.latency_law, preflight=campaign.preflight,
             calibration=calibration)
         for observer in observers:
             observer.campaign_ended(summary)

@@ -17,7 +17,7 @@
 from collections.abc import Callable
 
 from safety_scenarios.model.settings import SequentialTest
-from safety_scenarios.stats.sequential import Sprt
+from safety_scenarios.stats.sequential import bounded
 
 Decide = Callable[[int, int], str | None]
 """(failures, trials) of one scenario to a decision that makes further trials needless."""
@@ -33,7 +33,7 @@ def decide_by(rule: SequentialTest) -> Decide:
     """Return the sequential test: (failures, trials) to what it has decided, None to go on."""
     if not rule.sprt_p1:
         return undecided
-    test = Sprt(rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta)
+    test = bounded(rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta)
 
     def decide(failures: int, trials: int) -> str | None:
         decision = test.decide(failures, trials)

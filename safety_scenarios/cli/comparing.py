@@ -20,6 +20,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.rejudge import results_of
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.model.result import TrialResult
@@ -33,16 +34,19 @@ from safety_scenarios.stats.compare import compare as compare_results
 @without_plan
 def compare(first: Path, second: Path, without_plan: bool) -> None:
     """
-    Compare two campaigns, run with the same seed, trial by trial.
+    Compare two campaigns, run with the same seed, scenario by scenario.
 
     Results are judged again from their records first, as evaluate does: a folder with anything in
-    it that its campaign cannot have left is refused.
+    it that its campaign cannot have left is refused. Campaigns that are not to be judged alike,
+    by other budgets, gates, scenarios or clocks, are not comparable: every difference is named,
+    there is no p-value, and the exit code is 2.
 
     \b
     safety-scenarios compare runs/before runs/after
     """
     before, after = (results_of(folder, without_plan=without_plan)
                      for folder in (first, second))
+    refuse_incomparable(first, second, before, after)
     found = compare_results(before, after)
     Console(width=console().width).print(comparison_table(
         found, *_campaign_names((first, second), (before, after))))

@@ -43,7 +43,7 @@ COMMANDS = {
     'calibrate': Command('running:calibrate', 'Measure the harness itself: its floor, and its '
                          'error against controllers of known delay.'),
     'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
-                       'trial by trial.'),
+                       'scenario by scenario.'),
     'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '

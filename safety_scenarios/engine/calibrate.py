@@ -43,7 +43,7 @@ from safety_scenarios.model.scenario import (
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import Trial, TrialRecord
-from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound
+from safety_scenarios.stats.quantiles import enough_for, quantile
 
 RATE_HZ = 37.0
 """Probes a second: about that of stimuli, and no divisor of the delays, so that phases mix."""
@@ -118,7 +118,7 @@ def calibrate(record: TrialRecord, host: Mapping[str, object]) -> Calibration:
     floor = next((known.error_ms.get(method) for known in delays if not known.delay_ms), None)
     return Calibration(
         method=method, floor_ms=floor, delays=delays,
-        late_ms=_p99([sample.late_ns / 1e6 for sample in found]),
+        late_ms=_quantile([sample.late_ns / 1e6 for sample in found], 0.99),
         uncertainty_ms=_uncertainty(found), host=dict(host), notes=tuple(notes))
 
 
@@ -134,18 +134,21 @@ def _known_delay(delay_ns: int, found: Sequence[ProbeSample]) -> KnownDelay:
     for method in METHODS:
         values = [_error_ms(sample, method) for sample in mine]
         if any(value is not None for value in values):
-            errors[method] = (quantile(values, 0.5, 'ms'), _p99(values))
+            errors[method] = (_quantile(values, 0.5), _quantile(values, 0.99))
     best: Method = next((method for method in METHODS if method in errors), 'callback')
     scheduled = [None if (error := _error_ms(sample, best)) is None
                  else error + sample.late_ns / 1e6 for sample in mine]
     return KnownDelay(delay_ms=delay_ns / 1e6, sent=len(mine),
                       lost=sum(sample.answer is None for sample in mine), error_ms=errors,
-                      from_schedule_ms=(quantile(scheduled, 0.5, 'ms'), _p99(scheduled)))
+                      from_schedule_ms=(_quantile(scheduled, 0.5), _quantile(scheduled, 0.99)))
 
 
-def _p99(values: Sequence[float | None]) -> Estimate:
-    """Return the 99th percentile with the one-sided bound that 299 probes can claim."""
-    return upper_bound(values, 0.99, 'ms') or quantile(values, 0.99, 'ms')
+def _quantile(values: Sequence[float | None], p: float) -> Estimate:
+    """Return a quantile of probes without an interval: a load lasts longer than one of them."""
+    found = quantile(values, p, 'ms')
+    return found.model_copy(update={
+        'low': None, 'high': None,
+        'method': f'{found.method.partition(":")[0]}: no interval: probes in a row are alike'})
 
 
 def _error_ms(sample: ProbeSample, method: Method) -> float | None:

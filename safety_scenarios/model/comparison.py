@@ -18,36 +18,61 @@ from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.noun import Noun
 
 
+class WithinScenario(Noun):
+    """One scenario by itself: what its trials say about it, and about no other."""
+
+    scenario_id: str
+    pairs: int
+    only_first_passed: int
+    only_second_passed: int
+    p: float
+    """McNemar's exact test over its trials, two-sided, adjusted for all scenarios (Holm)."""
+
+
 class Comparison(Noun):
     """
-    The second campaign against the first, trial by trial.
+    The second campaign against the first, scenario by scenario.
 
-    Positive numbers mean that the second is later or fails more often.
+    Positive numbers mean that the second is later or fails more often. Trials of one scenario
+    resemble each other, and so do the differences in them: what is said of the two controllers
+    in general goes by scenarios, however many trials each has.
     """
 
     pairs: int
     """Trials of one scenario, index and seed in both; warm-up trials are left out."""
     unpaired: int
     """Trials that only one of them has, and that tell nothing here."""
+    undecided: tuple[int, int]
+    """Pairs in which the first, and the second, is INCONCLUSIVE or ERROR: not passed."""
     both_passed: int
     only_first_passed: int
     only_second_passed: int
     neither_passed: int
-    failures_p: float
-    """McNemar's exact test over trials, two-sided."""
+    scenarios: int
+    """Scenarios with a pair."""
     scenarios_better: int
     """Scenarios in which the second passes more often."""
     scenarios_worse: int
-    scenarios_p: float
-    """The same over scenarios, whose trials resemble each other: the one to go by."""
+    failures_p: float
+    """Test over scenarios of how often each does not pass, two-sided (``over_clusters``)."""
+    failures_difference: Estimate
+    """Share that did not pass, second less first; the interval is that of clusters."""
     failures_h: Estimate
-    """Cohen's h of the shares that did not pass."""
+    """Cohen's h of the shares that did not pass; without interval."""
     latency_pairs: int
-    """Pairs in which at least one reacted."""
+    """Pairs whose latencies, or that there was none, could both be measured."""
+    latency_scenarios: int
+    """Scenarios with such a pair."""
     latency_p: float
-    """Sign test over trials, a missing reaction being later than any number."""
+    """Sign-flip test over scenarios of how many pairs are later, a missing reaction being later
+    than any number; two-sided, exact."""
     median_difference_ms: Estimate
+    """Median over scenarios of the median difference in each."""
     latency_d: Estimate
-    """Cohen's d of the latencies; none where a reaction is missing."""
+    """Cohen's d of the latencies, without interval; none where a reaction is missing."""
     worse: tuple[str, ...]
     """Ids of the scenarios in which the second fails more often."""
+    alone: tuple[WithinScenario, ...]
+    """Every scenario that has a pair of which only one passed."""
+    notes: tuple[str, ...]
+    """What so few scenarios cannot show."""

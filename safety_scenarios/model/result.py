@@ -236,6 +236,16 @@ class TrialResult(Noun):
         """Whether the right behaviour was restraint."""
         return expected_in(self.domain) == 'restraint'
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether the trial tells of the controller: INCONCLUSIVE and ERROR do not."""
+        return self.verdict in (Verdict.PASS, Verdict.FAIL)
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether a hazard was missed: its trial is a FAIL, whichever of its checks failed."""
+        return not self.is_benign and self.verdict is Verdict.FAIL
+
 
 def failure_class(findings: Iterable[Finding], latency: Latency | None) -> FailureClass:
     """

@@ -87,6 +87,8 @@ class SequentialTest(Noun):
         return self
 
 
+Law = Literal['normal', 'lognormal']
+"""Law that latencies may be assumed to follow."""
 EXTERNAL = 'external'
 """Instead of the name of a controller: one that runs already, and is not ours."""
 
@@ -139,6 +141,9 @@ class RunSettings(Noun):
     realtime: bool = False
     """Ask for real-time scheduling (SCHED_FIFO) of the evaluator."""
     sequential: SequentialTest = SequentialTest()
+    latency_law: Literal['none', 'normal', 'lognormal'] = 'none'
+    """Law that latencies are assumed to follow, for one more upper bound from 100 trials on
+    (upper_if_normal_ms, upper_if_lognormal_ms in campaign.json); none: no such bound."""
     connect_timeout_s: float = Field(default=10.0, gt=0, le=600,
                                      json_schema_extra={'unit': 's'})
     """How long to wait for the other end of the topics (s)."""

@@ -36,6 +36,8 @@ class Rate(Noun):
     """Trials of one scenario resemble each other: the interval is that of clusters."""
     worst: str | None
     """Id of the scenario with the largest share, which the pooled share would hide."""
+    undecided: int = 0
+    """Trials beside them that ended INCONCLUSIVE or ERROR: neither in the count nor in ``of``."""
 
 
 class ScenarioSummary(Noun):
@@ -60,9 +62,10 @@ class ScenarioSummary(Noun):
     worst_ms: float | None
     """Largest; None when a reaction is missing."""
     upper_ms: Estimate
-    """Largest of: maximum, mean + 3 s, 99/95 tolerance bound; plus the harness' uncertainty."""
+    """Upper 95 % bound of the 99th percentile for any law, plus the harness' uncertainty; no
+    number where these trials cannot carry one. One that was not measured counts as no reaction."""
     failed: Estimate
-    """Share of trials that did not pass."""
+    """Share of trials that did not pass; of a sequential test, valid at any stop."""
     stopped_early: str | None
     """What the sequential test decided before every planned trial was made."""
     claims: tuple[str, ...]
@@ -74,10 +77,16 @@ class ScenarioSummary(Noun):
     reason: str
     """Reason of the worst trial."""
     separation: SeparationCost | None = None
-    """What ``upper_ms`` costs in metres, in the trial that it leaves least."""
+    """What ``upper_ms`` costs in metres, in the trial that it leaves least; None without one."""
     chance: float | None = None
     """Most of such trials that a controller could pass without looking, by reckoning; None: not
     stated, as of benign variants and words."""
+    separation_seen: SeparationCost | None = None
+    """The same of the slowest trial that was made, with its uncertainty: no claim about others."""
+    upper_if_normal_ms: Estimate | None = None
+    """The bound if latencies follow a normal law; None unless ``latency_law`` asks for it."""
+    upper_if_lognormal_ms: Estimate | None = None
+    """The bound if latencies follow a lognormal law; None unless ``latency_law`` asks for it."""
 
 
 class CampaignSummary(Noun):
@@ -97,7 +106,7 @@ class CampaignSummary(Noun):
     exit_code: int
     verdicts: dict[str, int]
     missed: Rate
-    """Hazards without a reaction in time, of those whose reaction could be observed."""
+    """Hazard trials that FAIL, whichever check fails, of those that PASS or FAIL."""
     false_stops: Rate
     """Benign variants without the restraint they ask for, of those that could be judged."""
     scenarios: tuple[ScenarioSummary, ...]

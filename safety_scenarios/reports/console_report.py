@@ -14,7 +14,7 @@
 
 """Progress while trials run, and the table at the end."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -145,25 +145,47 @@ def calibration_table(calibration: Calibration) -> Table:
 
 def comparison_table(found: Comparison, first: str, second: str) -> Table:
     """Return what two campaigns came to against each other."""
-    rows = Table(title=f'{escape(second)} against {escape(first)}: {found.pairs} pairs of trials',
+    rows = Table(title=f'{escape(second)} against {escape(first)}: {found.pairs} pairs of trials '
+                       f'in {found.scenarios} scenarios',
                  title_justify='left', title_style='bold')
     for name in ('question', 'answer', 'p'):
         rows.add_column(name)
-    rows.add_row('passed: both, only first, only second, neither',
-                 f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
-                 f'{found.neither_passed}', f'{found.failures_p:.3g} (McNemar, trials)')
+    rows.add_row('fails more often, over scenarios: share not passed',
+                 _with_interval(found.failures_difference),
+                 f'{found.failures_p:.3g} (over scenarios)')
     rows.add_row('scenarios in which the second is better, worse',
                  f'{found.scenarios_better}, {found.scenarios_worse}'
-                 + (f' ({escape(" ".join(found.worse))})' if found.worse else ''),
-                 f'{found.scenarios_p:.3g} (scenarios)')
-    rows.add_row("not passed: Cohen's h", _with_interval(found.failures_h), '')
-    rows.add_row('later by, median of pairs, ms', _with_interval(found.median_difference_ms),
-                 f'{found.latency_p:.3g} (sign test, trials)')
-    rows.add_row("latency: Cohen's d", _with_interval(found.latency_d), '')
-    if found.unpaired:
-        rows.caption = f'{found.unpaired} trials are in one of the two only'
-        rows.caption_justify = 'left'
+                 + (f' ({escape(" ".join(found.worse))})' if found.worse else ''), '')
+    rows.add_row('passed: both, only first, only second, neither',
+                 f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
+                 f'{found.neither_passed}', '')
+    rows.add_row('later, over scenarios: median of medians, ms',
+                 _with_interval(found.median_difference_ms),
+                 f'{found.latency_p:.3g} (over scenarios)')
+    rows.add_row("not passed: Cohen's h; latency: Cohen's d",
+                 f'{_value(found.failures_h)}; {_value(found.latency_d)}', '')
+    for row in found.alone:
+        rows.add_row(f'{escape(row.scenario_id)} alone: only first, only second passed',
+                     f'{row.only_first_passed}, {row.only_second_passed} n={row.pairs}',
+                     f'{row.p:.3g} (McNemar, Holm; of this scenario)')
+    rows.caption = '\n'.join(escape(note) for note in _comparison_notes(found)) or None
+    rows.caption_justify = 'left'
     return rows
+
+
+def _comparison_notes(found: Comparison) -> Iterator[str]:
+    if any(found.undecided):
+        yield (f'not passed because INCONCLUSIVE or ERROR: {found.undecided[0]} of the first, '
+               f'{found.undecided[1]} of the second')
+    if found.unpaired:
+        yield f'{found.unpaired} trials are in one of the two only'
+    if found.latency_pairs < found.pairs:
+        yield f'latencies are of the {found.latency_pairs} pairs that could both be measured'
+    yield from found.notes
+
+
+def _value(estimate: Estimate) -> str:
+    return f'none ({estimate.method})' if estimate.value is None else f'{estimate.value:.3g}'
 
 
 def agreement_table(found: Agreement) -> Table:
@@ -245,25 +267,36 @@ def table(summary: CampaignSummary) -> Table:
 
 
 def metres_table(summary: CampaignSummary) -> Table | None:
-    """Return what the latencies cost in metres; None when no scenario tells how to reckon it."""
-    costs = [(row, row.separation) for row in summary.scenarios if row.separation is not None]
+    """
+    Return what the latencies cost in metres; None when no scenario tells how to reckon it.
+
+    By the bound of a scenario's latencies where its trials carry one, else by its slowest trial.
+    """
+    costs = [(row, cost) for row in summary.scenarios
+             if (cost := row.separation or row.separation_seen) is not None]
     if not costs:
         return None
     rows = Table(title='From latency to metres (protective separation distance S_p)',
                  title_justify='left', title_style='bold')
     rows.add_column('scenario')
+    rows.add_column('by')
     for name in ('within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s', 'C+Z', 'needs S_p m',
                  'has m', 'left m', '+100 ms'):
         rows.add_column(name, justify='right')
     for row, cost in costs:
         left = cost.margin
         rows.add_row(
-            escape(row.scenario_name), f'{cost.latency_ms:.1f}', f'{cost.speed:.2f}',
+            escape(row.scenario_name), 'p99 bound' if row.separation else 'slowest seen',
+            f'{cost.latency_ms:.1f}', f'{cost.speed:.2f}',
             f'{cost.stopping_time:.2f}', *(f'{term:.2f}' for term in (
                 cost.human, cost.reaction, cost.stopping, cost.margins)),
             f'{cost.required:.2f}', '-' if cost.available is None else f'{cost.available:.2f}',
             '-' if left is None else f'{"[red]" if left <= 0 else ""}{left:.2f}',
             f'+{cost.per_second / 10:.2f}')
+    if any(row.separation is None for row, _ in costs):
+        rows.caption = ('slowest seen: what the trials that were made would have needed, no claim '
+                        'about others (a bound of the 99th percentile needs n >= 299 trials)')
+        rows.caption_justify = 'left'
     return rows
 
 
@@ -314,8 +347,10 @@ def _chance(summary: CampaignSummary) -> list[str]:
 
 
 def _rate(rate: Rate) -> str:
-    """Return a count out of a count, and the worst scenario, which the sum would hide."""
-    return f'{rate.count} of {rate.of}' + (f' (worst: {rate.worst})' if rate.worst else '')
+    """Return a count out of a count, the worst scenario, and what is in neither count."""
+    beside = [f'worst: {rate.worst}'] if rate.worst else []
+    beside += [f'{rate.undecided} undecided'] if rate.undecided else []
+    return f'{rate.count} of {rate.of}' + (f' ({", ".join(beside)})' if beside else '')
 
 
 def verdict_text(verdict: Verdict) -> str:

@@ -16,9 +16,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-import math
-from statistics import NormalDist
 
 from safety_scenarios.model.agreement import Agreement, Labelled, LABELS, OUTCOMES
 from safety_scenarios.model.estimate import Estimate
@@ -62,13 +61,14 @@ def agreement(items: Sequence[Labelled], confidence: float = 0.95) -> Agreement:
 
 def cohen_kappa(table: Sequence[Sequence[int]], confidence: float = 0.95) -> Estimate:
     """
-    Return Cohen's kappa, ``(p_o - p_e) / (1 - p_e)``, with its large-sample interval.
+    Return Cohen's kappa, ``(p_o - p_e) / (1 - p_e)``, with an interval at this mix of labels.
 
     No value without items, or when the first rater used one category only: then kappa is 0 or
-    0/0 whatever the second says. No interval where the estimated variance is 0, as at perfect
-    agreement: that is not certainty. The ends are cut at -1 and 1. Sources: Cohen 1960, Educ.
-    Psychol. Meas. 20:37; variance: Fleiss, Cohen and Everitt 1969, Psychol. Bull. 72:323.
-    Unit: 1.
+    0/0 whatever the second says. Source: Cohen 1960, Educ. Psychol. Meas. 20:37. The interval
+    holds at any n, perfect agreement included, where the large-sample one fails: each share of
+    the second rater's categories within a category of the first gets a Clopper-Pearson interval
+    at its part of the error (Bonferroni), and the ends are the least and the largest kappa of all
+    shares within them. Unit: 1.
 
     :param table: square; rows are the first rater's categories (the labels), columns the
         second's, in the same order
@@ -83,33 +83,57 @@ def cohen_kappa(table: Sequence[Sequence[int]], confidence: float = 0.95) -> Est
             check_count('count', count, 0)
     n, method = sum(map(sum, table)), "Cohen's kappa"
     rows, columns = [sum(row) for row in table], [sum(column) for column in zip(*table)]
-    if sum(total > 0 for total in rows) < 2:
+    used = [i for i, total in enumerate(rows) if total]
+    if len(used) < 2:
         why = 'undefined, the labels are of one class only' if n else 'no items'
         return Estimate(value=None, low=None, high=None, n=n, unit='1', confidence=confidence,
                         method=f'{method}: {why}')
-    seen = Fraction(sum(table[i][i] for i in range(size)), n)
+    seen = Fraction(sum(table[i][i] for i in used), n)
     chance = Fraction(sum(row * column for row, column in zip(rows, columns)), n * n)
-    kappa = (seen - chance) / (1 - chance)
-    variance = _variance(table, rows, columns, seen, chance)
-    if not variance:
-        return Estimate(value=float(kappa), low=None, high=None, n=n, unit='1',
-                        confidence=confidence,
-                        method=f'{method}, no interval: its estimated variance is 0')
-    half = -NormalDist().inv_cdf((1.0 - confidence) / 2.0) * math.sqrt(variance)
-    return Estimate(value=float(kappa), low=max(-1.0, float(kappa) - half),
-                    high=min(1.0, float(kappa) + half), n=n, unit='1', confidence=confidence,
-                    method=f'{method}, large-sample interval')
+    each = 1.0 - (1.0 - confidence) / len(used)**2
+    kappa = float((seen - chance) / (1 - chance))
+    classes = [_Class(i, rows[label] / n, tuple(
+        clopper_pearson(table[label][other], rows[label], each) for other in used))
+        for i, label in enumerate(used)]
+    return Estimate(value=kappa, low=min(kappa, _extreme(classes, -1.0)),
+                    high=max(kappa, _extreme(classes, 1.0)), n=n, unit='1',
+                    confidence=confidence,
+                    method=f'{method}, Bonferroni of Clopper-Pearson intervals')
 
 
-def _variance(table: Sequence[Sequence[int]], rows: Sequence[int], columns: Sequence[int],
-              seen: Fraction, chance: Fraction) -> Fraction:
-    """Return the variance of kappa, exactly: a variance of 0 is told from rounding."""
-    n = sum(rows)
-    total = Fraction(0)
-    for i, row in enumerate(table):
-        for j, count in enumerate(row):
-            margins = Fraction(columns[i] + rows[j], n)
-            weight = (1 - chance) - margins * (1 - seen) if i == j else margins * (1 - seen)
-            total += Fraction(count, n) * weight * weight
-    total -= (seen * chance - 2 * chance + seen)**2
-    return total / (n * (1 - chance)**4)
+@dataclass(frozen=True)
+class _Class:
+    """The items of one label: their share of all, and what the second rater may make of them."""
+
+    index: int
+    weight: float
+    shares: tuple[Estimate, ...]
+
+
+def _extreme(classes: Sequence[_Class], sign: float) -> float:
+    """
+    Return the largest (sign 1) or least (sign -1) kappa of all shares within their intervals.
+
+    Kappa is at least k where ``p_o - (1 - k) p_e >= k``, whose left side is linear in the shares:
+    so its best shares are found class by class, and k by halving.
+    """
+    low, high = -1.0, 1.0
+    for _ in range(60):
+        k = (low + high) / 2.0
+        best = sum(_best(found, [each.weight for each in classes], k, sign) for found in classes)
+        low, high = (k, high) if best >= k else (low, k)
+    return low if sign < 0.0 else high
+
+
+def _best(found: _Class, weights: Sequence[float], k: float, sign: float) -> float:
+    """Return the extreme part of one class: shares within their intervals, 1 in all at most."""
+    gains = [found.weight * ((i == found.index) - (1.0 - k) * weight)
+             for i, weight in enumerate(weights)]
+    shares = [share.low or 0.0 for share in found.shares]
+    left = 1.0 - sum(shares)
+    for i in sorted(range(len(gains)), key=lambda i: -sign * gains[i]):
+        if sign * gains[i] > 0.0:
+            high = found.shares[i].high
+            more = min(left, (1.0 if high is None else high) - shares[i])
+            shares[i], left = shares[i] + more, left - more
+    return sum(gain * share for gain, share in zip(gains, shares))

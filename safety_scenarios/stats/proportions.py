@@ -16,6 +16,7 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 import math
 from statistics import NormalDist
 from typing import Literal
@@ -121,9 +122,9 @@ def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Es
 
     Three choices of ours. The effective size is at least 1 and at most the trials made: never
     narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
-    effect can be seen and each cluster counts as one trial. And the ends reach at least as far
-    as those of m clusters without a failure (or without a success), because one failure more
-    must not make the bound better. Unit: 1; ``n`` counts trials.
+    effect can be seen and each cluster counts as one trial. And a kind of cluster that none of m
+    was of may be as frequent as the upper end for 0 of m, and all failures or none: the ends reach
+    that far, as clusters that are all alike show no variance. Unit: 1; ``n`` counts trials.
 
     :param counts: for each cluster the trials with the property, and all; empty ones are left out
     :raises ValueError: unless 0 <= count <= of in each, or for a confidence outside (0, 1)
@@ -138,11 +139,55 @@ def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Es
         return _nothing(confidence, method)
     miss = (1.0 - confidence) / 2.0
     size = _effective(made, miss)
-    ends = (_beta_ends(hits / n * size, size, miss, miss), _beta_ends(hits, n, miss, miss),
-            (_beta_ends(clusters, clusters, miss, miss)[0],
-             _beta_ends(0.0, clusters, miss, miss)[1]))
-    return _share(hits / n, min(low for low, _ in ends), max(high for _, high in ends), n,
+    share, unseen = hits / n, _beta_ends(0.0, clusters, miss, miss)[1]
+    ends = (_beta_ends(share * size, size, miss, miss), _beta_ends(hits, n, miss, miss),
+            (share * (1.0 - unseen), share + (1.0 - share) * unseen))
+    return _share(share, min(low for low, _ in ends), max(high for _, high in ends), n,
                   confidence, f'{method}, effective n {size:.4g}')
+
+
+def difference_of_shares(counts: Sequence[tuple[int, int, int]],
+                         confidence: float = 0.95) -> Estimate:
+    """
+    Return the share of trials with one property less that with another, which excludes it.
+
+    The distances of each share from its ends in :func:`clustered` are added as errors are (Zou
+    and Donner 2008, Stat. Med. 27:1693), with the correlation of the two over clusters where
+    that is below 0: then they add up to more. One above 0 is not used, as it could only
+    narrow. Unit: 1; ``n`` counts trials.
+
+    :param counts: for each cluster the trials with the first, with the second, and all
+    :raises ValueError: unless both are counts of what all are, or for a confidence outside (0, 1)
+    """
+    for first, second, of in counts:
+        _check_pair(first + second, of)
+    up = clustered([(first, of) for first, _, of in counts], confidence)
+    down = clustered([(second, of) for _, second, of in counts], confidence)
+    method = f'difference of two shares, {up.method.partition(", ")[0]}, two-sided'
+    if up.value is None or up.low is None or up.high is None or \
+            down.value is None or down.low is None or down.high is None:
+        return _nothing(confidence, method)
+    r = _correlation_below_zero(counts, up.value, down.value)
+    value = up.value - down.value
+    below = _together(up.value - up.low, down.high - down.value, r)
+    above = _together(up.high - up.value, down.value - down.low, r)
+    return _share(value, max(-1.0, value - below), min(1.0, value + above), up.n, confidence,
+                  method)
+
+
+def _together(one: float, other: float, correlation: float) -> float:
+    return math.sqrt(one * one + other * other - 2.0 * correlation * one * other)
+
+
+def _correlation_below_zero(counts: Sequence[tuple[int, int, int]], first: float,
+                            second: float) -> float:
+    """Return the correlation of two shares over clusters, at most 0; the worst if none is seen."""
+    away = [(one - first * of, other - second * of) for one, other, of in counts]
+    squares = [math.fsum(pair[side]**2 for pair in away) for side in (0, 1)]
+    if not all(squares):
+        return -1.0
+    product = math.fsum(one * other for one, other in away)
+    return max(-1.0, min(0.0, product / math.sqrt(squares[0] * squares[1])))
 
 
 def worst_stratum(strata: Mapping[str, tuple[int, int]]) -> str | None:
@@ -204,8 +249,14 @@ def _effective(made: Sequence[tuple[int, int]], miss: float) -> float:
         return float(clusters)
     between = sum((count - share * of)**2 for count, of in made) * clusters / (clusters - 1.0)
     size = n * n * share * (1.0 - share) / between if between else math.inf
-    few = NormalDist().inv_cdf(miss) / noncentral_t_quantile(miss, clusters - 1.0, 0.0)
+    few = _few(miss, clusters)
     return min(float(n), max(1.0, size * few * few))
+
+
+@cache
+def _few(miss: float, clusters: int) -> float:
+    """Return the normal quantile over that of Student's t with one degree less than clusters."""
+    return NormalDist().inv_cdf(miss) / noncentral_t_quantile(miss, clusters - 1.0, 0.0)
 
 
 def _share(value: float, low: float, high: float, n: int, confidence: float,

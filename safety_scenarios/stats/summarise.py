@@ -15,25 +15,29 @@
 """Counts, rates and latencies of a campaign, each with what may be claimed about it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight
-from safety_scenarios.model.result import exit_code, LatencyClass, TrialResult, Verdict
+from safety_scenarios.model.result import exit_code, TrialResult, Verdict
 from safety_scenarios.model.separation import SeparationCost
+from safety_scenarios.model.settings import Law
 from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 from safety_scenarios.stats.proportions import clopper_pearson, clustered, worst_stratum
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound
-from safety_scenarios.stats.tolerance import reported_latency
+from safety_scenarios.stats.sequential import anytime
+from safety_scenarios.stats.tolerance import bound_if, reported_latency
 
-_LATE = (LatencyClass.VIOLATION, LatencyClass.NO_RESPONSE)
+_AT_ANY_STOP = 'no interval: a sequential test chose the number of trials'
 
 
 def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpec, seed: int,
               planned: int, interrupted: bool, link: str = 'ros',
               stopped_early: Mapping[str, str] | None = None,
+              latency_law: Law | Literal['none'] = 'none',
               preflight: Iterable[Preflight] = (),
               calibration: Calibration | None = None) -> CampaignSummary:
     """
@@ -41,6 +45,7 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
 
     :param planned: trials that were to be run; fewer results than that is never a PASS
     :param stopped_early: scenario id to what a sequential test decided of it
+    :param latency_law: law that latencies are assumed to follow, for one more upper bound
     """
     rows: dict[str, list[TrialResult]] = {}
     for result in results:
@@ -49,9 +54,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
     verdicts = [result.verdict for result in counted]
     if interrupted or len(results) < planned:
         verdicts.append(Verdict.INCONCLUSIVE)
-    hazards = [result for result in counted if not result.is_benign and result.is_measured]
-    benign = [result for result in counted
-             if result.is_benign and result.verdict in (Verdict.PASS, Verdict.FAIL)]
+    hazards = [result for result in counted if not result.is_benign]
+    benign = [result for result in counted if result.is_benign]
     early = stopped_early or {}
     spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
     return CampaignSummary(
@@ -59,9 +63,9 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         seed=seed, planned=planned, completed=len(results),
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in counted),
-        missed=_rate(hazards, {result.trial_id for result in hazards if _missed(result)}),
-        false_stops=_rate(benign, {result.trial_id for result in benign if _false_stop(result)}),
-        scenarios=tuple(_row(found, early.get(scenario_id))
+        missed=_rate(hazards, lambda result: result.is_missed, early),
+        false_stops=_rate(benign, _false_stop, early),
+        scenarios=tuple(_row(found, early.get(scenario_id), latency_law)
                         for scenario_id, found in rows.items()
                         if any(not result.warmup for result in found)),
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
@@ -69,52 +73,94 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted))
 
 
-def _row(results: Sequence[TrialResult], stopped_early: str | None) -> ScenarioSummary:
+def _row(results: Sequence[TrialResult], stopped_early: str | None,
+         law: Law | Literal['none']) -> ScenarioSummary:
     counted = [result for result in results if not result.warmup]
     worst = max(counted, key=lambda result: result.verdict.rank)
     measured = [result for result in counted if result.is_measured]
+    not_measured = sum(result.latency is not None for result in counted) - len(measured)
     latencies = [None if result.latency is None or result.latency.judged_ns is None
                  else result.latency.judged_ns / 1e6 for result in measured]
-    uncertainty_ms = max((result.latency.reaction.uncertainty_ns / 1e6 for result in counted
-                          if result.latency and result.latency.reaction), default=0.0)
     claims = [claim for p in (0.95, 0.99) if latencies
               and (claim := enough_for(len(latencies), p)) is not None]
     rtfs = [result.rtf for result in counted if result.rtf is not None]
     numbers = [latency for latency in latencies if latency is not None]
-    upper_ms = reported_latency(latencies, uncertainty_ms)
+    failed = sum(result.verdict is not Verdict.PASS for result in counted)
+    claimed = [*latencies, *[None] * not_measured]
+    upper_ms = _claimed(reported_latency(claimed, _uncertainty_ms(counted)), stopped_early)
     return ScenarioSummary(
         scenario_id=worst.scenario_id, scenario_name=worst.scenario_name, domain=worst.domain,
         trials=len(counted), warmup=len(results) - len(counted), verdict=worst.verdict,
         reason=worst.reason, verdicts=_count(result.verdict.value for result in counted),
         latency_classes=_count(result.latency.latency_class.value for result in measured
                                if result.latency is not None),
-        not_measured=sum(result.latency is not None for result in counted) - len(measured),
-        latency_ms=tuple(latencies), median_ms=quantile(latencies, 0.5, 'ms'),
-        p99_ms=upper_bound(latencies, 0.99, 'ms') or quantile(latencies, 0.99, 'ms'),
+        not_measured=not_measured,
+        latency_ms=tuple(latencies),
+        median_ms=_claimed(quantile(latencies, 0.5, 'ms'), stopped_early),
+        p99_ms=_claimed(upper_bound(latencies, 0.99, 'ms') or quantile(latencies, 0.99, 'ms'),
+                        stopped_early),
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
         upper_ms=upper_ms,
-        failed=clopper_pearson(sum(result.verdict is not Verdict.PASS for result in counted),
-                               len(counted)),
+        failed=(anytime if stopped_early else clopper_pearson)(failed, len(counted)),
         stopped_early=stopped_early, claims=tuple(claims),
         notes={note.code: note.text for result in counted for note in result.notes},
         rtf=(min(rtfs), max(rtfs)) if rtfs else None,
-        separation=_separation(measured, upper_ms),
+        separation=_separation(measured, upper_ms.high), separation_seen=_seen(measured),
         chance=max((result.chance for result in counted if result.chance is not None),
-                   default=None))
+                   default=None),
+        **_assumed(law, claimed, _uncertainty_ms(counted), stopped_early))
 
 
-def _separation(measured: Sequence[TrialResult], upper_ms: Estimate) -> SeparationCost | None:
+def _uncertainty_ms(counted: Sequence[TrialResult]) -> float:
+    return max((result.latency.reaction.uncertainty_ns / 1e6 for result in counted
+                if result.latency and result.latency.reaction), default=0.0)
+
+
+def _assumed(law: Law | Literal['none'], latencies: Sequence[float | None], uncertainty_ms: float,
+             stopped_early: str | None) -> dict[str, Estimate]:
+    """Return the bound that an assumed law gives, under a name that says so."""
+    if law == 'none':
+        return {}
+    found = bound_if(law, latencies, 0.99, 'ms')
+    if found.value is not None and found.high is not None:
+        found = found.model_copy(update={'value': found.value + uncertainty_ms,
+                                         'high': found.high + uncertainty_ms,
+                                         'method': f'{found.method}, + U'})
+    return {f'upper_if_{law}_ms': _claimed(found, stopped_early)}
+
+
+def _claimed(found: Estimate, stopped_early: str | None) -> Estimate:
     """
-    Return what the upper bound costs in the trial that it leaves least.
+    Return an estimate without an interval where a sequential test chose when to stop.
 
-    None when one latency has no bound, or no cost.
+    A bound is no number then, as it is nothing but the end of its interval.
+    """
+    if stopped_early is None:
+        return found
+    value = None if found.value == found.high and found.low is None else found.value
+    return found.model_copy(update={'value': value, 'low': None, 'high': None,
+                                    'method': f'{found.method}; {_AT_ANY_STOP}'})
+
+
+def _separation(measured: Sequence[TrialResult], bound_ms: float | None) -> SeparationCost | None:
+    """
+    Return what an upper bound costs in the trial that it leaves least.
+
+    None without a bound, or when one latency has no cost.
     """
     known = [result.separation for result in measured if result.separation is not None]
-    if upper_ms.value is None or not known or len(known) < len(measured):
+    if bound_ms is None or not known or len(known) < len(measured):
         return None
-    longest = max(upper_ms.value, *(cost.latency_ms for cost in known))
+    longest = max(bound_ms, *(cost.latency_ms for cost in known))
     return min((cost.at_latency(longest) for cost in known), key=lambda cost: (
         cost.margin is not None, cost.margin or 0.0, -cost.required))
+
+
+def _seen(measured: Sequence[TrialResult]) -> SeparationCost | None:
+    """Return what the slowest trial that was made would have cost in each: a fact, no claim."""
+    slowest = max((result.separation.latency_ms for result in measured if result.separation),
+                  default=None)
+    return _separation(measured, slowest)
 
 
 def _false_stop(result: TrialResult) -> bool:
@@ -123,23 +169,27 @@ def _false_stop(result: TrialResult) -> bool:
     return result.verdict is Verdict.FAIL and not silent
 
 
-def _missed(result: TrialResult) -> bool:
-    return result.latency is not None and result.latency.latency_class in _LATE
-
-
 def _chance(results: Sequence[TrialResult]) -> float | None:
     """Return the mean of the trials' chance levels: one controller must pass them all."""
     levels = [result.chance for result in results if result.chance is not None]
     return sum(levels) / len(levels) if levels else None
 
 
-def _rate(results: Sequence[TrialResult], bad: set[str]) -> Rate:
+def _rate(results: Sequence[TrialResult], is_bad: Callable[[TrialResult], bool],
+          stopped_early: Mapping[str, str]) -> Rate:
+    """Return a rate of the trials that PASS or FAIL; a sequential test leaves no interval."""
     strata: dict[str, tuple[int, int]] = {}
     for result in results:
-        count, of = strata.get(result.scenario_id, (0, 0))
-        strata[result.scenario_id] = (count + (result.trial_id in bad), of + 1)
-    return Rate(count=len(bad), of=len(results), share=clustered(list(strata.values())),
-                worst=worst_stratum(strata) if bad else None)
+        if result.is_decided:
+            count, of = strata.get(result.scenario_id, (0, 0))
+            strata[result.scenario_id] = (count + is_bad(result), of + 1)
+    bad, of = (sum(part) for part in zip(*strata.values())) if strata else (0, 0)
+    share = clustered(list(strata.values()))
+    if strata.keys() & stopped_early.keys():
+        share = share.model_copy(update={'low': None, 'high': None,
+                                         'method': f'{share.method}; {_AT_ANY_STOP}'})
+    return Rate(count=bad, of=of, share=share, worst=worst_stratum(strata) if bad else None,
+                undecided=len(results) - of)
 
 
 def _count(names: Iterable[str]) -> dict[str, int]:

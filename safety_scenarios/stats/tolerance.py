@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Normal tolerance bounds, only where the values look normal, and the latency to report."""
+"""The latency to report with a bound that holds for any law, and bounds if a law is assumed."""
 
 from collections.abc import Sequence
 import math
@@ -21,18 +21,20 @@ from statistics import NormalDist
 import numpy
 
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.settings import Law
 from safety_scenarios.stats._special import (
     check_count,
     check_probability,
     check_values,
     chi2_quantile,
     noncentral_t_quantile,
-    reaches,
 )
+from safety_scenarios.stats.quantiles import upper_bound, wilks_n
 
-_FEWEST = 10
-"""With fewer the bound would lie far beyond everything that was measured."""
+FEWEST = 100
+"""With fewer values no test tells a law with slow reactions now and then from one without."""
 _CRITICAL = 0.752  # 5 % point, mean and variance estimated; D'Agostino and Stephens 1986, 4.7
+_LARGEST_LOG = 700.0  # its exponential is still a number
 _NORMAL = NormalDist()
 
 
@@ -63,16 +65,17 @@ def k2(n: int, p: float, confidence: float = 0.95) -> float:
     return z * math.sqrt((n - 1.0) * (1.0 + 1.0 / n) / chi2_quantile(1.0 - confidence, n - 1.0))
 
 
-def tolerance_bound(values: Sequence[float | None], p: float, unit: str,
-                    confidence: float = 0.95) -> Estimate | str:
+def bound_if(law: Law, values: Sequence[float | None], p: float, unit: str,
+             confidence: float = 0.95) -> Estimate:
     """
-    Return the p-quantile of a normal, or else lognormal, law with its upper bound, or why not.
+    Return the p-quantile with its upper bound if the values follow ``law``; else why not.
 
-    ``value`` is ``mean + z_p s`` and ``high`` is ``mean + k1 s``, of the logarithms where those
-    look normal and the values don't. "Looks normal" is the Anderson-Darling statistic, corrected
-    for n, at its 5 % point (D'Agostino and Stephens 1986, *Goodness-of-fit Techniques*, table
-    4.7); at small n it notices gross departures only. The reason for no bound is a plain
-    sentence.
+    ``value`` is ``mean + z_p s`` and ``high`` is ``mean + k1 s``, of the logarithms if the law is
+    lognormal. The confidence holds under that assumption only, which no sample proves: slow
+    reactions now and then, or a heavy tail, are noticed by chance. There is no number from fewer
+    than 100 values, with a missing reaction, or where the Anderson-Darling statistic, corrected
+    for n, is beyond its 5 % point (D'Agostino and Stephens 1986, *Goodness-of-fit Techniques*,
+    table 4.7). ``method`` names the law, or says what is in the way.
 
     :param values: in ``unit``; None for a reaction that never came
     :raises ValueError: for NaN or infinity among the values, p or confidence outside (0, 1)
@@ -80,59 +83,54 @@ def tolerance_bound(values: Sequence[float | None], p: float, unit: str,
     check_probability('p', p)
     check_probability('confidence', confidence)
     check_values(values)
+    name = f'p{100.0 * p:.12g} if {law}'
     numbers = [float(value) for value in values if value is not None]
-    if len(numbers) < len(values):
-        return (f'{len(values) - len(numbers)} of {len(values)} values are missing: '
-                f'a tolerance bound needs them all')
-    if len(numbers) < _FEWEST:
-        return f'n too small for a tolerance bound: {_FEWEST} needed, {len(numbers)} made'
-    if min(numbers) == max(numbers):
-        return 'the values have no spread'
-    if _looks_normal(numbers):
-        point, high = _ends(numbers, p, confidence)
-        return _estimate(point, high, len(numbers), unit, confidence, f'p{100.0 * p:.12g}: normal')
-    if min(numbers) <= 0.0 or not _looks_normal([math.log(number) for number in numbers]):
-        return 'neither the values nor their logarithms look normal (Anderson-Darling, 5 %)'
-    point, high = _ends([math.log(number) for number in numbers], p, confidence)
-    if high > math.log(max(numbers)) + 300.0:
-        return 'the logarithms spread too far for a bound'
-    return _estimate(math.exp(point), math.exp(high), len(numbers), unit, confidence,
-                     f'p{100.0 * p:.12g}: lognormal')
+    logs = law == 'lognormal' and len(numbers) > 0 and min(numbers) > 0.0
+    fitted = [math.log(number) for number in numbers] if logs else numbers
+    why = _in_the_way(law, len(values) - len(numbers), fitted, logs)
+    if why:
+        return Estimate(value=None, low=None, high=None, n=len(values), unit=unit,
+                        confidence=confidence, method=f'{name}: none: {why}')
+    mean, s = _mean_and_s(fitted)
+    point = mean + _NORMAL.inv_cdf(p) * s
+    high = max(point, mean + k1(len(fitted), p, confidence) * s)
+    if logs:
+        if high > _LARGEST_LOG:
+            return Estimate(value=None, low=None, high=None, n=len(values), unit=unit,
+                            confidence=confidence,
+                            method=f'{name}: none: the logarithms spread too far')
+        point, high = math.exp(point), math.exp(high)
+    return Estimate(value=point, low=None, high=high, n=len(values), unit=unit,
+                    confidence=confidence, method=f'{name}: tolerance bound, one-sided')
 
 
 def reported_latency(values_ms: Sequence[float | None], uncertainty_ms: float, p: float = 0.99,
                      confidence: float = 0.95) -> Estimate:
     """
-    Return ``max(largest, mean + 3 s, tolerance bound) + U``, all in milliseconds.
+    Return an upper bound of the p-quantile plus U, or no number: it assumes nothing of the law.
 
-    ``high`` repeats ``value`` where it is an upper bound of the p-quantile: there is a tolerance
-    bound, or the largest value is one by itself (Wilks). Else ``high`` is None, ``method`` says
-    why, and the number must not carry a claim. A missing reaction leaves no number at all.
+    The bound is an order statistic (Wilks): at 99/95 the largest of 299 values, the largest but
+    one of 473. A missing reaction is later than any number. Where so many values, or so many
+    missing ones, can carry no claim, all three numbers are None, and ``method`` says how many
+    are needed.
 
-    :param values_ms: None for a reaction that never came
+    :param values_ms: None for a reaction that never came, or that may have been
     :param uncertainty_ms: expanded measurement uncertainty U
     :raises ValueError: for NaN or infinity, a negative uncertainty, p or confidence outside (0, 1)
     """
     if not 0.0 <= uncertainty_ms < math.inf:
         raise ValueError(f'uncertainty_ms: got {uncertainty_ms!r}, expected a number >= 0')
-    bound = tolerance_bound(values_ms, p, 'ms', confidence)
-    numbers = [float(value) for value in values_ms if value is not None]
-    if len(numbers) < len(values_ms) or not numbers:
-        return Estimate(value=None, low=None, high=None, n=len(values_ms), unit='ms',
-                        confidence=confidence, method=str(bound))
-    candidates = [max(numbers)]
-    if len(numbers) > 1:
-        mean, s = _mean_and_s(numbers)
-        candidates.append(mean + 3.0 * s)
-    if isinstance(bound, Estimate) and bound.high is not None:
-        candidates.append(bound.high)
-        why, claimed = bound.method, True
-    else:
-        why, claimed = str(bound), reaches(p**len(numbers), confidence)
-    value = max(candidates) + uncertainty_ms
-    return Estimate(value=value, low=None, high=value if claimed else None, n=len(numbers),
-                    unit='ms', confidence=confidence,
-                    method=f'largest, mean + 3 s or tolerance bound ({why}), + U')
+    found = upper_bound(values_ms, p, 'ms', confidence)
+    n, missing = len(values_ms), sum(value is None for value in values_ms)
+    if found is None or found.high is None:
+        without = f', {missing} of them without a reaction' if missing else ''
+        return Estimate(
+            value=None, low=None, high=None, n=n, unit='ms', confidence=confidence,
+            method=f'p{100.0 * p:.12g}: none: needs n >= '
+                   f'{wilks_n(p, confidence, excluded=missing)} trials{without}, {n} made')
+    high = found.high + uncertainty_ms
+    return Estimate(value=high, low=None, high=high, n=n, unit='ms', confidence=confidence,
+                    method=f'{found.method}, + U')
 
 
 def _check(n: int, p: float, confidence: float) -> None:
@@ -145,6 +143,22 @@ def _mean_and_s(numbers: Sequence[float]) -> tuple[float, float]:
     """Return the mean and the standard deviation with n - 1; exactly 0 without spread."""
     s = 0.0 if min(numbers) == max(numbers) else float(numpy.std(numbers, ddof=1))
     return float(numpy.mean(numbers)), s
+
+
+def _in_the_way(law: Law, missing: int, fitted: Sequence[float], logs: bool) -> str | None:
+    """Return why no bound may be given, None if one may."""
+    n = missing + len(fitted)
+    if missing:
+        return f'{missing} of {n} values are missing, and it needs them all'
+    if n < FEWEST:
+        return f'needs n >= {FEWEST} trials, {n} made'
+    if law == 'lognormal' and not logs:
+        return 'a value is not above 0'
+    if min(fitted) == max(fitted):
+        return 'the values have no spread'
+    if not _looks_normal(fitted):
+        return f'the values do not look {law} (Anderson-Darling, 5 %)'
+    return None
 
 
 def _looks_normal(numbers: Sequence[float]) -> bool:
@@ -161,14 +175,3 @@ def _looks_normal(numbers: Sequence[float]) -> bool:
 def _log_tail(z: float) -> float:
     """Return the logarithm of the normal P(Z > z), cut off where it underflows."""
     return math.log(max(math.erfc(z / math.sqrt(2.0)) / 2.0, 1e-300))
-
-
-def _ends(numbers: Sequence[float], p: float, confidence: float) -> tuple[float, float]:
-    mean, s = _mean_and_s(numbers)
-    return (mean + _NORMAL.inv_cdf(p) * s, mean + k1(len(numbers), p, confidence) * s)
-
-
-def _estimate(point: float, high: float, n: int, unit: str, confidence: float,
-              method: str) -> Estimate:
-    return Estimate(value=point, low=None, high=max(point, high), n=n, unit=unit,
-                    confidence=confidence, method=f'{method} tolerance bound, one-sided')

@@ -109,8 +109,9 @@ EXEMPT = {('controllers.saboteurs', 'controllers.rule_based'),
           ('latency.pairing', 'latency.clocks'), ('latency.probes', 'latency.clocks'),
           ('stats.agreement', 'stats.proportions'),
           ('stats.summarise', 'stats.proportions'), ('stats.summarise', 'stats.quantiles'),
-          ('stats.summarise', 'stats.tolerance'), ('stats.compare', 'stats.effect'),
-          ('stats.compare', 'stats.paired')}
+          ('stats.summarise', 'stats.tolerance'), ('stats.summarise', 'stats.sequential'),
+          ('stats.tolerance', 'stats.quantiles'), ('stats.compare', 'stats.effect'),
+          ('stats.compare', 'stats.paired'), ('stats.compare', 'stats.proportions')}
 """(importer, imported): siblings that may, each because one is made of the other."""
 
 

@@ -14,11 +14,13 @@
 
 """Two campaigns side by side, as the command prints them."""
 
+from pathlib import Path
 import shutil
 
 import pytest
 
 from safety_scenarios.cli.main import main
+from safety_scenarios.loading import load_scenarios
 
 SCENARIO = 'SCN-R-101'
 
@@ -38,21 +40,50 @@ def compared(capsys, first, second):
     return code, capsys.readouterr()
 
 
-def test_a_worse_controller_is_told_trial_by_trial_and_scenario_by_scenario(runs, capsys):
+def test_one_scenario_says_nothing_of_scenarios_and_something_of_itself(runs, capsys):
     code, shown = compared(capsys, runs / 'rule_based', runs / 'late')
     assert code == 0
-    assert '8 pairs of trials' in shown.out
+    assert '8 pairs of trials in 1 scenarios' in shown.out
     assert '0, 8, 0, 0' in shown.out
-    assert '0.00781 (McNemar, trials)' in shown.out
+    assert '1 (over scenarios)' in shown.out
+    assert 'only 1 of 1 scenarios differ, so p cannot fall below 1' in ' '.join(shown.out.split())
+    assert '0.00781 (McNemar, Holm; of this scenario)' in shown.out
     assert '0, 1 (SCN-R-101)' in shown.out
-    assert '750 [750, 750]' in shown.out
+    assert '750 [-inf, inf] n=1' in shown.out
 
 
 def test_a_campaign_equals_itself(runs, capsys):
     code, shown = compared(capsys, runs / 'late', runs / 'late')
     assert code == 0
     assert '0, 0, 0, 8' in shown.out
-    assert '1 (sign test, trials)' in shown.out
+    assert shown.out.count('1 (over scenarios)') == 2
+
+
+def test_another_gate_is_not_comparable(runs, tmp_path, capsys):
+    main(['run', SCENARIO, '--link', 'loopback', '--trials', '8', '--gate', 'target', '--output',
+          str(tmp_path / 'gate')])
+    code, shown = compared(capsys, runs / 'rule_based', tmp_path / 'gate')
+    assert code == 2
+    assert "gate is 'critical' in the first, 'target' in the second" in shown.err
+    assert 'over scenarios' not in shown.out
+
+
+def test_a_file_with_another_budget_is_another_scenario(tmp_path, capsys):
+    [source] = load_scenarios((SCENARIO,)).scenarios
+    text = Path(source.origin.path).read_text()
+    assert 'critical_ms: 500' in text
+    folders = []
+    for name, limit in (('a', 500), ('b', 499)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / 's.yaml').write_text(
+            text.replace('critical_ms: 500', f'critical_ms: {limit}'))
+        folders.append(tmp_path / f'run_{name}')
+        main(['run', str(tmp_path / name / 's.yaml'), '--link', 'loopback', '--output',
+              str(folders[-1])])
+    capsys.readouterr()
+    code, shown = compared(capsys, *folders)
+    assert code == 2 and 'SCN-R-101 is not the same scenario in both' in shown.err
+    assert 'over scenarios' not in shown.out
 
 
 def test_other_draws_are_not_the_same_trials(runs, capsys):

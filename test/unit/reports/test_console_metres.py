@@ -50,20 +50,40 @@ def rows(*costs: SeparationCost | None) -> list[list[str]]:
     Console(file=output, width=300, color_system=None).print(table)
     cells = [[cell.strip() for cell in line.strip('│┃').replace('┃', '│').split('│')]
              for line in output.getvalue().splitlines()]
-    return [row for row in cells if len(row) == 12]
+    return [row for row in cells if len(row) == 13]
 
 
 def test_every_term_is_shown_with_what_is_left_and_what_100_ms_more_cost():
     head, row = rows(COST)
-    assert head == ['scenario', 'within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s', 'C+Z',
-                    'needs S_p m', 'has m', 'left m', '+100 ms']
-    assert row == ['[b]arm 0', '300.0', '1.00', '0.30', '1.06', '0.36', '0.15', '0.35', '1.92',
-                   '2.00', '0.08', '+0.26']
+    assert head == ['scenario', 'by', 'within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s',
+                    'C+Z', 'needs S_p m', 'has m', 'left m', '+100 ms']
+    assert row == ['[b]arm 0', 'slowest seen', '300.0', '1.00', '0.30', '1.06', '0.36', '0.15',
+                   '0.35', '1.92', '2.00', '0.08', '+0.26']
 
 
 def test_what_is_too_little_is_negative_and_what_is_unknown_a_dash():
-    assert rows(COST.model_copy(update={'available': 1.8}))[1][9:11] == ['1.80', '-0.12']
-    assert rows(COST.model_copy(update={'available': None}))[1][9:11] == ['-', '-']
+    assert rows(COST.model_copy(update={'available': 1.8}))[1][10:12] == ['1.80', '-0.12']
+    assert rows(COST.model_copy(update={'available': None}))[1][10:12] == ['-', '-']
+
+
+def test_it_is_said_whether_the_metres_are_a_bound_or_what_was_seen():
+    for count, by in ((298, 'slowest seen'), (299, 'p99 bound')):
+        [row] = summary(COST).scenarios
+        results = [TrialResult(
+            trial_id=f't{index}', scenario_id='s', scenario_name='s', domain='robotic',
+            controller='c', index=index, seed=0, verdict=Verdict.PASS, reason='r',
+            latency=Latency(onset_steady_ns=0, reaction=elapsed(300.0), observed_ns=ns(2500),
+                            latency_class=LatencyClass.CRITICAL),
+            findings=(said('latency', Verdict.PASS),), failure_class='none',
+            started_system_ns=0, duration_ms=0.0, counts={}, separation=COST)
+            for index in range(count)]
+        table = metres_table(summarise(results, controller='c', seed=0, planned=count,
+                                       interrupted=False))
+        assert table is not None
+        output = io.StringIO()
+        Console(file=output, width=300, color_system=None).print(table)
+        assert (by in output.getvalue()) and row.separation is None
+        assert ('no claim about others' in output.getvalue()) == (count < 299)
 
 
 @pytest.mark.parametrize(('available', 'is_red'), [(1.916, True), (1.8, True), (1.93, False)])

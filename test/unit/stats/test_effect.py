@@ -35,34 +35,31 @@ def test_d_is_the_difference_over_the_pooled_spread():
     assert (found.n, found.unit) == (9, '1')
 
 
-def test_d_has_the_large_sample_interval():
-    found = cohen_d(FIRST, SECOND, 0.9)
-    error = math.sqrt(1 / 4 + 1 / 5 + found.value**2 / 18)
-    assert found.high - found.value == pytest.approx(stats.norm.ppf(0.95) * error)
-    assert found.value - found.low == pytest.approx(stats.norm.ppf(0.95) * error)
+def test_neither_claims_an_interval_for_trials_that_are_not_independent():
+    for found in (cohen_d(FIRST, SECOND), cohen_h((25, 100), (50, 100))):
+        assert (found.low, found.high) == (None, None)
+        assert found.method.endswith('without interval')
 
 
 def test_d_is_positive_when_the_second_is_larger():
     there, back = cohen_d(FIRST, SECOND), cohen_d(SECOND, FIRST)
     assert there.value > 0.0
-    assert (back.value, back.low, back.high) == pytest.approx(
-        (-there.value, -there.high, -there.low))
+    assert back.value == pytest.approx(-there.value)
 
 
 @pytest.mark.parametrize(('first', 'second', 'value', 'why'), [
     ([0.1] * 7, [0.1] * 3, 0.0, 'no spread'), ([1.0, 1.0], [2.0, 2.0], None, 'no spread'),
     ([1e15, 1e15], [1e15 + 4, 1e15 + 4], None, 'no spread'),
-    ([1e30, 2e30], [1.0, 2.0], pytest.approx(-3.0), 'large-sample'),
+    ([1e30, 2e30], [1.0, 2.0], pytest.approx(-3.0), "Cohen's d"),
     ([1.0, 1.0 + 2e-16], [2.0, 2.0], None, 'no spread'),
     ([1.0, None], [2.0, 3.0], None, 'a value is missing'), ([], [2.0, 3.0], None, 'too few'),
     ([2.0, 3.0, 4.0], [], None, 'too few'), ([], [], None, 'too few'), ([1.0], [2.0], None,
                                                                          'too few')])
-def test_d_says_why_it_has_no_value_or_no_interval(first, second, value, why):
+def test_d_says_why_it_has_no_value(first, second, value, why):
     found = cohen_d(first, second)
     assert found.value == value
     assert why in found.method
     assert found.n == len(first) + len(second)
-    assert why == 'large-sample' or (found.low, found.high) == (None, None)
 
 
 def test_three_numbers_are_the_fewest():
@@ -76,15 +73,6 @@ def test_h_is_the_difference_of_the_angles(first, second, h):
     assert cohen_h(first, second).value == pytest.approx(h, abs=5e-5)
 
 
-def test_h_has_the_normal_interval_within_pi():
-    found = cohen_h((25, 100), (50, 50))
-    error = stats.norm.ppf(0.975) * math.sqrt(1 / 100 + 1 / 50)
-    assert (found.low, found.high) == pytest.approx((found.value - error, found.value + error))
-    whole = cohen_h((0, 2), (2, 2))
-    assert whole.high == math.pi and whole.low < math.pi
-    assert cohen_h((2, 2), (0, 2)).low == -math.pi
-
-
 def test_h_without_trials_has_no_value():
     found = cohen_h((0, 0), (1, 2))
     assert (found.value, found.low, found.high, found.n) == (None, None, None, 2)
@@ -93,8 +81,7 @@ def test_h_without_trials_has_no_value():
 
 @pytest.mark.parametrize('call', [
     lambda: cohen_d([math.nan], [1.0]), lambda: cohen_d([1.0], [math.inf]),
-    lambda: cohen_d([1.0], [1.0], 1.0), lambda: cohen_h((2, 1), (0, 1)),
-    lambda: cohen_h((0, 1), (-1, 1)), lambda: cohen_h((0, 1), (0, 1), 0.0)])
+    lambda: cohen_h((2, 1), (0, 1)), lambda: cohen_h((0, 1), (-1, 1))])
 def test_nonsense_is_refused(call):
     with pytest.raises(ValueError, match=r'got .*, expected'):
         call()

@@ -113,10 +113,15 @@ def test_without_trials_there_is_no_share_and_no_error(function):
     assert clustered([]).value is None and clustered([(0, 0)]).value is None
 
 
-def test_scenarios_that_are_alike_tell_as_much_as_independent_trials():
-    together, apart = clustered([(5, 25)] * 40), clopper_pearson(200, 1000)
-    assert (together.value, together.low, together.high) == pytest.approx(
-        (apart.value, apart.low, apart.high))
+def test_scenarios_that_are_alike_leave_room_for_a_kind_that_was_not_drawn():
+    """Up to .088 of such scenarios may fail always, or never, and not be among 40 (97.5 %)."""
+    unseen = 1.0 - 0.025**(1 / 40)
+    found = clustered([(5, 25)] * 40)
+    assert (found.low, found.high) == pytest.approx((
+        clopper_pearson(200, 1000).low, 0.2 + 0.8 * unseen))
+    assert 0.2 * (1.0 - unseen) > found.low
+    apart = clopper_pearson(200, 1000)
+    assert found.low <= apart.low < apart.high < found.high
 
 
 def test_repeats_of_deterministic_scenarios_tell_as_much_as_one_trial_each():
@@ -151,7 +156,8 @@ def test_the_design_effect_is_that_of_a_ratio_over_clusters():
     size = 31.5 * (stats.norm.ppf(0.025) / stats.t.ppf(0.025, 3))**2
     found = clustered(counts)
     assert found.low == pytest.approx(stats.beta.ppf(0.025, 0.3 * size, 0.7 * size + 1))
-    assert found.high == pytest.approx(stats.beta.ppf(0.975, 0.3 * size + 1, 0.7 * size))
+    assert found.high == pytest.approx(max(
+        stats.beta.ppf(0.975, 0.3 * size + 1, 0.7 * size), 0.3 + 0.7 * (1.0 - 0.025**(1 / 4))))
     assert found.method.endswith(f'effective n {size:.4g}')
 
 

@@ -18,8 +18,9 @@ import math
 import random
 
 import pytest
+from scipy import stats
 
-from safety_scenarios.stats.sequential import Sprt
+from safety_scenarios.stats.sequential import anytime, bounded, Sprt
 
 STRICT = Sprt(0.001, 0.01, 0.05, 0.05)
 
@@ -54,12 +55,82 @@ def test_the_wrong_decision_is_no_more_frequent_than_promised(rate, wrong):
     assert errors / 400 < 0.08
 
 
+def exact_errors(test: Sprt, p0: float, p1: float) -> tuple[float, float]:
+    """Return the chances to reject at p0 and to accept at p1, without chance."""
+    errors = []
+    for rate, wrong in ((p0, 'reject'), (p1, 'accept')):
+        going, missed, n = {0: 1.0}, 0.0, 0
+        while going:
+            n, ahead = n + 1, {}
+            for failures, share in going.items():
+                for now, chance in ((failures, share * (1 - rate)), (failures + 1, share * rate)):
+                    decision = test.decide(now, n)
+                    missed += chance * (decision == wrong)
+                    if decision == 'continue' and chance > 1e-12:
+                        ahead[now] = ahead.get(now, 0.0) + chance
+            going = ahead
+        errors.append(missed)
+    return errors[0], errors[1]
+
+
+@pytest.mark.parametrize(('p0', 'p1'), [(0.001, 0.01), (0.001, 0.05), (0.01, 0.05), (0.01, 0.5),
+                                        (0.05, 0.2), (0.1, 0.3)])
+def test_the_bounded_test_keeps_both_errors_exactly(p0, p1):
+    assert max(exact_errors(bounded(p0, p1), p0, p1)) <= 0.05
+    alpha, beta = exact_errors(bounded(p0, p1, 0.01, 0.2), p0, p1)
+    assert alpha <= 0.01 and beta <= 0.2
+
+
+def test_the_limits_of_wald_do_not():
+    assert exact_errors(STRICT, 0.001, 0.01)[1] == pytest.approx(0.0511, abs=1e-4)
+
+
+def test_the_bounded_test_asks_for_few_more_passes():
+    """ln(.05) / ln(.99/.999) = 331.1."""
+    test = bounded(0.001, 0.01)
+    assert [test.decide(0, n) for n in (331, 332)] == ['continue', 'accept']
+
+
+@pytest.mark.parametrize(('count', 'of'), [(0, 1), (0, 50), (3, 20), (20, 20), (400, 10_000)])
+def test_the_ends_at_any_stop_are_where_the_mean_likelihood_is_twenty_times_theirs(count, of):
+    found = anytime(count, of)
+    mean = stats.betabinom(of, 1, 1).pmf(count)
+    for end in (found.low, found.high):
+        if 0.0 < end < 1.0:
+            assert stats.binom(of, end).pmf(count) * 20.0 == pytest.approx(mean)
+    assert (found.low == 0.0) == (count == 0) and (found.high == 1.0) == (count == of)
+    assert found.low <= stats.binomtest(count, of).proportion_ci().low
+    assert found.high >= stats.binomtest(count, of).proportion_ci().high
+
+
+def test_the_share_holds_at_the_worst_stop_of_all():
+    """Somebody who looks after every trial and stops as soon as it looks best is not fooled."""
+    draw, fooled = random.Random(11), 0
+    ends = {}
+    for _ in range(300):
+        failures = 0
+        for n in range(1, 301):
+            failures += draw.random() < 0.2
+            if (failures, n) not in ends:
+                found = anytime(failures, n)
+                ends[failures, n] = found.low <= 0.2 <= found.high
+            if not ends[failures, n]:
+                fooled += 1
+                break
+    assert fooled <= 0.05 * 300 + 3 * math.sqrt(300 * 0.05 * 0.95)
+
+
+def test_without_trials_there_is_no_share():
+    assert (anytime(0, 0).value, anytime(0, 0).low, anytime(0, 0).high) == (None, None, None)
+
+
 @pytest.mark.parametrize('call', [
     lambda: Sprt(0.01, 0.001), lambda: Sprt(0.01, 0.01), lambda: Sprt(0.0, 0.1),
     lambda: Sprt(0.1, 1.0), lambda: Sprt(math.nan, 0.1), lambda: Sprt(0.1, 0.2, 0.0),
     lambda: Sprt(0.1, 0.2, 0.5, 0.5), lambda: Sprt(0.1, 0.2, 0.05, 1.0),
     lambda: STRICT.decide(2, 1), lambda: STRICT.decide(-1, 1), lambda: STRICT.decide(0, -1),
-    lambda: STRICT.decide(0, 1.5)])
+    lambda: STRICT.decide(0, 1.5), lambda: bounded(0.1, 0.01), lambda: bounded(0.1, 0.2, 0.0),
+    lambda: anytime(2, 1), lambda: anytime(0, 1, 1.0)])
 def test_nonsense_is_refused(call):
     with pytest.raises(ValueError, match=r'got .*, expected'):
         call()

@@ -15,6 +15,7 @@
 """What the trials came to: what is missing never looks good."""
 
 from itertools import count
+from statistics import NormalDist
 
 import pytest
 
@@ -29,6 +30,8 @@ from safety_scenarios.model.result import (
 )
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.stats.proportions import clopper_pearson
+from safety_scenarios.stats.sequential import anytime
 from safety_scenarios.stats.summarise import summarise
 from unit.records import elapsed, ns
 
@@ -129,15 +132,33 @@ def test_missed_and_false_stops_are_a_pair():
     assert (missed(found), false_stops(found)) == ((2, 3), (1, 2))
 
 
-def test_a_hazard_that_was_never_measured_is_not_one_of_those_that_were_met():
-    found = summary(trial(), trial('ERROR', measured=False),
+@pytest.mark.parametrize('findings', [
+    (said('latency', Verdict.PASS), said('bound', Verdict.FAIL)),
+    (said('latency', Verdict.PASS), said('harness', Verdict.FAIL)),
+    (said('latency', None), said('harness', Verdict.INCONCLUSIVE), said('stop', Verdict.FAIL))])
+def test_a_hazard_is_missed_whichever_check_fails(findings):
+    found = summary(*(trial('FAIL', 100.0, findings=findings) for _ in range(5)))
+    assert missed(found) == (5, 5)
+    assert found.missed.share.value == 1.0
+
+
+def test_a_hazard_is_missed_also_where_no_latency_could_be_measured():
+    assert missed(summary(trial(), trial('FAIL', measured=False))) == (1, 2)
+
+
+def test_an_undecided_hazard_is_stated_apart_and_never_one_that_was_met():
+    found = summary(trial(), trial('ERROR', measured=False), trial('INCONCLUSIVE', 100.0),
                     trial('INCONCLUSIVE', measured=False))
-    assert missed(found) == (0, 1)
+    assert (missed(found), found.missed.undecided) == ((0, 1), 3)
+    nothing = summary(trial('INCONCLUSIVE'), trial('ERROR'))
+    assert (missed(nothing), nothing.missed.undecided) == ((0, 0), 2)
+    assert nothing.missed.share.value is None
 
 
-def test_a_benign_variant_that_was_never_measured_is_not_one_of_those_that_were_let_be():
-    assert false_stops(summary(benign_variant('PASS'), benign_variant('ERROR'),
-                               benign_variant('INCONCLUSIVE'))) == (0, 1)
+def test_an_undecided_benign_variant_is_not_one_of_those_that_were_let_be():
+    found = summary(benign_variant('PASS'), benign_variant('ERROR'),
+                    benign_variant('INCONCLUSIVE'))
+    assert (false_stops(found), found.false_stops.undecided) == ((0, 1), 2)
 
 
 def test_a_row_is_all_trials_of_one_scenario_in_order_of_appearance():
@@ -190,7 +211,7 @@ def test_warm_up_trials_that_are_missing_leave_a_campaign_incomplete():
 
 def test_an_anticipated_reaction_is_in_no_latency_and_no_rate():
     found = summary(trial(), trial('INCONCLUSIVE', anticipatory=True))
-    assert missed(found) == (0, 1)
+    assert (missed(found), found.missed.undecided) == ((0, 1), 1)
     [row] = found.scenarios
     assert (row.latency_ms, row.median_ms.n, row.worst_ms) == ((100.0,), 1, 100.0)
     assert (row.latency_classes, row.not_measured) == ({'target': 1}, 1)
@@ -216,7 +237,6 @@ def test_what_the_harness_could_not_observe_well_is_in_no_number(after_ms, findi
     found = summary(trial(), trial('INCONCLUSIVE', after_ms, findings=findings))
     [row] = found.scenarios
     assert (row.median_ms.n, row.not_measured) == ((2, 0) if measured else (1, 1))
-    assert missed(found) == (int(measured and after_ms != 100.0), 1 + measured)
 
 
 def test_a_rate_names_the_scenario_that_the_pool_hides():
@@ -242,16 +262,60 @@ def test_the_share_of_failed_trials_counts_all_that_did_not_pass():
     assert (round(found.low or 0, 4), round(found.high or 0, 4)) == (0.0667, 0.6525)
 
 
-def test_the_uncertainty_of_the_harness_is_added_to_the_reported_latency():
-    exact, uncertain = (summary(trial(), trial(uncertainty_ms=least), trial(
-        uncertainty_ms=most)).scenarios[0].upper_ms for least, most in ((0, 0), (2.0, 4.5)))
-    assert (exact.value, uncertain.value) == (100.0, 104.5)
+def many(*others: TrialResult, n: int = 299, **changes: object) -> list[TrialResult]:
+    """Return enough trials for a claim about the 99th percentile, and some others."""
+    return [*(trial(**changes) for _ in range(n - len(others))), *others]
 
 
-def test_a_reported_latency_of_few_trials_carries_no_claim():
-    row = summary(*(trial() for _ in range(3))).scenarios[0]
-    assert row.upper_ms.value == 100.0 and row.upper_ms.high is None
-    assert len(row.claims) == 2 and all('n too small' in claim for claim in row.claims)
+def test_the_uncertainty_of_the_harness_is_added_to_the_bound():
+    exact, uncertain = (summary(*many(trial(uncertainty_ms=least), trial(
+        uncertainty_ms=most))).scenarios[0].upper_ms for least, most in ((0, 0), (2.0, 4.5)))
+    assert (exact.high, uncertain.high) == (100.0, 104.5)
+
+
+@pytest.mark.parametrize('n', [1, 3, 50, 298])
+def test_few_trials_carry_no_upper_bound(n):
+    row = summary(*many(n=n)).scenarios[0]
+    assert (row.upper_ms.value, row.upper_ms.high) == (None, None)
+    assert f'needs n >= 299 trials, {n} made' in row.upper_ms.method
+    assert any('n too small for a p99' in claim for claim in row.claims)
+
+
+def test_a_trial_that_could_not_be_measured_counts_against_the_bound():
+    """Nobody knows that the slow ones were not those that could not be measured."""
+    odd = trial('INCONCLUSIVE', 100.0, findings=(said('latency', Verdict.PASS), OPEN))
+    assert summary(*many()).scenarios[0].upper_ms.high == 100.0
+    row = summary(*many(odd)).scenarios[0]
+    assert (row.upper_ms.high, row.not_measured) == (None, 1)
+    assert 'needs n >= 473 trials, 1 of them without a reaction' in row.upper_ms.method
+    assert summary(*many(odd, n=473)).scenarios[0].upper_ms.high == 100.0
+
+
+def test_a_model_has_a_word_only_when_it_is_asked_and_says_what_it_assumes():
+    results = [trial(after_ms=100.0 + 10.0 * NormalDist().inv_cdf((i + 0.5) / 120))
+               for i in range(120)]
+    [plain], [asked] = (summary(*results, latency_law=law).scenarios for law in ('none', 'normal'))
+    assert (plain.upper_if_normal_ms, plain.upper_if_lognormal_ms) == (None, None)
+    assert asked.upper_if_normal_ms.high > 123.0
+    assert 'if normal' in asked.upper_if_normal_ms.method
+    assert (asked.upper_if_lognormal_ms, asked.upper_ms.high, asked.separation) == (
+        None, None, None)
+    [few] = summary(*results[:99], latency_law='lognormal').scenarios
+    assert few.upper_if_lognormal_ms.high is None
+    assert 'needs n >= 100 trials, 99 made' in few.upper_if_lognormal_ms.method
+
+
+def test_a_sequential_test_leaves_only_what_holds_at_any_stop():
+    found = summary(*many(n=400), stopped_early={'A': 'accept after 400 trials'})
+    [row] = found.scenarios
+    for estimate in (row.upper_ms, row.median_ms, row.p99_ms, found.missed.share):
+        assert (estimate.low, estimate.high) == (None, None)
+        assert 'a sequential test chose the number of trials' in estimate.method
+    assert (row.upper_ms.value, row.median_ms.value) == (None, 100.0)
+    assert row.failed == anytime(0, 400)
+    assert row.failed.high > clopper_pearson(0, 400).high
+    kept = summary(*many(n=400), stopped_early={'B': 'accept'})
+    assert kept.scenarios[0].upper_ms.high == 100.0 and kept.missed.share.high is not None
 
 
 @pytest.mark.parametrize(('trials', 'claims'), [(58, 2), (59, 1), (298, 1), (299, 0)])
@@ -297,36 +361,52 @@ def shared(*trials: TrialResult) -> SeparationCost | None:
     return summary(*trials).scenarios[0].separation
 
 
+def seen(*trials: TrialResult) -> SeparationCost | None:
+    return summary(*trials).scenarios[0].separation_seen
+
+
 def test_the_metres_of_a_campaign_are_those_of_its_upper_bound():
     trials = [trial(after_ms=latency_ms, separation=cost(latency_ms))
-              for latency_ms in (80.0, 120.0, 100.0)]
-    found, upper = shared(*trials), summary(*trials).scenarios[0].upper_ms.value
-    assert found is not None and upper is not None and upper >= 120.0
+              for latency_ms in [80.0, 120.0, *[100.0] * 297]]
+    found, upper = shared(*trials), summary(*trials).scenarios[0].upper_ms.high
+    assert found is not None and upper == 120.0
     assert found.latency_ms == upper
     assert found.required == pytest.approx(cost(upper).required)
     assert found.margin == pytest.approx(2.0 - cost(upper).required)
+    assert seen(*trials) == found
 
 
-def test_the_trial_that_the_bound_leaves_least_is_shown():
-    """The slow one needs most at its own latency, the fast one at the bound of all."""
+def test_without_a_bound_there_are_only_the_metres_of_what_was_seen():
+    trials = [trial(after_ms=latency_ms, separation=cost(latency_ms))
+              for latency_ms in (80.0, 120.0, 100.0)]
+    assert shared(*trials) is None
+    found = seen(*trials)
+    assert found is not None and found.latency_ms == 120.0
+    assert found.required == pytest.approx(cost(120.0).required)
+
+
+def test_the_trial_that_the_slowest_leaves_least_is_shown():
+    """The slow one needs most at its own latency, the fast one at the slowest of all."""
     slow, fast = cost(180.0, speed=0.0), cost(100.0, speed=1.0)
     assert slow.required > fast.required
-    found = shared(trial(after_ms=180.0, separation=slow), trial(after_ms=100.0, separation=fast))
+    found = seen(trial(after_ms=180.0, separation=slow), trial(after_ms=100.0, separation=fast))
     assert found is not None and found.speed == 1.0
-    near = shared(trial(separation=cost(available=1.5)), trial(separation=cost(available=2.0)))
+    near = seen(trial(separation=cost(available=1.5)), trial(separation=cost(available=2.0)))
     assert near is not None and near.available == 1.5
-    blind = shared(trial(separation=cost(available=None)), trial(separation=cost(speed=1.5)))
+    blind = seen(trial(separation=cost(available=None)), trial(separation=cost(speed=1.5)))
     assert blind is not None and blind.available is None
 
 
 @pytest.mark.parametrize('other', [
     {'after_ms': None}, {'after_ms': 100.0, 'separation': None}])
 def test_one_latency_without_a_bound_or_a_cost_leaves_no_metres(other):
-    assert shared(trial(separation=cost()), trial(separation=cost())) is not None
-    assert shared(trial(separation=cost()), trial(**other)) is None
+    assert seen(trial(separation=cost()), trial(separation=cost())) is not None
+    assert seen(trial(separation=cost()), trial(**other)) is None
+    assert shared(*many(separation=cost())) is not None
+    assert shared(*many(trial(**other), separation=cost())) is None
 
 
 def test_a_warm_up_costs_nothing():
-    found = shared(trial(separation=cost()), trial(after_ms=900.0, separation=cost(900.0),
-                                                   warmup=True))
+    found = seen(trial(separation=cost()), trial(after_ms=900.0, separation=cost(900.0),
+                                                 warmup=True))
     assert found is not None and found.latency_ms < 900.0

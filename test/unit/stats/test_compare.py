@@ -1,0 +1,108 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Two controllers are told apart by scenarios, however many trials each has."""
+
+import pytest
+
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.result import Finding, Latency, LatencyClass, TrialResult, Verdict
+from safety_scenarios.stats.compare import compare
+from unit.records import elapsed, ns
+
+
+def trial(verdict: str, after_ms: float | None, scenario: str, index: int,
+          **changes: object) -> TrialResult:
+    took = None if after_ms is None else elapsed(after_ms)
+    return TrialResult(**{
+        'trial_id': f'{scenario}.{index}', 'scenario_id': scenario, 'scenario_name': scenario,
+        'domain': 'robotic', 'controller': 'c', 'index': index, 'seed': index,
+        'verdict': Verdict(verdict), 'reason': 'r',
+        'latency': Latency(onset_steady_ns=0, reaction=took, observed_ns=ns(2500),
+                           latency_class=took.latency_class if took
+                           else LatencyClass.NO_RESPONSE),
+        'findings': (Finding(check='latency', kind='latency', reason='r', verdict=Verdict.PASS
+                             if took else Verdict.FAIL),),
+        'failure_class': 'none', 'started_system_ns': 0, 'duration_ms': 0.0, 'counts': {},
+        **changes})
+
+
+def campaign(scenarios: int, trials: int, *, failed: int = 0,
+             after_ms: float | None = 100.0) -> list[TrialResult]:
+    """Return scenarios of which each fails as many trials."""
+    return [trial('FAIL' if index < failed else 'PASS', after_ms, f'S{scenario}', index)
+            for scenario in range(scenarios) for index in range(trials)]
+
+
+def test_a_hundred_trials_of_one_scenario_are_one_scenario():
+    found = compare(campaign(1, 100), campaign(1, 100, failed=100))
+    assert (found.failures_p, found.pairs, found.scenarios) == (1.0, 100, 1)
+    assert found.failures_difference.low < 0.0 < 1.0 == found.failures_difference.value
+    assert 'p cannot fall below 1' in found.notes[0]
+    [alone] = found.alone
+    assert alone.p == pytest.approx(2.0 * 0.5**100)
+
+
+@pytest.mark.parametrize(('scenarios', 'p'), [(5, 0.0625), (6, 0.03125), (16, 2.0 * 0.5**16)])
+def test_what_all_scenarios_show_is_a_matter_of_their_number(scenarios, p):
+    for trials in (1, 50):
+        found = compare(campaign(scenarios, trials), campaign(scenarios, trials, failed=1))
+        assert found.failures_p == pytest.approx(p)
+        assert bool(found.notes) == (scenarios < 6)
+        assert found.worse == tuple(sorted(f'S{index}' for index in range(scenarios)))
+
+
+def test_differences_that_cancel_are_none():
+    half = [*campaign(8, 10, failed=9)[:40], *campaign(8, 10)[40:]]
+    other = [*campaign(8, 10)[:40], *campaign(8, 10, failed=9)[40:]]
+    found = compare(half, other)
+    assert found.failures_p == 1.0
+    assert (found.scenarios_better, found.scenarios_worse) == (4, 4)
+    assert found.failures_difference.value == 0.0
+    assert all(row.p < 0.05 for row in found.alone)
+
+
+def test_a_later_controller_is_told_by_its_latencies():
+    found = compare(campaign(8, 4), campaign(8, 4, after_ms=130.0))
+    assert found.latency_p == pytest.approx(2.0 * 0.5**8)
+    assert found.failures_p == 1.0
+    assert (found.median_difference_ms.value, found.median_difference_ms.low) == (30.0, 30.0)
+
+
+def test_no_reaction_is_later_than_any():
+    found = compare(campaign(8, 4, after_ms=2400.0), campaign(8, 4, after_ms=None))
+    assert found.latency_p == pytest.approx(2.0 * 0.5**8)
+    assert found.median_difference_ms.value is None
+    back = compare(campaign(8, 4, after_ms=None), campaign(8, 4, after_ms=None))
+    assert (back.latency_p, back.median_difference_ms.value) == (1.0, 0.0)
+
+
+def test_a_latency_that_could_not_be_measured_on_one_side_is_left_out_of_both():
+    odd = [trial('INCONCLUSIVE', 900.0, result.scenario_id, result.index,
+                 findings=(Finding(check='c', kind='harness', verdict=Verdict.ERROR, reason='r'),))
+           for result in campaign(8, 1)]
+    found = compare(campaign(8, 4), [*odd, *(result for result in campaign(8, 4)
+                                             if result.index)])
+    assert (found.pairs, found.latency_pairs, found.latency_p) == (32, 24, 1.0)
+    assert found.undecided == (0, 8)
+
+
+def test_trials_of_one_side_only_tell_nothing():
+    found = compare(campaign(6, 3), campaign(7, 2, failed=1))
+    assert (found.pairs, found.unpaired, found.scenarios) == (12, 8, 6)
+
+
+def test_nothing_in_common_is_refused():
+    with pytest.raises(SettingsError, match='without a common trial'):
+        compare(campaign(1, 1), [trial('PASS', 1.0, 'other', 0)])
