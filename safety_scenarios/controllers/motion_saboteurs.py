@@ -56,8 +56,8 @@ _RACES = 4.0
 """Times its top speed."""
 _EASY = 0.8
 """Share of the reference's speed at which a good controller drives as well."""
-_WEAVE, _WEAVE_NS = 0.2, 2_000_000_000
-"""rad/s to either side, in two seconds."""
+_WEAVE, _WEAVE_NS = 0.04, 4_000_000_000
+"""rad/s to either side, in four seconds: little enough to end at once with a stop."""
 
 
 class Moves(AsReference):

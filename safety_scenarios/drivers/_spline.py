@@ -146,12 +146,15 @@ def sample(path: Path, until_ns: int, period_ns: int) -> Sampled:
         c[:, 4] + s * c[:, 5]))))
     velocity = c[:, 1] + s * (2 * c[:, 2] + s * (3 * c[:, 3] + s * (
         4 * c[:, 4] + s * 5 * c[:, 5])))
+    velocity[numpy.abs(velocity) < _ROUNDING] = 0.0
     for place, one in enumerate(path.segments[:len(begins)]):
         if one.repeats is not None:
             velocity[owner == place] = one.repeats
     return Sampled(times, position, _with_jumps(times, position, velocity, period_ns))
 
 
+_ROUNDING = 1e-9
+"""rad/s or m/s: a polynomial that comes to rest does so up to this."""
 _NO_JUMP = 1e-4
 """rad or m: less is no motion but rounding, or a joint state a moment old."""
 
