@@ -296,7 +296,7 @@ def _broken(matrix: ScenarioMatrix, bad: _Columns) -> Iterator[Mistake]:
             f'against the reference {reference.saboteur}: got {got} by seed '
             f'({reference.reason}), expected PASS with every seed. A scenario that nothing passes '
             f'tells nothing: correct its limits or its stimuli'))
-    for other in matrix.good:
+    for other in matrix.good if set(reference.verdicts) == {Verdict.PASS} else ():
         if set(other.verdicts) != {Verdict.PASS}:
             yield _mistake(matrix, 'reference', None, (other.saboteur,), (
                 f'against {other.saboteur}, which does everything right in another way: got '

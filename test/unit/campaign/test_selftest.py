@@ -31,6 +31,7 @@ from safety_scenarios.model.scenario import Scenario, Silence
 from safety_scenarios.model.selftest import (
     Cell,
     family_of,
+    GOOD,
     KillMatrix,
     named,
     REFERENCE,
@@ -92,7 +93,7 @@ def judged() -> Iterator[list[TrialResult]]:
 @pytest.fixture(scope='module')
 def shipped(judged: list[TrialResult]) -> KillMatrix:
     """Return the matrix of what is shipped, but for agents: those have a test of their own."""
-    return self_test(without_agents(), RUN, seeds=(0, 1))
+    return self_test(without_agents(), RUN, seeds=[0])
 
 
 @pytest.fixture(scope='module')
@@ -107,17 +108,17 @@ def test_every_check_of_every_shipped_scenario_can_fail(shipped):
     assert shipped.exit_code == 0
     assert len(shipped.scenarios) >= 12
     for scenario in shipped.scenarios:
-        assert scenario.reference.verdicts == (Verdict.PASS, Verdict.PASS)
+        assert scenario.reference.verdicts == (Verdict.PASS,)
         assert all(row.killed for row in scenario.rows)
 
 
 def test_every_finding_says_which_part_found_it(shipped, judged):
     sources = {(finding.source, finding.kind) for result in judged for finding in result.findings}
     assert {source for source, _ in sources} == {
-        'observation', 'nominal', 'answer', 'latency', 'invariant', 'wiring'}
+        'observation', 'nominal', 'answer', 'latency', 'invariant', 'wiring', 'motion'}
     assert {source for source, kind in sources if kind == 'harness'} == {
         'observation', 'nominal', 'answer', 'wiring'}
-    assert len(judged) >= 12 * 2 * len(SABOTEURS)
+    assert len(judged) >= 12 * len([one for one in SABOTEURS if not one.among_agents])
 
 
 def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shipped):
@@ -162,7 +163,7 @@ def test_a_benign_variant_is_rightly_passed_by_one_that_never_stops(shipped):
 
 
 def test_every_saboteur_in_the_registry_is_a_column():
-    known = set(registry.BUILT_IN['controllers']) - {REFERENCE, 'llm', 'stop_trajectory'}
+    known = set(registry.BUILT_IN['controllers']) - {REFERENCE, 'llm', *GOOD}
     assert {saboteur.name for saboteur in SABOTEURS} == known
 
 
@@ -426,7 +427,7 @@ def signs(found: KillMatrix, name: str) -> dict[str, str]:
 
 def test_where_a_saboteur_did_as_the_reference_the_table_says_so_and_no_verdict():
     found = self_test([load_scenario(SOUND), load_scenario(DATA / 'sound_arm.yaml')], RUN,
-                      seeds=[0])
+                      saboteurs=[named(SABOTEURS, 'silent'), named(SABOTEURS, 'leap')], seeds=[0])
     base, arm = signs(found, '(SOUND)'), signs(found, '(SOUND-ARM)')
     assert (base['leap'], arm['leap']) == ('=', 'F')
     assert (base['silent'], arm['silent']) == ('F', 'F')
