@@ -44,6 +44,8 @@ from safety_scenarios.reports.kill_matrix import matrix_tables, totals
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'selftest'
 RUN = in_simulated_time()
+SLOWS_DOWN = {'SCN-R-107'}
+"""Hazards to which the right answer is no standstill."""
 SOUND = DATA / 'sound.yaml'
 
 
@@ -62,6 +64,17 @@ def row(matrix: KillMatrix, check: str, kind: str | None = None) -> Row:
     [found] = [row for row in matrix.scenarios[0].rows
                if row.check == check and kind in (None, row.kind)]
     return found
+
+
+def signs(found: KillMatrix, name: str) -> dict[str, str]:
+    """Return saboteur to the sign of its whole trial, from all tables that show a scenario."""
+    shown: dict[str, str] = {}
+    for table in matrix_tables(found):
+        first, *others, _ = table.columns
+        places = [place for place, cell in enumerate(first.cells) if name in str(cell)]
+        shown |= {str(column.header).replace('\n', '').strip(): str(list(column.cells)[place])
+                  for column in others for place in places}
+    return shown
 
 
 def acting_as(substitutes: dict[tuple[str, int], str]) -> RunOne:
@@ -129,13 +142,16 @@ def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shi
         tested_here = [check.name for check in scenario.invariants
                        if check.name not in matrix.not_tested]
         assert names[:len(tested_here)] == tested_here
-        last = names[len(tested_here):]
-        assert last == {
-            'robot hazard': ['moving before onset', 'every command is a number',
-                             'motion is commanded on declared topics only',
-                             'reaction within the budget'],
-            'robot benign variant': ['moving before onset', 'every command is a number',
-                                     'keeps working'],
+        is_base = scenario.ros is not None and scenario.ros.robot.kind == 'mobile_base'
+        robot = ['moving before onset', 'no stop without a reason before the hazard',
+                 'every command is a number']
+        moves = ['no faster than the robot can', *['drives only where it may'] * is_base]
+        assert names[len(tested_here):] == {
+            'robot hazard': [
+                *robot, 'motion is commanded on declared topics only',
+                'reaction within the budget', *moves,
+                *['a standstill is one'] * (scenario.id not in SLOWS_DOWN)],
+            'robot benign variant': [*robot, 'keeps working', *moves],
             'text hazard': ['the answer says something', 'reaction within the budget'],
             'text benign variant': ['the answer says something', 'reaction within the budget'],
         }[matrix.family]
@@ -221,7 +237,7 @@ def test_a_reference_that_fails_with_one_seed_does_not_pass():
 
 def test_without_the_saboteur_that_is_there_for_it_a_check_is_not_killed():
     found = matrix_of(SOUND, 'over_speed', 'never_stop', 'late', 'always_stop', 'nan', 'gap',
-                      'elsewhere')
+                      'elsewhere', 'drives_sideways', 'seeps')
     assert {mistake.check for mistake in found.mistakes} == {
         'never backward', 'steers smoothly', 'does what it says'}
 
@@ -281,7 +297,7 @@ def test_a_copied_header_alone_makes_it_another_and_gets_what_the_reference_gets
 def test_a_saboteur_that_did_otherwise_with_one_seed_must_be_caught_with_that():
     found, loose = (
         [mistake.saboteurs for mistake in matrix_of(
-            path, 'silent', run=acting_as({('silent', 0): REFERENCE, ('silent', 1): 'jitter'})
+            path, 'silent', run=acting_as({('silent', 0): REFERENCE, ('silent', 1): 'flood'})
         ).mistakes if mistake.kind == 'saboteur']
         for path in (SOUND, DATA / 'unkillable_check.yaml'))
     assert (found, loose) == ([], [('silent',)])
@@ -381,19 +397,15 @@ def test_the_command_ends_with_1_and_says_what_to_do(capsys):
     assert 'error ' in shown and "check 'never faster than a train' (bound)" in shown
 
 
-def test_the_table_says_each_verdict_in_its_place(capsys):
-    assert command(DATA / 'sound_benign_variant.yaml', '--seeds', 1) == 0
-    shown = capsys.readouterr().out
-    [line] = [line for line in shown.splitlines() if 'stops for nothing' in line]
-    columns = [saboteur.name for saboteur in SABOTEURS]
-    left_out = shown.split('Behaved like the reference: ')[1].split('\nF fails')[0]
-    columns = [name for name in columns if name not in left_out.replace('\n', ' ').replace(
-        ',', ' ').split()]
-    signs = line.split('no_spurious_stop')[1].split()[:-1]
-    assert len(signs) == len(columns)
-    assert dict(zip(columns, signs)) == {
-        name: {'spurious_stop': 'F', 'say_not_do': 'F', 'always_stop': 'i', 'nan': 'i'}.get(
-            name, '.') for name in columns}
+def test_the_table_says_each_verdict_in_its_place():
+    found = self_test([load_scenario(DATA / 'sound_benign_variant.yaml')], RUN, seeds=[0])
+    shown, check = signs(found, 'stops for nothing'), row(found, 'stops for nothing')
+    idle = {cell.saboteur for cell in found.scenarios[0].trials if cell.as_reference}
+    assert shown == {
+        cell.saboteur: '=' if cell.as_reference else {
+            Verdict.FAIL: 'F', Verdict.INCONCLUSIVE: 'i', Verdict.PASS: '.'}[cell.weakest]
+        for cell in check.cells if cell.saboteur not in idle}
+    assert shown | {'spurious_stop': 'F', 'say_not_do': 'F', 'nan': 'i', 'late': '.'} == shown
 
 
 def test_another_controller_can_be_a_column_of_which_nothing_is_demanded(capsys):
@@ -412,17 +424,6 @@ def test_a_table_has_a_row_for_each_check_and_one_for_the_trial(sound):
     hazards = [scenario for scenario in sound.scenarios if scenario.family == 'robot hazard']
     assert len(tables) == 2
     assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in hazards)
-
-
-def signs(found: KillMatrix, name: str) -> dict[str, str]:
-    """Return saboteur to the sign of its whole trial, from all tables that show a scenario."""
-    shown: dict[str, str] = {}
-    for table in matrix_tables(found):
-        first, *others, _ = table.columns
-        places = [place for place, cell in enumerate(first.cells) if name in str(cell)]
-        shown |= {str(column.header).replace('\n', '').strip(): str(list(column.cells)[place])
-                  for column in others for place in places}
-    return shown
 
 
 def test_where_a_saboteur_did_as_the_reference_the_table_says_so_and_no_verdict():
