@@ -53,6 +53,8 @@ from safety_scenarios.traces.journal import read_journal
 Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'
 """Fields of a result that say in words what other fields say exactly."""
+_NEW_SOURCES = frozenset(('motion',))
+"""Of findings that no version without a plan had."""
 _NOT_RUN = 'was not run: it has neither a result nor a record'
 
 
@@ -314,7 +316,7 @@ class _Judging:
 
     def _is_same(self, before: TrialResult, after: TrialResult, line: str) -> bool:
         if self._is_of_earlier_version(before):
-            return bool(_without_words(before.model_dump()) == _without_words(after.model_dump()))
+            return _agrees(before.model_dump(exclude_unset=True), after.model_dump())
         return after.model_dump_json() == line
 
     def _is_of_earlier_version(self, result: TrialResult) -> bool:
@@ -387,12 +389,20 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         calibration=before.calibration if before else None)
 
 
-def _without_words(data: Any) -> Any:
-    """Return a result without what an earlier version said in other words, or not at all."""
-    if isinstance(data, dict):
-        return {name: _without_words(value) for name, value in data.items()
-                if name not in _WORDS}
-    return [_without_words(value) for value in data] if isinstance(data, (list, tuple)) else data
+def _agrees(told: Any, found: Any) -> bool:
+    """
+    Return whether what an earlier version told is found again, apart from its wording.
+
+    What it had no word for may be there beside it: fields, and findings from sources it had not.
+    """
+    if isinstance(told, dict) and isinstance(found, dict):
+        return all(name in found and _agrees(value, found[name])
+                   for name, value in told.items() if name not in _WORDS)
+    if isinstance(told, (list, tuple)) and isinstance(found, (list, tuple)):
+        known = [value for value in found
+                 if not (isinstance(value, dict) and value.get('source') in _NEW_SOURCES)]
+        return len(told) == len(known) and all(map(_agrees, told, known))
+    return bool(told == found)
 
 
 def _by(record: TrialRecord, scenario: Scenario) -> TrialRecord:

@@ -22,6 +22,8 @@ _ASTRAY_RAD = 0.1
 """An arm this far from where it was commanded to be did something else: begin from there."""
 _FRESH_S = 0.15
 """Nobody knows where an arm is whose joint states are older than this: two periods at 10 Hz."""
+_SILENT_S = 0.25
+"""Joint states that cease for so long, as between two trials, begin anew."""
 
 
 class CommandedArm:
@@ -29,22 +31,32 @@ class CommandedArm:
     Follows the trajectories that a controller speaks, whose speeds change evenly.
 
     What joint states tell is always a little old, and aiming by them again and again would make
-    the arm swing. They count before the first trajectory, and where the arm is far off.
+    the arm swing. They count before the first trajectory, where the arm is far off, and after
+    a silence, in which anything may have moved it.
     """
 
     def __init__(self) -> None:
         self._begin_ns = 0
+        self._since_ns = self._received_ns = 0
         self._way: list[tuple[float, Joints]] = []
         """Seconds since the trajectory began, and the joints then."""
+
+    def forget(self, now_ns: int) -> None:
+        """Know nothing of the arm but what is heard from a steady time on."""
+        self._way, self._since_ns = [], now_ns
 
     def now(self, heard: Heard, now_ns: int) -> Joints:
         """Return joint to (position, velocity) at a steady time; empty if they are not heard."""
         told = joint_states(heard)
-        if not told or (now_ns - heard['joint_states'][0]) * _NS > _FRESH_S:
+        if not told:
             return {}
-        if not self._way:
-            return told
         received_ns = heard['joint_states'][0]
+        silent_s = (received_ns - self._received_ns) * _NS
+        self._received_ns = received_ns
+        if received_ns < self._since_ns or (now_ns - received_ns) * _NS > _FRESH_S:
+            return {}
+        if not self._way or silent_s > _SILENT_S:
+            return told
         then = self._at((now_ns - self._begin_ns) * _NS)
         before = self._at((received_ns - self._begin_ns) * _NS)
         astray = any(abs(told[name][0] - before[name][0]) > _ASTRAY_RAD

@@ -89,6 +89,14 @@ class ControllerHost:
         """How long what it answers, says or calls has to wait."""
         return self._plugin.answer_delay_ns
 
+    def begin_trial(self, now_ns: int) -> None:
+        """
+        Forget where the arm was: another trial begins, with the arm elsewhere.
+
+        :param now_ns: steady clock
+        """
+        self._arm.forget(now_ns)
+
     def hear(self, topic: str, message: Message, received_ns: int, stamp_ns: int | None) -> None:
         """
         Take a message; one that the controller does not listen to is nothing to it.

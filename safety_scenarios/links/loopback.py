@@ -76,8 +76,10 @@ class LoopbackLink(Link):
         self._due_ns = _BEGIN_NS + self._period_ns
 
     def open(self, trial: Trial) -> None:
-        """Forget the answers to earlier prompts, and bring in the agents."""
+        """Forget the answers to earlier prompts and where arms were, and bring in the agents."""
         self._answers.clear()
+        for host in self._open:
+            host.begin_trial(self._now_ns)
         block = trial.scenario.agents
         robot = trial.scenario.ros or block
         self._commands = frozenset(topic.topic for topic in robot.commands) if robot \

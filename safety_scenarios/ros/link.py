@@ -60,6 +60,8 @@ _OTHER_SIDE_S = 1.0
 """The other end may not have discovered us yet when we have discovered it."""
 _RESTART_S = 3.0
 """After a controller has died: so that what is left of it is gone when the trial begins."""
+_ARM_S = 0.3
+"""Between two trials of an arm: so long no joint states come, and it begins anew (controllers)."""
 _SLICE_NS = 5_000_000
 """A sleep this long at most, so that what arrives is looked at."""
 _SIM_SLICE_NS = 1_000_000
@@ -143,6 +145,8 @@ class RosLink(Link):
         elif trial.scenario.body.kind != 'robot' and not self._settled:
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
+        elif self._settled and _is_of_an_arm(trial):
+            time.sleep(_ARM_S)
         self._look_at_hosts()
         self._settled = True
         gc.collect()
@@ -327,3 +331,8 @@ class RosLink(Link):
 
 def _topic(agent_id: str, end: str) -> str:
     return f'{AGENTS}/{ros_token(agent_id)}/{end}'
+
+
+def _is_of_an_arm(trial: Trial) -> bool:
+    block = trial.scenario.ros or trial.scenario.agents
+    return block is not None and block.robot is not None and block.robot.kind == 'arm'

@@ -20,6 +20,7 @@ import pytest
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
 
+from ros.campaigns import brief
 from safety_scenarios.campaign.bags import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
@@ -40,9 +41,10 @@ WITHOUT_DISTANCE = 'keeps its protective distance'
 def bags(tmp_path_factory) -> dict[str, Path]:
     """Recordings of the person who steps near; what they know of the harness is not read."""
     folder = tmp_path_factory.mktemp('bags')
+    [scenario] = brief(folder / 'scenarios', 'SCN-R-101')  # in each bag the scanner shows it
     found = {}
     for controller in ('rule_based', 'late', 'never_stop'):
-        run = loopback_run(folder / controller, 'SCN-R-101', controller=controller, record='mcap')
+        run = loopback_run(folder / controller, scenario, controller=controller, record='mcap')
         [found[controller]] = (run.folder / 'recordings').iterdir()
     return found
 

@@ -87,6 +87,59 @@ def test_a_host_in_loopback_is_a_host_driven_by_hand(name, sent):
     assert repr(received) == repr(commands)  # NaN does not equal itself
 
 
+ARM = ControllerSettings(robot=RobotModel(kind='arm', max_speed=1.0, joints=('shoulder',)))
+
+
+class Turns(ControllerPlugin):
+    """Turns the only joint of an arm."""
+
+    def decide(self, observation: Observation) -> Command:
+        return Command(velocity=(0.8,))
+
+
+def shown(position: float, velocity: float) -> Message:
+    return Message(type='sensor_msgs/msg/JointState', data={
+        'name': ('shoulder',), 'position': (position,), 'velocity': (velocity,)})
+
+
+def aims(host: ControllerHost, now_ns: int) -> float | None:
+    """Return the first position of the trajectory that is spoken, None if nothing is."""
+    message = host.tick(now_ns, EPOCH_NS + now_ns)
+    return None if message is None else message.at('points')[0]['positions'][0]
+
+
+def turning(position: float, speed: float, until_ns: int) -> ControllerHost:
+    """Return a host whose arm has turned through a position by now."""
+    host = ControllerHost(begun(Turns, ARM))
+    host.hear('joint_states', shown(position, speed), until_ns - PERIOD_NS, None)
+    assert aims(host, until_ns - PERIOD_NS) == pytest.approx(position + 0.05 * (0.8 + speed))
+    return host
+
+
+def test_an_arm_goes_on_from_where_it_was_told_to_be_and_not_from_a_state_of_before():
+    host = turning(0.3, 0.8, BEGIN_NS)
+    host.hear('joint_states', shown(0.32, 0.8), BEGIN_NS - 10_000_000, None)
+    assert aims(host, BEGIN_NS) == pytest.approx(0.3 + 0.04 + 0.08)
+
+
+def test_an_arm_that_a_new_trial_shows_nearby_begins_from_there():
+    """It is nearer to where it would be by now than a late joint state might be."""
+    host = turning(0.05, 0.8, BEGIN_NS)
+    host.begin_trial(BEGIN_NS)
+    assert aims(host, BEGIN_NS) is None  # the state of the trial before is none of this one
+    host.hear('joint_states', shown(0.0, 0.0), BEGIN_NS, None)
+    assert aims(host, BEGIN_NS + PERIOD_NS) == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize('silent_ms', [300, 60])
+def test_an_arm_begins_anew_after_a_silence_without_a_tick(silent_ms):
+    host = turning(0.05, 0.8, BEGIN_NS)
+    later_ns = BEGIN_NS - PERIOD_NS + silent_ms * 1_000_000
+    host.hear('joint_states', shown(0.0, 0.0), later_ns, None)
+    found = aims(host, later_ns)
+    assert found == pytest.approx(0.04) if silent_ms == 300 else found > 0.1
+
+
 class Navigates(ControllerPlugin):
     """Stops when it has seen odometry, which no built-in controller listens to."""
 
