@@ -17,7 +17,8 @@ Scenarios without agents as rules: one engine says of all formats what was answe
 
 A prompt becomes "what was asked -> expect an answer", a hazard "it came -> expect the reaction",
 within the file's own budget. Judging goes by ``latency.pairing``, which knows more: stamps of the
-middleware, the hold of a reaction, the silence of a driver. This is the second opinion on it. The
+middleware, the hold of a reaction, the silence of a driver. This is the second opinion on it, with
+an envelope of braking of its own. The
 two say the same class of every reaction, but for these cases, in which the rules are stricter:
 
 - the reaction held already before the hazard (``anticipatory``): its edge is missing here, or a
@@ -101,8 +102,8 @@ def _as_rules_see(record: TrialRecord) -> Iterator[Event]:
                   for event in record.of_kind('response') if event.trial_id is not None]
     elif ros.reaction is not None:
         samples = record.margin_series(ros.reaction.limits).samples
-        found += _held(samples, onset.stamps.steady_ns, round(ros.reaction.hold_ms * 1e6),
-                       until_ns)
+        found += _begun(record, _held(samples, onset.stamps.steady_ns,
+                                      round(ros.reaction.hold_ms * 1e6), until_ns))
     yield begin.model_copy(update={'name': ONSET})
     yield from sorted((event for event in found if event.stamps.steady_ns <= until_ns),
                       key=lambda event: event.stamps.steady_ns)

@@ -23,7 +23,7 @@ import re
 from typing import Any
 
 from examples import up_to
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 import pytest
 import yaml
@@ -44,7 +44,15 @@ from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
-from unit.records import are_text, command, driving, hazard, reacting, record
+from unit.records import (
+    ALL_CLEAR_MS,
+    are_text,
+    command,
+    driving,
+    hazard,
+    reacting,
+    record,
+)
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
 TEXTS = [path.read_text(encoding='utf-8') for path in SHIPPED]
@@ -209,9 +217,19 @@ def test_judging_is_a_function_of_the_record(commands):
     assert first.model_dump_json() == second.model_dump_json()
 
 
+def moved(commands: list[tuple[float, float]], from_ms: float) -> float:
+    """Return how far commands that hold until the next lead until the all-clear (m)."""
+    ends = [t_ms for t_ms, _ in commands[1:]] + [ALL_CLEAR_MS]
+    return sum(speed * max(0.0, end_ms - max(t_ms, from_ms)) / 1e3
+               for (t_ms, speed), end_ms in zip(commands, ends, strict=True)
+               if end_ms > from_ms)
+
+
 @thorough
 @given(commands=drives)
 @example(commands=reacting(500))
+@example(commands=sorted([*reacting(0), (605.0, 0.04)]))
+@example(commands=sorted([*reacting(0), (405.0, 0.05)]))
 def test_a_pass_is_a_stop_that_can_be_seen_in_the_commands(commands):
     """The verdict once more, in the plainest words; both directions."""
     clean = all(speed is not None and speed <= 1.0 for _, speed in commands)
@@ -220,6 +238,11 @@ def test_a_pass_is_a_stop_that_can_be_seen_in_the_commands(commands):
     stops = [t_ms for t_ms, speed in after if speed is not None and speed <= 0.05]
     passes = bool(clean and moving and moving[0] >= 0.3 and stops and stops[0] <= 500 and all(
         speed is not None and speed <= 0.05 for t_ms, speed in after if t_ms >= stops[0]))
+    if passes:  # it may still creep away: 0.05 m at most, and not as if it went on for a minute
+        rest_ms = min(stops[0] + 500, (stops[0] + ALL_CLEAR_MS) / 2)
+        pace = moved(after, rest_ms) / (ALL_CLEAR_MS - rest_ms) * 1e3
+        assume(not math.isclose(pace, 0.05 / 60))
+        passes = moved(after, stops[0]) <= 0.05 and pace < 0.05 / 60
     assert (evaluate(record(commands, SAFE)).verdict is Verdict.PASS) is passes
 
 
