@@ -15,6 +15,7 @@
 """What must hold for anything: any file, any message, any list of commands."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 import datetime
 import json
 import math
@@ -124,7 +125,7 @@ def test_a_valid_file_with_odd_values_gives_an_input_error_at_most(file, data):
         if data.draw(st.integers(0, 3)) == 0:
             del parent[last]
         else:
-            parent[last] = data.draw(st.sampled_from(ODD))
+            parent[last] = deepcopy(data.draw(st.sampled_from(ODD)))  # it may be changed next
     check_loader(file, yaml.safe_dump(content, allow_unicode=True).encode())
 
 
