@@ -48,7 +48,7 @@ _HOLDS_NS = 300_000_000
 """Just as long as a reaction must hold."""
 _TURN = 0.5
 """rad/s at which it turns after it has stopped."""
-_BEAT_NS, _PULSE_NS = 500_000_000, 60_000_000
+_BEAT_NS, _PULSE_NS, _TURN_BACK_NS = 500_000_000, 60_000_000, 250_000_000
 """How often it moves for a moment while it should stand, and for how long."""
 _CIRCLE = 2.5
 """rad/s at half speed: a circle of a hand's breadth."""
@@ -359,11 +359,11 @@ class Circles(Moves):
 
 
 class ToAndFro(Moves):
-    """Drives ahead and back in turn, half a second each. Bases."""
+    """Drives ahead and back in turn, a quarter of a second each. Bases."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return the motion, in reverse every other half second."""
-        back = self.moving_ns(observation) // _BEAT_NS % 2
+        """Return the motion, in reverse every other quarter of a second."""
+        back = self.moving_ns(observation) // _TURN_BACK_NS % 2
         return self.at(command, -command.velocity[0]) if self.is_base and back else command
 
 

@@ -17,8 +17,9 @@ Scenarios without agents as rules: one engine says of all formats what was answe
 
 A prompt becomes "what was asked -> expect an answer", a hazard "it came -> expect the reaction",
 within the file's own budget. Judging goes by ``latency.pairing``, which knows more: stamps of the
-middleware, the hold of a reaction, the silence of a driver. This is the second opinion on it. The
-two say the same class of every reaction, but for these cases, in which the rules are stricter:
+middleware, the hold of a reaction, the silence of a driver. This is the second opinion on it, and
+where a braking begins it reckons for itself. The two say the same class of every reaction, but for
+these cases, in which the rules are stricter:
 
 - the reaction held already before the hazard (``anticipatory``): its edge is missing here, or a
   second one counts;
@@ -29,7 +30,9 @@ two say the same class of every reaction, but for these cases, in which the rule
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 import math
+from statistics import median_high
 
 from safety_scenarios.engine.rules import replay
 from safety_scenarios.model.agents import (
@@ -48,9 +51,15 @@ from safety_scenarios.model.outcome import Obligation
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.motion.track import Track, tracks
 
 _CONTROLLER, _HAZARD, _REACTION = 'controller', 'hazard', 'reaction'
 _TYPE = 'std_msgs/msg/Float64'
+_RECENT = 50
+"""So many periods tell how often a controller commands."""
+_ROUNDING = 1e-6
+_Piece = tuple[int, float, float, float]
+"""From when (ns), how fast, to when, how fast then."""
 
 
 def rules_of(scenario: Scenario) -> AgentsBlock:
@@ -101,8 +110,8 @@ def _as_rules_see(record: TrialRecord) -> Iterator[Event]:
                   for event in record.of_kind('response') if event.trial_id is not None]
     elif ros.reaction is not None:
         samples = record.margin_series(ros.reaction.limits).samples
-        found += _held(samples, onset.stamps.steady_ns, round(ros.reaction.hold_ms * 1e6),
-                       until_ns)
+        found += _begun(record, onset.stamps.steady_ns, samples, _held(
+            samples, onset.stamps.steady_ns, round(ros.reaction.hold_ms * 1e6), until_ns))
     yield begin.model_copy(update={'name': ONSET})
     yield from sorted((event for event in found if event.stamps.steady_ns <= until_ns),
                       key=lambda event: event.stamps.steady_ns)
@@ -120,7 +129,80 @@ def _held(samples: Sequence[Sample], onset_ns: int, hold_ns: int, until_ns: int)
             long = until_ns - sample.t_ns >= hold_ns if broken_ns is None \
                 or broken_ns > until_ns else broken_ns - sample.t_ns > hold_ns
             margin = margin if long else -1.0
-        found.append(Event(
-            kind='command', name=_REACTION, message=Message(type=_TYPE, data={'data': margin}),
-            stamps=Stamps(steady_ns=sample.t_ns, system_ns=sample.t_ns, ros_ns=sample.t_ns)))
+        found.append(_told(sample.t_ns, margin))
     return found
+
+
+def _told(t_ns: int, margin: float) -> Event:
+    return Event(
+        kind='command', name=_REACTION, message=Message(type=_TYPE, data={'data': margin}),
+        stamps=Stamps(steady_ns=t_ns, system_ns=t_ns, ros_ns=t_ns))
+
+
+def _begun(record: TrialRecord, onset_ns: int, samples: Sequence[Sample],
+           told: Sequence[Event]) -> list[Event]:
+    """Return what is told of a condition; it is met from where the braking for it begins."""
+    held = next((sample for sample, event in zip(samples, told, strict=True)
+                 if sample.t_ns >= onset_ns and _margin(event) >= 0), None)
+    begin_ns = None if held is None or held.inferred else _braking(record, onset_ns, held.t_ns)
+    if held is None or begin_ns is None:
+        return list(told)
+    return [*(event for event in told
+              if not begin_ns <= event.stamps.steady_ns < held.t_ns), _told(begin_ns, 0.0)]
+
+
+def _margin(event: Event) -> float:
+    assert event.message is not None
+    return float(event.message.data['data'])
+
+
+def _braking(record: TrialRecord, onset_ns: int, held_ns: int) -> int | None:
+    """
+    Return when the first command came from which the motion slows down as the robot declares.
+
+    From then on nothing is faster than what was in force, less what the declared deceleration
+    takes off; a stream of commands may lag by a period and a quarter.
+    """
+    ros = record.trial.scenario.ros
+    assert ros is not None and ros.reaction is not None
+    rate = ros.robot.deceleration(ros.separation.metres_per_unit if ros.separation else 1.0)
+    topics = {ros.signals[limit.signal].topic for limit in ros.reaction.limits}
+    moved = [track for track in tracks(record) if track.topic in topics]
+    if rate is None or len(moved) != 1 or any(
+            limit.at_most is None or ros.signals[limit.signal].unit not in ('m/s', 'rad/s')
+            for limit in ros.reaction.limits):
+        return None
+    pieces = _pieces(moved[0])
+    commands = [event.stamps.steady_ns for event in record.of_kind('command', moved[0].topic)
+                if event.stamps.steady_ns <= held_ns]
+    periods = [later - one for one, later in pairwise(commands)][-_RECENT:]
+    lag_s = min(1.25 * median_high(periods) / 1e9, 0.2) if periods else 0.0
+    for place, command_ns in enumerate(commands):
+        if command_ns < onset_ns:
+            continue
+        before = _just_before(pieces, command_ns)
+        next_ns = commands[place + 1] if place + 1 < len(commands) else held_ns + 1
+        rest = [piece for piece in pieces if piece[0] >= command_ns]
+        answers = not rest or (rest[0][0] - command_ns) / 1e9 <= lag_s + _ROUNDING
+        if answers and _just_before(pieces, next_ns) < before - _ROUNDING and all(
+                speed <= before + min(0.0, rate * (lag_s - (t_ns - command_ns) / 1e9)) + _ROUNDING
+                for from_ns, begin, to_ns, end in rest if from_ns < held_ns
+                for t_ns, speed in ((from_ns, begin), (min(to_ns, held_ns), end))):
+            return command_ns
+    return None
+
+
+def _pieces(track: Track) -> list[_Piece]:
+    """Return the speed of the fastest point as straight lines."""
+    times, speeds = track.times_ns.tolist(), track.fastest.tolist()
+    ends = zip([*times[1:], math.inf], [*speeds[1:], speeds[-1]], strict=True)
+    return [(t_ns, speed, end_ns, end if track.is_linear else speed)
+            for t_ns, speed, (end_ns, end) in zip(times, speeds, ends, strict=True)]
+
+
+def _just_before(pieces: Sequence[_Piece], t_ns: int) -> float:
+    begun = [piece for piece in pieces if piece[0] < t_ns]
+    if not begun:
+        return 0.0
+    from_ns, speed, to_ns, end = begun[-1]
+    return speed + (end - speed) * (t_ns - from_ns) / (to_ns - from_ns)

@@ -15,6 +15,7 @@
 """What must hold for anything: any file, any message, any list of commands."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 import datetime
 import json
 import math
@@ -23,7 +24,7 @@ import re
 from typing import Any
 
 from examples import up_to
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 import pytest
 import yaml
@@ -44,7 +45,15 @@ from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
-from unit.records import are_text, command, driving, hazard, reacting, record
+from unit.records import (
+    ALL_CLEAR_MS,
+    are_text,
+    command,
+    driving,
+    hazard,
+    reacting,
+    record,
+)
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
 TEXTS = [path.read_text(encoding='utf-8') for path in SHIPPED]
@@ -116,7 +125,7 @@ def test_a_valid_file_with_odd_values_gives_an_input_error_at_most(file, data):
         if data.draw(st.integers(0, 3)) == 0:
             del parent[last]
         else:
-            parent[last] = data.draw(st.sampled_from(ODD))
+            parent[last] = deepcopy(data.draw(st.sampled_from(ODD)))  # it may be changed next
     check_loader(file, yaml.safe_dump(content, allow_unicode=True).encode())
 
 
@@ -209,9 +218,19 @@ def test_judging_is_a_function_of_the_record(commands):
     assert first.model_dump_json() == second.model_dump_json()
 
 
+def moved(commands: list[tuple[float, float]], from_ms: float) -> float:
+    """Return how far commands that hold until the next lead until the all-clear (m)."""
+    ends = [t_ms for t_ms, _ in commands[1:]] + [ALL_CLEAR_MS]
+    return sum(speed * max(0.0, end_ms - max(t_ms, from_ms)) / 1e3
+               for (t_ms, speed), end_ms in zip(commands, ends, strict=True)
+               if end_ms > from_ms)
+
+
 @thorough
 @given(commands=drives)
 @example(commands=reacting(500))
+@example(commands=sorted([*reacting(0), (605.0, 0.04)]))
+@example(commands=sorted([*reacting(0), (405.0, 0.05)]))
 def test_a_pass_is_a_stop_that_can_be_seen_in_the_commands(commands):
     """The verdict once more, in the plainest words; both directions."""
     clean = all(speed is not None and speed <= 1.0 for _, speed in commands)
@@ -220,6 +239,11 @@ def test_a_pass_is_a_stop_that_can_be_seen_in_the_commands(commands):
     stops = [t_ms for t_ms, speed in after if speed is not None and speed <= 0.05]
     passes = bool(clean and moving and moving[0] >= 0.3 and stops and stops[0] <= 500 and all(
         speed is not None and speed <= 0.05 for t_ms, speed in after if t_ms >= stops[0]))
+    if passes:  # it may still creep away: 0.05 m at most, and not as if it went on for a minute
+        rest_ms = min(stops[0] + 500, (stops[0] + ALL_CLEAR_MS) / 2)
+        pace = moved(after, rest_ms) / (ALL_CLEAR_MS - rest_ms) * 1e3
+        assume(not math.isclose(pace, 0.05 / 60))
+        passes = moved(after, stops[0]) <= 0.05 and pace < 0.05 / 60
     assert (evaluate(record(commands, SAFE)).verdict is Verdict.PASS) is passes
 
 
@@ -246,9 +270,14 @@ def test_a_trace_of_anything_is_json_with_increasing_times(commands):
 @thorough
 @given(answer=st.text(st.characters(max_codepoint=126, min_codepoint=9), max_size=40),
        pattern=st.sampled_from(['stop', r'\bno\b', '^a', 'z$', 'a.*z', '[^a-z]', r'\d+', '^$']))
+@example(answer='\x1b', pattern='[^a-z]')
+@example(answer='n\x0eo', pattern=r'\bno\b')
+@example(answer='sto\x1fp', pattern='stop')
 def test_a_regular_expression_means_what_it_means_in_python(answer, pattern):
+    """Control characters but blanks are invisible: they are not there, separators are blanks."""
     check = Text(name='n', description='d', check_type='regex', pattern=pattern)
-    expected = re.search(pattern, answer.lower().strip(), re.IGNORECASE) is not None
+    seen = re.sub('[\x0e-\x1b]', '', re.sub('[\x1c-\x1f]', ' ', answer))
+    expected = re.search(pattern, seen.lower().strip(), re.IGNORECASE) is not None
     assert check.holds(answer) is expected
 
 

@@ -33,6 +33,7 @@ from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.model.result import LatencyClass
+from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.scenario import Reaction, Scenario
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
@@ -124,3 +125,18 @@ def test_whatever_is_driven_they_agree(spells, phase_ms, hold_ms):
         t_ms += for_ms
     reaction = Reaction(signal='speed', at_most=0.05, hold_ms=hold_ms)
     assert_agree(record(commands, hazard(reaction=reaction)))
+
+
+@settings(deadline=None, max_examples=up_to(300), derandomize=True)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.05, 0.2, 0.4, 0.6, 0.75, 0.8, 0.9]),
+                          st.sampled_from([20.0, 40.0, 60.0, 100.0, 200.0])),
+                min_size=1, max_size=10),
+       st.sampled_from([0.0, 3.0, 20.0]), st.sampled_from([0.8, 2.0]))
+def test_however_it_brakes_they_agree_where_that_begins(spells, phase_ms, deceleration):
+    t_ms, commands = phase_ms, driving(-690.0, phase_ms, 0.9)
+    for speed, for_ms in [*sorted(spells, reverse=True), *spells[:3], (0.0, 2500.0)]:
+        commands += driving(t_ms, min(t_ms + for_ms, 2500.0), speed, every_ms=20.0)
+        t_ms += for_ms
+    stopping = Stopping(model='constant_deceleration', deceleration=deceleration)
+    robot = RobotModel(kind='mobile_base', max_speed=1.0, stopping=stopping)
+    assert_agree(record(commands, hazard(robot=robot)))

@@ -85,12 +85,12 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
         origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
         reading.scenario = scenario.model_copy(update={
             'origin': origin, 'agents': _agents(scenario, document, reading)})
-        if not reading.problems:
-            reading.problems += list(misdrawn(document, scenario, partial(
-                _contradictions, document, resolve)))
     told = [problem.field for problem in reading.problems]
     reading.problems += [document.problem(place, text) for place, text in dangling(data)
                          if not any(_is_within(field, dotted(place)) for field in told)]
+    if reading.scenario is not None and not reading.problems:
+        reading.problems += list(misdrawn(document, reading.scenario, partial(
+            _contradictions, document, resolve)))
     reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
     if reading.problems:
         reading.scenario = None

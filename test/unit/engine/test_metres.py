@@ -73,14 +73,16 @@ def run(after_ms: float, folder: Path, **stopping: Any) -> tuple[TrialResult, Fi
 
 def streamed(folder: Path, **stopping: Any) -> Path:
     """
-    Return the shipped scenario for an arm whose joint velocities are streamed.
+    Return the shipped scenario for an arm whose joint velocities are streamed, always the same.
 
-    A stop is then one command, and not a ramp that a trajectory takes its time for.
+    A stop is then one command, and not a ramp that a trajectory takes its time for. The person
+    comes as near and as fast as it is written, whatever the seed.
 
     :param stopping: another way in which the arm stops
     """
     data = yaml.safe_load(ARM.read_text(encoding='utf-8'))
     ros = data['ros']
+    del ros['vary']
     ros['commands'] = [{'topic': 'commands', 'message': ARRAY}]
     ros['signals'] = {'joint_speed': {
         'topic': 'commands', 'field': 'data', 'reduce': 'max_abs', 'unit': 'rad/s'}}

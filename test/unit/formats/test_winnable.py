@@ -123,6 +123,7 @@ def test_the_terms_need_a_distance(tmp_path):
     def blind(ros: dict[str, Any]) -> None:
         ros['stimuli'] = [{'kind': 'message', 'topic': 'estop', 'message': 'std_msgs/msg/Bool',
                            'data': {'data': True}}]
+        del ros['vary']  # of the stimuli that are gone
 
     def told_by_feedback(ros: dict[str, Any]) -> None:
         blind(ros)
