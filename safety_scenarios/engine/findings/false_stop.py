@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.engine.findings.harness import harness
+from safety_scenarios.model.ground_truth import told_distances
 from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Nominal
@@ -44,7 +45,8 @@ def false_stop(record: TrialRecord) -> Iterator[Finding]:
     the time and not the world. Judged are spells longer than ``MOMENT_NS`` in which what
     ``nominal.require`` asks for is known not to hold, after it once held and ``SETTLING_NS`` after
     the first stimulus. Spells of silence, of values that nobody can tell, and after a stimulus
-    that left late are nobody's fault for certain: INCONCLUSIVE. So is a reaction that was shown
+    that left late are nobody's fault for certain: INCONCLUSIVE. So is a stop in a world in which
+    the robot has come nearer to somebody than the scenario put it, and a reaction that was shown
     before the hazard and broke no requirement, such as a turn now and then.
     """
     ros, onset, begin_ns = record.trial.scenario.ros, record.onset, _begin_ns(record)
@@ -126,6 +128,11 @@ def _judged(record: TrialRecord, nominal: Nominal, spell: tuple[list[Sample], in
     if late is not None:
         return found(Verdict.INCONCLUSIVE, f'{what}, after {late} had been sent late. Lower the '
                                            f'load on the host')
+    nearer = _nearer(record, begin_ns)
+    if nearer is not None:
+        first, now = nearer
+        return found(Verdict.INCONCLUSIVE, f'{what}, {now:.2f} m from what the world had shown '
+                                           f'at {first:.2f} m')
     return found(Verdict.FAIL, f'{what}, though nothing called for a stop')
 
 
@@ -140,3 +147,10 @@ def _late_stimulus(record: TrialRecord, stop_ns: int) -> str | None:
         if sent_ns - due_ns > _LATE_NS and due_ns <= stop_ns <= sent_ns + _PATIENCE_NS:
             return event.name
     return None
+
+
+def _nearer(record: TrialRecord, stop_ns: int) -> tuple[float, float] | None:
+    """Return (at first, now) of how far the nearest is, if a world tells that it came nearer."""
+    told = told_distances(event for event in record.events if event.stamps.steady_ns <= stop_ns)
+    known = [distance for _, distance in told or () if distance is not None]
+    return (known[0], known[-1]) if known and known[-1] < known[0] else None

@@ -20,6 +20,7 @@ from typing import Any
 import numpy
 import pytest
 
+from ros.campaigns import brief
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest import in_simulated_time
 from safety_scenarios.engine.evaluate import evaluate
@@ -57,6 +58,13 @@ def changed(path: Any, tmp_path: Any, *pairs: tuple[str, str]) -> Scenario:
     copy = tmp_path / path.name
     copy.write_text(text, encoding='utf-8')
     return load_scenario(str(copy))
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """Return the shipped arm with a hazard so soon that ``onward`` meets no joint limit before."""
+    [copy] = brief(tmp_path / 'brief', 'SCN-R-102')
+    return load_scenario(copy)
 
 
 def played(scenario: Scenario, decide: Decide) -> TrialRecord:
@@ -170,7 +178,7 @@ def test_joint_states_move_as_the_driver_executes():
 
 
 @pytest.mark.parametrize('seconds', [0.05, 0.1, 0.15])
-def test_a_controller_that_stops_where_joint_states_told_it_was_can_pass(seconds):
+def test_a_controller_that_stops_where_joint_states_told_it_was_can_pass(arm, seconds):
     held = []
 
     def decide(observation, near):
@@ -181,7 +189,7 @@ def test_a_controller_that_stops_where_joint_states_told_it_was_can_pass(seconds
         held.append((now, observation.t_ns))
         left = seconds - (observation.t_ns - held[0][1]) * 1e-9
         return {'joint_names': names, 'points': points((max(0.02, left), held[0][0], 0.0))}
-    result = evaluate(played(load_scenario(str(ARM)), decide))
+    result = evaluate(played(arm, decide))
     assert result.verdict is Verdict.PASS, result.reason
 
 
@@ -240,8 +248,8 @@ def attacks() -> dict[str, Decide]:
 
 
 @pytest.mark.parametrize('name', attacks())
-def test_an_arm_that_goes_on_does_not_pass(name):
-    assert verdict(played(load_scenario(str(ARM)), attacks()[name])) is Verdict.FAIL
+def test_an_arm_that_goes_on_does_not_pass(arm, name):
+    assert verdict(played(arm, attacks()[name])) is Verdict.FAIL
 
 
 def test_without_joint_states_nobody_knows_how_an_arm_moves(tmp_path):

@@ -25,7 +25,7 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Reaction, Silence
 from safety_scenarios.model.trial import TrialRecord
-from unit.records import command, driving, fault, hazard, NOMINAL_MS, record, shown
+from unit.records import command, driving, fault, hazard, NOMINAL_MS, record, shown, stamps
 
 BEGIN_MS = NOMINAL_MS - 5000.0
 
@@ -110,6 +110,19 @@ def test_a_stimulus_that_was_late_long_before_is_no_excuse():
     late = nominal(-5300.0, due_ms=-5400.0)
     assert said(trial((BEGIN_MS, -3000.0, 0.8), (-3000.0, -2000.0, 0.0), (-2000.0, 0.0, 0.8),
                       extra=(late,))).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(('distances', 'verdict'), [
+    ((6.0, 6.0, 6.0), Verdict.FAIL), ((6.0, 7.0, 2.0), Verdict.FAIL),
+    ((6.0, 2.4, 2.4), Verdict.INCONCLUSIVE), ((), Verdict.FAIL)])
+def test_only_who_a_world_tells_is_nearer_by_the_stop_may_be_its_reason(distances, verdict):
+    told = tuple(Event(kind='state', name='scan', stamps=stamps(t_ms), truth={'distance': far})
+                 for t_ms, far in zip((-5500.0, -3100.0, -2900.0), distances, strict=False))
+    found = said(trial((BEGIN_MS, -3000.0, 0.8), (-3000.0, -2000.0, 0.0), (-2000.0, 0.0, 0.8),
+                       extra=told))
+    assert found.verdict is verdict
+    assert ('2.40 m from what the world had shown at 6.00 m' in found.reason) is (
+        verdict is Verdict.INCONCLUSIVE)
 
 
 def test_a_fault_of_the_link_is_not_the_controller_s():

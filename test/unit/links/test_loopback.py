@@ -45,6 +45,8 @@ BEGIN_NS = 10**9
 BASE = RobotModel(kind='mobile_base', max_speed=1.0)
 ARM = RobotModel(kind='arm', max_speed=1.0, joints=('one', 'two'))
 EMPTY = Message(type='std_msgs/msg/Empty', data={})
+STATES = Message(type='sensor_msgs/msg/JointState', data={
+    'header': {}, 'name': ('two', 'one'), 'position': (2.0, 1.0), 'velocity': (), 'effort': ()})
 POSE = Message(type='geometry_msgs/msg/PoseStamped', data={
     'pose': {'position': {'x': 1.0, 'y': 0.0, 'z': 0.0}}})
 
@@ -247,6 +249,7 @@ def test_a_topic_that_is_no_input_or_has_another_type_is_not_heard():
      'geometry_msgs/msg/TwistStamped')])
 def test_commands_have_the_topic_and_type_that_are_asked_for(settings, topic, interface):
     link, _ = made(**settings)
+    send(link, 'joint_states', STATES)
     [event] = link.receive_until(BEGIN_NS + ns(50))
     assert event.message is not None and (event.name, event.message.type) == (topic, interface)
     assert (event.stamps.header_ns is not None) is interface.endswith('Stamped')
@@ -254,13 +257,31 @@ def test_commands_have_the_topic_and_type_that_are_asked_for(settings, topic, in
 
 def test_an_arm_starts_from_its_joint_states():
     link, _ = made(robot=ARM)
-    send(link, 'joint_states', Message(type='sensor_msgs/msg/JointState', data={
-        'header': {}, 'name': ('two', 'one'), 'position': (2.0, 1.0), 'velocity': (),
-        'effort': ()}))
+    send(link, 'joint_states', STATES)
     [event] = link.receive_until(BEGIN_NS + ns(50))
     assert event.message is not None
     point, _ = event.message.at('points')
-    assert point['positions'] == pytest.approx((1.08, 2.08))
+    assert point['positions'] == pytest.approx((1.04, 2.04))  # from rest to 0.8 rad/s in 0.1 s
+    assert point['velocities'] == pytest.approx((0.8, 0.8))
+
+
+def test_an_arm_goes_on_along_its_own_trajectory_while_its_joint_states_stay():
+    link, _ = made(robot=ARM)
+    send(link, 'joint_states', STATES)
+    first, second = until(link, 100)
+    assert first.message is not None and second.message is not None
+    point, _ = second.message.at('points')
+    # half of the way to 0.8 rad/s after 0.05 s, and the rest in 0.1 s
+    assert point['positions'] == pytest.approx((1.07, 2.07))
+
+
+@pytest.mark.parametrize('heard', [(), ('one',)])
+def test_an_arm_of_which_a_joint_is_unknown_is_told_nothing(heard):
+    link, controller = made(robot=ARM)
+    if heard:
+        send(link, 'joint_states', Message(type=STATES.type, data={
+            **STATES.data, 'name': heard, 'position': (1.0,) * len(heard)}))
+    assert until(link, 200) == [] and len(controller.seen) == 4
 
 
 class Quiet(Told):

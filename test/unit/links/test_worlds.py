@@ -22,13 +22,15 @@ import sys
 
 import pytest
 
+from ros.campaigns import brief
 from safety_scenarios import registry
 from safety_scenarios.campaign.run import refuse_unrunnable
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.false_stop import NO_FALSE_STOP
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.loading import load_scenarios
+from safety_scenarios.loading import load_scenario, load_scenarios
 from safety_scenarios.model.agents import Agent
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.ground_truth import told_distances
@@ -61,9 +63,15 @@ def in_world(scenario, controller, folder, **more):
 
 
 @pytest.fixture(scope='module')
-def shipped():
-    [scenario] = load_scenarios([STEPS_NEAR]).scenarios
-    return scenario
+def soon(tmp_path_factory):
+    """Return the path of the shipped scenario with a hazard before the robot is near anybody."""
+    [copy] = brief(tmp_path_factory.mktemp('brief'), STEPS_NEAR)
+    return copy
+
+
+@pytest.fixture(scope='module')
+def shipped(soon):
+    return load_scenario(soon)
 
 
 @pytest.fixture(scope='module')
@@ -85,6 +93,14 @@ def test_an_unchanged_scenario_is_judged_in_a_world(stopped, driven_on):
     assert {'keeps its protective distance', 'stops and stays'} <= failed
 
 
+def test_a_robot_that_reaches_somebody_before_the_hazard_has_a_reason_to_stop(tmp_path):
+    [scenario] = load_scenarios([STEPS_NEAR]).scenarios
+    result = evaluate(in_world(scenario, 'rule_based', tmp_path)[0])
+    [finding] = [finding for finding in result.findings if finding.check == NO_FALSE_STOP]
+    assert (result.verdict, finding.verdict) == (Verdict.INCONCLUSIVE,) * 2
+    assert finding.reason.endswith('2.74 m from what the world had shown at 6.00 m')
+
+
 def test_stimuli_that_the_world_shows_are_not_published(stopped):
     sent = stopped[0].of_kind('stimulus')
     assert sent and all(event.message is None and not event.truth for event in sent)
@@ -93,7 +109,8 @@ def test_stimuli_that_the_world_shows_are_not_published(stopped):
         ('scan', False, 6.0), ('human_pose', False, 6.0), ('scan', True, 2.05),
         ('human_pose', True, 2.05), ('scan', False, 6.0), ('human_pose', False, 6.0)]
     assert json.loads(sent[2].arguments) == {
-        'kind': 'person_at', 'distance': 2.05, 'bearing': 0.0, 'speed': 0.0, 'nearest': 0.5}
+        'kind': 'person_at', 'distance': 2.05, 'bearing': 0.0, 'speed': 0.0, 'nearest': 0.5,
+        'radius': 0.25, 'count': 1}
 
 
 def test_the_world_is_changed_when_each_stimulus_is_due_and_changed_back(stopped):
@@ -193,10 +210,10 @@ def run(site, *arguments):
                           timeout=100, check=False)
 
 
-def test_the_link_of_another_package_is_chosen_by_its_name(site, tmp_path):
+def test_the_link_of_another_package_is_chosen_by_its_name(site, soon, tmp_path):
     folders = tmp_path / 'a', tmp_path / 'b'
     for folder in folders:
-        done = run(site, 'run', STEPS_NEAR, '--link', 'toy', '--output', folder)
+        done = run(site, 'run', soon, '--link', 'toy', '--output', folder)
         assert done.returncode == 0, done.stdout + done.stderr
         assert 'in a world with one dimension' in done.stdout
     again, once = ((folder / 'trials.jsonl').read_bytes() for folder in folders)
