@@ -92,8 +92,7 @@ class TrialRecord(Noun):
 
     def mark(self, name: str) -> Event | None:
         """Return the mark of a phase, None when it was not reached."""
-        return next((event for event in self._index.kinds.get('mark', ())
-                     if event.name == name), None)
+        return self._index.marks.get(name)
 
     @property
     def onset(self) -> Event | None:
