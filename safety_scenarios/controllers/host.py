@@ -124,10 +124,11 @@ class ControllerHost:
 
     def _spoken(self, decided: Command | Message, heard: Heard, now_ns: int) -> Message | None:
         joints = self._context.robot.joints
-        states = self._arm.now(heard, now_ns) if joints else {}
+        if not joints:
+            return spoken(decided, self.interface, joints, heard)
+        states = self._arm.now(heard, now_ns)
         message = spoken(decided, self.interface, joints, heard, states)
-        if joints:
-            self._arm.sent(message if isinstance(decided, Command) else None, states, now_ns)
+        self._arm.sent(message if isinstance(decided, Command) else None, states, now_ns)
         return message
 
     def aside(self, now_ns: int, ros_ns: int) -> Mapping[str, Message]:

@@ -45,6 +45,8 @@ class Following:
             if one.driver is not None and one.driver.follow({}) is not None}
         self._shown = {_USUAL, *(signal.current for signal in block.signals.values()
                                  if signal.current)} if block and self._drivers else set()
+        self.moves = bool(self._drivers)
+        """Whether there is an arm to follow."""
         self._start: dict[str, float] = {}
         self._followers: dict[str, Follower] = {}
 

@@ -216,7 +216,8 @@ class _Player:
 
     def _note(self, event: Event) -> None:
         self._recorder.add(event)
-        self._streams.heard(event)
+        if self._streams.follows:
+            self._streams.heard(event)
         self._stopped = self._stop(event) or self._stopped
 
     def _mark(self, name: str, scheduled_ns: int | None = None) -> int:

@@ -67,6 +67,8 @@ class Streams:
         self._last: dict[str, Stimulus] = {}
         self._in_world: set[str] = set()
         self._following = Following(trial.scenario)
+        self.follows = self._following.moves
+        """Whether somebody need tell it what is ``heard``."""
         self.nominal: dict[str, Stream] = {}
         """By topic: what a stimulus without an interface of its own alters."""
 
@@ -115,11 +117,12 @@ class Streams:
         stream.index += 1
         if stimulus is None:
             return None
-        if not alters:
+        if self.follows and not alters:
             stimulus = self._following.shown(stimulus, self._now_ns)
         self._last[topic] = stimulus
         event = self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
-        self._following.sent(event)
+        if self.follows:
+            self._following.sent(event)
         return event
 
     def _now_ns(self) -> int:

@@ -42,6 +42,8 @@ def lost(record: TrialRecord, from_ns: int = 0) -> Mapping[str, int]:
     """
     counts: dict[str, int] = {}
     for topic, events in record.by_topic('command').items():
+        if _is_whole(events):
+            continue
         gaps = sum(max(0, later.sequence - earlier.sequence - 1)
                    for earlier, later in pairwise(events)
                    if earlier.sequence is not None and later.sequence is not None
@@ -56,6 +58,13 @@ def lost(record: TrialRecord, from_ns: int = 0) -> Mapping[str, int]:
         if event.stamps.steady_ns >= from_ns and event.name not in states:
             reported[event.name] += int(event.text or 1)
     return counts | {topic: max(counts.get(topic, 0), count) for topic, count in reported.items()}
+
+
+def _is_whole(events: Sequence[Event]) -> bool:
+    """Tell whether the publisher's count rises by one from each to the next, as it mostly does."""
+    counts = [event.sequence for event in events]
+    first = counts[0] if counts else None
+    return first is not None and counts == list(range(first, first + len(counts)))
 
 
 def interleaved(record: TrialRecord) -> str | None:
@@ -79,15 +88,15 @@ def period_ns(times: Sequence[int]) -> float | None:
 
 def header_notes(record: TrialRecord) -> tuple[Note, ...]:
     """Return what is odd about the header stamps of the commands; none of it is judged."""
-    sent = {event.stamps.header_ns for event in record.of_kind('stimulus')} - {None, 0}
-    return tuple(note for topic, events in record.by_topic('command').items()
-                 for note in _notes(topic, events, sent))
-
-
-def _notes(topic: str, events: Sequence[Event], sent: set[int | None]) -> Iterator[Note]:
-    stamped = [event for event in events if event.stamps.header_ns is not None]
+    stamped = {topic: found for topic, events in record.by_topic('command').items()
+               if (found := [event for event in events if event.stamps.header_ns is not None])}
     if not stamped:
-        return
+        return ()
+    sent = {event.stamps.header_ns for event in record.of_kind('stimulus')} - {None, 0}
+    return tuple(note for topic, found in stamped.items() for note in _notes(topic, found, sent))
+
+
+def _notes(topic: str, stamped: Sequence[Event], sent: set[int | None]) -> Iterator[Note]:
     ages = [event.stamps.ros_ns - event.stamps.header_ns for event in stamped
             if event.stamps.header_ns]
     zero = len(stamped) - len(ages)

@@ -75,6 +75,8 @@ def read(signal: Signal, times: NDArray[numpy.int64], messages: Sequence[Message
         some = messages[begin:begin + _AT_ONCE]
         found = _at_once(signal, some, rows)
         if found is not None:
+            if len(some) == len(messages):
+                return Column(times, found, None)
             values[begin:begin + _AT_ONCE] = found
             continue
         for place, message in enumerate(some, begin):
@@ -114,6 +116,8 @@ def _at_once(signal: Signal, messages: Sequence[Message],
     if signal.reduce == 'none' or (is_one and signal.reduce in ('min', 'max')):
         return columns[0]
     found = _reduced(signal.reduce, columns)
+    if len(columns) == 1:
+        return found
     found[numpy.isnan(columns).any(axis=0)] = math.nan
     return found
 

@@ -38,6 +38,7 @@ class Index:
     :param executed: topic to what its driver makes of the commands; None: nobody need ask it
     :ivar hazards: what belongs to the hazard
     :ivar kinds: kind to its events
+    :ivar marks: name to the first mark of it
     """
 
     def __init__(self, events: Sequence[Event],
@@ -47,6 +48,7 @@ class Index:
         self._counting: dict[str, Sequence[int]] = {}
         self._types: dict[str, set[str]] = {}
         self.hazards: list[Event] = []
+        self.marks: dict[str, Event] = {}
         self.kinds: dict[str, list[Event]] = defaultdict(list)
         self._carriers: dict[str, array[int]] = defaultdict(lambda: array('q'))
         self._columns: dict[Signal, Column] = {}
@@ -55,6 +57,8 @@ class Index:
         for place, event in enumerate(events):
             kind = event.kind
             self.kinds[kind].append(event)
+            if kind == 'mark':
+                self.marks.setdefault(event.name, event)
             if event.hazard:
                 self.hazards.append(event)
             if (kind == 'command' or kind == 'feedback') and event.message is not None:

@@ -66,4 +66,4 @@ class InvariantPlugin(Noun):
         finite = margin if margin is not None and math.isfinite(margin) else None
         return Finding(check=self.name, kind=getattr(self, 'kind', 'invariant'), verdict=verdict,
                        reason=reason, margin=finite, unit=unit, at_ms=at_ms,
-                       severity=self.severity)
+                       severity=self.severity, source='invariant')

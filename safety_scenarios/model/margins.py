@@ -65,13 +65,20 @@ class MarginSeries:
         self._inferred = {index for index, sample in enumerate(known) if sample.inferred}
 
     @classmethod
+    def _empty(cls) -> 'MarginSeries':
+        """Return one whose samples whoever asks for it puts in."""
+        made = cls.__new__(cls)
+        made._inferred = set()
+        return made
+
+    @classmethod
     def of(cls, limits: Sequence[Limit], columns: Sequence[Column]) -> 'MarginSeries':
         """
         Return how limits hold together, one sample for each message: the smallest margin.
 
         :param columns: the limits' signals, all of them read from the same messages in time order
         """
-        made = cls(())
+        made = cls._empty()
         ordered = sorted(zip(limits, columns, strict=True), key=lambda one: one[0].signal)
         made._signals = tuple(limit.signal for limit, _ in ordered)
         made._times = columns[0].times
@@ -91,7 +98,7 @@ class MarginSeries:
     def of_arrays(cls, times_ns: NDArray[numpy.int64],
                   margins: NDArray[numpy.float64]) -> 'MarginSeries':
         """Return margins that no signal says, as they are; NaN is unknown."""
-        made = cls(())
+        made = cls._empty()
         made._signals, made._times, made._margins, made._nearest = ('',), times_ns, margins, None
         return made
 
@@ -101,13 +108,14 @@ class MarginSeries:
         if len(series) == 1:
             return series[0]
         if len(series) == 2 and not any(one._inferred for one in series) \
-                and numpy.array_equal(series[0]._times, series[1]._times):
+                and (series[0]._times is series[1]._times
+                     or numpy.array_equal(series[0]._times, series[1]._times)):
             return cls._both(*series)
         times = series[0]._times
         if any(not numpy.array_equal(one._times, times) for one in series[1:]):
             times = numpy.unique(numpy.concatenate([one._times for one in series]))
         found = [one._at(times) for one in series]
-        made = cls(())
+        made = cls._empty()
         made._signals = tuple(name for one in series for name in one._signals or ('',))
         made._times = times
         margins_ = numpy.array([margin for margin, _, _ in found])
@@ -124,7 +132,7 @@ class MarginSeries:
     @classmethod
     def _both(cls, one: 'MarginSeries', other: 'MarginSeries') -> 'MarginSeries':
         """Return the same of two with the same samples, which most are."""
-        made = cls(())
+        made = cls._empty()
         names = one._signals or ('',)
         made._signals, made._times = (*names, *(other._signals or ('',))), one._times
         made._margins = numpy.minimum(one._margins, other._margins)  # NaN if one is unknown
@@ -206,7 +214,7 @@ class MarginSeries:
         first, last = self._places(from_ns, until_ns)
         holds = numpy.zeros(last - first + 2, bool)
         holds[1:-1] = self._margins[first:last] >= 0
-        turns = (numpy.flatnonzero(holds[1:] != holds[:-1]) + first).tolist()
+        turns = ((holds[1:] != holds[:-1]).nonzero()[0] + first).tolist()
         for begin, end in zip(turns[::2], turns[1::2], strict=True):
             since_ns = int(self._times[begin])
             if int(self._times[end]) - since_ns > hold_ns if end < last \

@@ -127,6 +127,8 @@ def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
     :raises SafetyScenariosError: a command that cannot be written as one of this
     """
     if isinstance(decided, Command):
+        if not joints:  # then no interface asks where they are
+            return command_message(interface, decided, joints, {})
         told = joint_states(heard) if states is None else states
         if interface == _TRAJECTORY and any(joint not in told for joint in joints):
             return None

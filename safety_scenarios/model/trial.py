@@ -92,8 +92,7 @@ class TrialRecord(Noun):
 
     def mark(self, name: str) -> Event | None:
         """Return the mark of a phase, None when it was not reached."""
-        return next((event for event in self._index.kinds.get('mark', ())
-                     if event.name == name), None)
+        return self._index.marks.get(name)
 
     @property
     def onset(self) -> Event | None:
@@ -240,9 +239,16 @@ class TrialRecord(Noun):
 
     def asked(self, topic: str) -> Execution | None:
         """Return what a driver executes, None where it can reject nothing: that costs nothing."""
-        driver = driver_of(self.trial.scenario, topic)
-        return self.executed(topic) if driver is not None and any(
-            driver.may_reject(interface) for interface in self._index.types(topic)) else None
+        if topic not in self._asked:
+            driver = driver_of(self.trial.scenario, topic)
+            self._asked[topic] = self.executed(topic) if driver is not None and any(
+                driver.may_reject(interface) for interface in self._index.types(topic)) else None
+        return self._asked[topic]
+
+    @cached_property
+    def _asked(self) -> dict[str, Execution | None]:
+        """The same of those that may have rejected some."""
+        return {}
 
     @cached_property
     def _executed(self) -> dict[str, Execution | None]:
@@ -370,7 +376,7 @@ class TrialRecord(Noun):
                    deep: bool = False) -> 'TrialRecord':
         """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
-        for read in ('_index', '_series_read', '_onset', '_executed', '_derived'):
+        for read in ('_index', '_series_read', '_onset', '_executed', '_asked', '_derived'):
             copied.__dict__.pop(read, None)
         return copied
 

@@ -29,12 +29,15 @@ class Verdict(enum.Enum):
     @property
     def rank(self) -> int:
         """0 for PASS up to 3 for FAIL."""
-        return list(Verdict).index(self)
+        return _RANKS[self._value_]
 
     @staticmethod
     def worst(verdicts: Iterable['Verdict']) -> 'Verdict':
         """Return the worst; of none at all INCONCLUSIVE, because silence is not success."""
         return max(verdicts, key=lambda verdict: verdict.rank, default=Verdict.INCONCLUSIVE)
+
+
+_RANKS = {verdict.value: rank for rank, verdict in enumerate(Verdict)}
 
 
 class LatencyClass(enum.Enum):

@@ -16,6 +16,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 
 import numpy
 from numpy.typing import NDArray
@@ -69,9 +70,11 @@ def braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
     """
     found = record.derive(_found)
     key = tuple(limits), from_ns, held_ns
-    if key not in found:
-        found[key] = _braking(record, limits, from_ns, held_ns)
-    return found[key]
+    try:
+        return found[key]
+    except KeyError:
+        found[key] = braking_ = _braking(record, limits, from_ns, held_ns)
+        return braking_
 
 
 def _found(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], int, int], Braking | None]:
@@ -85,15 +88,19 @@ def _braking(record: TrialRecord, limits: Sequence[Limit], from_ns: int,
     if rate is None or track is None:
         return None
     commands = _commands(record, track, held_ns)
-    grace_s, first = _grace_s(commands), int(commands.searchsorted(from_ns))
+    all_commands, first = commands, int(commands.searchsorted(from_ns))
     commands = commands[max(0, first - _ALREADY):]
     if not len(commands):
         return None
-    before, end = track.at(track.fastest, commands), track.at(
-        track.fastest, numpy.array([held_ns + 1], numpy.int64))
-    slows = numpy.append(before[1:], end) < before - _ROUNDING
-    brakes = slows & _below(track, commands, held_ns, rate, grace_s)
-    early = min(first, _ALREADY)
+    speeds = track.at(track.fastest, numpy.append(commands, held_ns + 1))
+    slows = speeds[1:] < speeds[:-1] - _ROUNDING
+    early, slower = min(first, _ALREADY), slows.nonzero()[0]
+    if not len(slower):
+        return None
+    if early <= slower[0] == len(commands) - 1 and commands[-1] == held_ns \
+            and math.isfinite(rate):  # one step to it: no motion comes after, to be below any
+        return Braking(held_ns, held_ns)
+    brakes = slows & _below(track, commands, held_ns, rate, _grace_s(all_commands))
     if early == _ALREADY and brakes[:early].all():
         return Braking(int(commands[0]), held_ns, had_begun=True)
     begins = commands[early:][brakes[early:]]

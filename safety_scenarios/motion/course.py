@@ -121,8 +121,10 @@ def _pieces(track: Track, from_ns: int, to_ns: int, rate: float | None) -> Itera
     """Yield the motion in pieces, no axis of it slowing down faster than at a rate."""
     first = max(0, int(track.times_ns.searchsorted(from_ns, side='right')) - 1)
     last = int(track.times_ns.searchsorted(to_ns, side='right'))
-    times = track.times_ns[first:last].clip(from_ns, to_ns).tolist()
+    times: list[int] = track.times_ns[first:last].tolist()
     rows = track.velocity[first:last].tolist()
+    if times:  # but for the first one they lie within
+        times[0] = min(max(times[0], from_ns), to_ns)
     if times and times[0] > from_ns:  # nothing moves before the first set-point
         times.insert(0, from_ns)
         rows.insert(0, [0.0] * len(track.axes))

@@ -57,7 +57,7 @@ class Standstill:
         else:
             turn = (self.angular - numpy.abs(track.velocity[:, 2])) * track.radius
             margins = numpy.minimum(self.linear - track.linear, turn)
-        return numpy.minimum(margins, track.until(margins))
+        return numpy.minimum(margins, track.until(margins)) if track.is_linear else margins
 
 
 def moved_by(record: TrialRecord, still: Standstill) -> Sequence[Track]:
@@ -89,9 +89,11 @@ def standstill(record: TrialRecord, limits: Sequence[Limit],
     """
     read = record.derive(_standstills)
     key = tuple(limits), is_stop
-    if key not in read:
-        read[key] = demanded(record.trial.scenario, limits, is_stop)
-    return read[key]
+    try:
+        return read[key]
+    except KeyError:
+        found = read[key] = demanded(record.trial.scenario, limits, is_stop)
+        return found
 
 
 def _standstills(record: TrialRecord) -> dict[
@@ -141,10 +143,11 @@ def series_of(record: TrialRecord, limits: Sequence[Limit],
     """
     read = record.derive(_series_read)
     key = tuple(limits), is_stop
-    if key not in read:
-        read[key] = series_of(record, limits) if is_stop and standstill(record, limits) \
-            else _series(record, limits, is_stop)
-    return read[key]
+    found = read.get(key)
+    if found is None:
+        found = read[key] = series_of(record, limits) if is_stop and standstill(
+            record, limits) else _series(record, limits, is_stop)
+    return found
 
 
 def _series_read(record: TrialRecord) -> dict[tuple[tuple[Limit, ...], bool], MarginSeries]:

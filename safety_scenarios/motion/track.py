@@ -108,12 +108,14 @@ class Track:
         last = int(self.times_ns.searchsorted(to_ns))
         if last <= first:
             return 0.0
-        edges = numpy.empty(last - first + 1)
-        edges[:-1] = self.times_ns[first:last] - from_ns
-        edges[0], edges[-1] = max(edges[0], 0.0), to_ns - from_ns
         means = values[first:last]
         if self.is_linear:
             means = (means + self.until(values)[first:last]) / 2
+        if not means.any():  # it stands, as it mostly does where this is asked
+            return 0.0
+        edges = numpy.empty(last - first + 1)
+        edges[:-1] = self.times_ns[first:last] - from_ns
+        edges[0], edges[-1] = max(edges[0], 0.0), to_ns - from_ns
         return float(means @ (edges[1:] - edges[:-1])) / 1e9
 
     def most(self, values: Floats, from_ns: int, to_ns: int) -> tuple[float, int] | None:
@@ -212,7 +214,10 @@ def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track |
         if robot.kind != 'mobile_base':
             return None
         columns = record.columns(_twist(topic))
-        velocity = numbers(numpy.stack([column.values for column in columns], axis=1))
+        velocity = numpy.empty((len(columns[0].times), len(columns)))
+        for axis, column in enumerate(columns):
+            velocity[:, axis] = column.values
+        velocity = numbers(velocity)
         times_ns, velocity = _with_timeouts(record, columns[0].times, velocity)
         return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
     signal = _joint_speed(record, topic, message.type) if robot.kind == 'arm' else None

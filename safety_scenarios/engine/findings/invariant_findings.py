@@ -21,8 +21,9 @@ from safety_scenarios.model.trial import TrialRecord
 
 def checked(record: TrialRecord) -> list[Finding]:
     """Return one finding for each invariant, in the order of the file."""
-    return [_check(invariant, record).model_copy(update={'source': 'invariant'})
-            for invariant in record.trial.scenario.invariants]
+    return [found if found.source == 'invariant' else found.model_copy(
+        update={'source': 'invariant'}) for found in (
+            _check(invariant, record) for invariant in record.trial.scenario.invariants)]
 
 
 def _check(invariant: InvariantPlugin, record: TrialRecord) -> Finding:
