@@ -239,11 +239,11 @@ def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iter
     if not any(track.topic in {ros.signals[limit.signal].topic for limits, _ in demands
                                for limit in limits} for track in tracks(record)):
         return
-    for limits, is_stop in demands:
-        found = _stood(record, ros, limits, is_stop, window)
-        if found is not None and found.verdict is not Verdict.PASS:
-            yield found
-            return
+    found = [one for limits, is_stop in demands
+             if (one := _stood(record, ros, limits, is_stop, window)) is not None]
+    if found:
+        yield min(found, key=lambda one: one.verdict is None)
+        return
     stop = None if latency is None else latency.stop
     path = '' if stop is None else (
         f'it would stand {stop.stands_ns / 1e6:.0f} ms after the hazard and {stop.way:.2f} '
@@ -280,7 +280,8 @@ def _stood(record: TrialRecord, ros: RosBlock, limits: Sequence[Limit], is_stop:
     if from_ns is not None:
         return _creeping(record, ros.robot, moved, (from_ns, window[1]), False)
     if reached(said, hold_ns, window) is None:
-        return None  # who never stopped at all is told so by whoever demands the stop
+        return _found(check=STANDS, verdict=None, reason='not evaluated: it never stopped, which '
+                      'is for the reaction and the stop to judge')
     return _found(check=STANDS, verdict=Verdict.FAIL, reason=(
         f'{" and ".join(map(str, limits))} held, and yet it moved: {_source(record)}'))
 
