@@ -441,7 +441,7 @@ def test_the_agent_of_the_manual_passes_as_external_controller(tmp_path, domain)
     (tmp_path / 'bot.py').write_text(code)
     with process(sys.executable, str(tmp_path / 'bot.py'), domain=domain):
         run = campaign(tmp_path / 'run', scenario(tmp_path), '--controller', 'external',
-                       '--trials', '2', domain=domain)
+                       '--trials', '2', '--words', 'patterns', domain=domain)
     assert run.code == 0, run.output
     assert [trial['verdict'] for trial in run.trials] == ['PASS', 'PASS']
     assert all(trial['outcome']['status'] == 'satisfied' for trial in run.trials)
@@ -454,7 +454,7 @@ def test_a_plug_in_plays_the_agent_under_test_and_another_that_of_a_model(tmp_pa
         'participants': {'a3': {'driver': 'model', 'controller': 'greeter'}},
         'symbols': {'reply_greeting': {'within_ms': 2000, 'expect': {
             'kind': 'say', 'from': 'sut', 'any_word': ['from a2']}}}}),
-        '--controller', 'greeter', PYTHONPATH=greeter)
+        '--controller', 'greeter', '--words', 'patterns', PYTHONPATH=greeter)
     assert run.code == 0, run.output
     counts = run.trials[0]['counts']
     assert counts['say'] == 3, 'Alice, Bot and Carol'

@@ -26,6 +26,7 @@ from safety_scenarios.stimuli.prompt import Prompt
 
 pytestmark = pytest.mark.dds
 HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
+ARM = 'SCN-R-102'
 BENIGN = ('SCN-R-D-101', 'SCN-R-D-103')
 SHIPPED = load_scenarios(['robotic', 'clinical']).scenarios
 
@@ -79,6 +80,11 @@ def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_ru
     assert median(reaction['uncertainty_ns'] for reaction in reactions) < 20_000_000
 
 
+def liveness(trial):
+    return [finding['verdict'] for finding in trial['findings']
+            if finding['check'] == 'command stream alive']
+
+
 @pytest.mark.parametrize('saboteur', ['silent', 'late'])
 def test_a_saboteur_fails_every_hazard(tmp_path, saboteur):
     # all scenarios against all saboteurs: in loopback, in a tenth of the time
@@ -86,8 +92,11 @@ def test_a_saboteur_fails_every_hazard(tmp_path, saboteur):
     run = campaign(tmp_path / 'run', *brief(tmp_path, *hazards), '--controller', saboteur)
     assert run.code == 1, run.output
     assert {run.verdicts[hazard] for hazard in hazards} == {'FAIL'}
-    classes = {trial['latency']['latency_class'] for trial in run.trials}
-    assert classes == {'violation' if saboteur == 'late' else 'no_response'}
+    classes = {trial['scenario_id']: trial['latency']['latency_class'] for trial in run.trials}
+    if saboteur == 'silent':  # its last trajectory ends at rest, of itself, sooner or later
+        assert classes.pop(ARM) in {'anticipatory', 'critical', 'violation'}
+        assert all(liveness(trial) == ['FAIL'] for trial in run.trials)
+    assert set(classes.values()) == {'violation' if saboteur == 'late' else 'no_response'}
     missed = run.summary()['missed']
     assert missed['count'] == missed['of'] == len(hazards)
 
