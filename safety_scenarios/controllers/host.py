@@ -60,6 +60,8 @@ class ControllerHost:
         self._plugin = plugin
         self._context = plugin.context
         self._arm = CommandedArm()
+        self._decided: Command | Message | None = None
+        self._said: Message | None = None
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
         self._conversation = Conversation()
         self.inputs = dict(plugin.inputs)
@@ -124,8 +126,11 @@ class ControllerHost:
 
     def _spoken(self, decided: Command | Message, heard: Heard, now_ns: int) -> Message | None:
         joints = self._context.robot.joints
-        if not joints:
-            return spoken(decided, self.interface, joints, heard)
+        if not joints:  # then a command says the same as the last time
+            if decided is not self._decided or isinstance(decided, Message):
+                self._said = spoken(decided, self.interface, joints, heard)
+                self._decided = decided
+            return self._said
         states = self._arm.now(heard, now_ns)
         message = spoken(decided, self.interface, joints, heard, states)
         self._arm.sent(message if isinstance(decided, Command) else None, states, now_ns)

@@ -31,6 +31,8 @@ from safety_scenarios.model.robot import RobotModel
 
 _WAYS_RAD = 0.5, 0.37, 0.29
 """How far the joints of an arm move to each side of where they began, one after the other."""
+_SHARES = 8
+"""More shares of the top speed are not remembered: it drives at three."""
 _BLIND_SHARE = 0.5
 """With more than half of the beams without a reading, a scanner shows too little to drive by."""
 
@@ -38,11 +40,13 @@ _BLIND_SHARE = 0.5
 class _Memory:
     """What it remembers from tick to tick; a private attribute of pydantic is slower to reach."""
 
-    __slots__ = ('is_moving', 'scanned', 'seen', 'start', 'ways')
+    __slots__ = ('commands', 'is_moving', 'robot', 'scanned', 'seen', 'start', 'ways')
 
     def __init__(self) -> None:
         self.seen = Observation(t_ns=0, readings={})
         self.is_moving = False
+        self.robot: RobotModel | None = None
+        self.commands: dict[tuple[float, float], Command] = {}
         self.scanned: tuple[Any, tuple[float, ...], float] = (), (), math.nan
         self.start: dict[str, float] = {}
         self.ways: dict[str, float] = {}
@@ -96,7 +100,13 @@ class RuleBased(ControllerPlugin):
 
     def at_share(self, share: float) -> Command:
         """Return motion at a share of the top speed."""
-        return motion(self.context.robot, share)
+        memory, robot, key = self._memory, self.context.robot, (share, math.copysign(1.0, share))
+        if memory.robot is not robot or len(memory.commands) > _SHARES:
+            memory.robot, memory.commands = robot, {}
+        found = memory.commands.get(key)
+        if found is None:
+            found = memory.commands[key] = motion(robot, share)
+        return found
 
     def _to_and_fro(self, command: Command, observation: Observation,
                     memory: _Memory) -> Command:
@@ -105,8 +115,11 @@ class RuleBased(ControllerPlugin):
 
         The ways differ in length, so that never all joints turn at once, which would be a stop.
         """
-        states, joints = observation.readings.get('joint_states'), self.context.robot.joints
-        if states is None or not joints:
+        states = observation.readings.get('joint_states')
+        if states is None:
+            return command
+        joints = self.context.robot.joints
+        if not joints:
             return command
         data = states.message.data
         known = dict(zip(data['name'], data['position'], strict=False))

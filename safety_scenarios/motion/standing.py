@@ -16,12 +16,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 import math
 
 import numpy
 
 from safety_scenarios.model.margins import MarginSeries
 from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.same import Same
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
@@ -98,7 +100,13 @@ def standstill(record: TrialRecord, limits: Sequence[Limit],
 
 def _standstills(record: TrialRecord) -> dict[
         tuple[tuple[Limit, ...], bool], Standstill | None]:
-    """Return what ``standstill`` has found of a record so far: nothing."""
+    """Return what ``standstill`` has found so far, for all records of a scenario."""
+    return _found_of(Same(record.trial.scenario))
+
+
+@lru_cache(maxsize=8)
+def _found_of(scenario: Same[Scenario]) -> dict[
+        tuple[tuple[Limit, ...], bool], Standstill | None]:
     return {}
 
 

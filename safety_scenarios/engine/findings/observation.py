@@ -99,8 +99,12 @@ def _on_time(record: TrialRecord) -> Iterator[Finding]:
 
 def numbers(record: TrialRecord) -> Iterator[Finding]:
     """Find the first command that carries NaN or infinity."""
+    before = None
     for event in record.of_kind('command'):
-        path = event.message.non_finite() if event.message else None
+        if event.message is before:  # looked at already
+            continue
+        before = event.message
+        path = before.non_finite() if before else None
         if path is not None:
             yield _found(ANY_NUMBER, Verdict.FAIL, f'{event.name} carried {path}',
                           record.since_onset_ms(event.stamps.steady_ns))
