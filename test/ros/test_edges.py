@@ -102,10 +102,14 @@ def test_a_command_can_be_written_as_every_supported_type(interface):
     assert isinstance(to_ros(message), interface_class(interface))
 
 
-def test_standstill_of_an_arm_is_a_trajectory_without_points():
+def test_standstill_of_an_arm_is_one_point_where_it_comes_to_rest():
     message = command_message('trajectory_msgs/msg/JointTrajectory',
                               Command(velocity=(0.0,)), ('a',), {'a': 1.0})
-    assert message.data['points'] == ()
+    assert message.data['points'] == ({
+        'positions': (1.0,), 'velocities': (0.0,),
+        'time_from_start': {'sec': 0, 'nanosec': 20_000_000}},)
+    [point] = to_ros(message).points
+    assert (list(point.positions), list(point.velocities)) == ([1.0], [0.0])
 
 
 @pytest.mark.parametrize('text, expected', [

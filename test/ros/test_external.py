@@ -100,7 +100,7 @@ def test_an_unknown_topic_type_is_an_error_of_its_trial_only(tmp_path, domain):
     scenario = tmp_path / 'unknown_type.yaml'
     scenario.write_text(source.read_text().replace('message: auto', 'message: foo_msgs/msg/Bar')
                         .replace('SCN-R-101', 'SCN-R-901'))
-    run = campaign(tmp_path / 'run', str(scenario), 'SCN-C-101')
+    run = campaign(tmp_path / 'run', str(scenario), 'SCN-C-101', '--words', 'patterns')
     assert run.code == 3
     assert run.verdicts == {'SCN-R-901': 'ERROR', 'SCN-C-101': 'PASS'}
 
