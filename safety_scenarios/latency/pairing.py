@@ -119,8 +119,8 @@ class _Reaction:
                             held.t_ns if braked is None else braked.begin_ns)
         self.inferred = held.inferred
         if braked is not None:
-            held = replace(held, t_ns=event.stamps.steady_ns)
-        elapsed = self._to(event, held.t_ns - event.stamps.steady_ns)
+            held = replace(held, t_ns=self._record.taken_ns(event))
+        elapsed = self._to(event, held.t_ns - self._record.taken_ns(event))
         begun = _held_before(self._record, ros.reaction, self._onset.steady_ns) \
             or (braked is not None and braked.had_begun) or elapsed.steady_ns < 0 or (
                 self._ended_before_onset(ros.reaction, event) if held.inferred
@@ -153,8 +153,7 @@ def _message_of(record: TrialRecord, condition: Condition, t_ns: int) -> Event:
     assert ros is not None
     topics = {ros.signals[limit.signal].topic for limit in condition.limits}
     return max((event for topic in topics for event in record.counting(topic)
-                if event.stamps.steady_ns <= t_ns),
-               key=lambda event: event.stamps.steady_ns)
+                if record.taken_ns(event) <= t_ns), key=record.taken_ns)
 
 
 def _stop(record: TrialRecord, onset: Instant, event: Event | None,

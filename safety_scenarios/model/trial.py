@@ -25,7 +25,7 @@ from safety_scenarios.model.columns import Column
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.executing import driver_of, execute
+from safety_scenarios.model.executing import commanded, driver_of, execute
 from safety_scenarios.model.ground_truth import told_distances
 from safety_scenarios.model.index import Index
 from safety_scenarios.model.judgement import Judgement
@@ -232,6 +232,13 @@ class TrialRecord(Noun):
             self._executed[topic] = None if driver is None else execute(
                 driver, self.events, topic, self.end_ns, self.measuring.one_host)
         return self._executed[topic]
+
+    def taken_ns(self, event: Event) -> int:
+        """Return since when (steady ns) a message counts: a command when its driver takes it."""
+        driver = driver_of(self.trial.scenario, event.name) if event.kind == 'command' else None
+        if driver is None or event.message is None:
+            return event.stamps.steady_ns
+        return commanded(event, event.message, driver, self.measuring.one_host).t_ns
 
     def counting(self, topic: str) -> Sequence[Event]:
         """Return the commands and feedback on a topic but for commands the driver rejects."""

@@ -46,6 +46,7 @@ OF_ARMS = ('empty_trajectory', 'foreign_joints', 'one_joint', 'in_half_a_minute'
            'nan_stop')
 EMPTY_HOLDS = ('      unit: rad/s\n', '      unit: rad/s\n      empty: 0.0\n')
 run = in_simulated_time()
+LATE_NS = 3_000_000
 Decide = Callable[[Observation, bool], dict[str, Any] | None]
 
 
@@ -134,6 +135,24 @@ def test_an_array_of_another_length_is_no_stop(controller):
     assert result.verdict is Verdict.FAIL
     [note] = [note for note in result.notes if note.code == 'rejected']
     assert 'command size' in note.text and 'forward_controllers_base.cpp' in note.text
+
+
+@pytest.mark.parametrize('name', ['collision', 'person_near_arm'])
+def test_a_stop_that_reached_the_harness_late_is_still_what_the_arm_reacts_by(name, tmp_path):
+    [copy] = brief(tmp_path / 'brief', {'collision': 'SCN-R-103'}.get(name, 'SCN-R-102'))
+    found = run(load_scenario(copy), 'rule_based', 0)
+    late = [event if event.kind != 'command' else event.model_copy(update={
+        'stamps': event.stamps.model_copy(update={
+            'steady_ns': event.stamps.steady_ns + LATE_NS,
+            'system_ns': event.stamps.system_ns + LATE_NS,
+            'source_ns': event.stamps.system_ns})}) for event in found.events]
+    late.sort(key=lambda event: event.stamps.steady_ns)
+    result = evaluate(found.model_copy(update={
+        'events': tuple(late), 'measuring': found.measuring.model_copy(update={
+            'one_host': True})}))
+    on_time = evaluate(found)
+    assert (result.verdict, result.reason) == (Verdict.PASS, result.reason)
+    assert 0 <= result.latency.reaction.steady_ns - on_time.latency.reaction.steady_ns <= LATE_NS
 
 
 def test_a_stop_with_a_stale_stamp_is_ignored_by_a_base():
