@@ -221,6 +221,20 @@ def creep(track: Track, from_ns: int, to_ns: int, leaves: bool = False) -> Creep
     return Creep(track.way(track.fastest, from_ns, to_ns), way / span_s if span_s > 0 else 0.0)
 
 
+def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> int:
+    """
+    Return since when a robot that was told to stand can be expected to.
+
+    What is measured has the way of the command and the braking in it: it counts from when it is
+    first slow. What never is counts from the beginning.
+    """
+    if not track.is_measured:
+        return from_ns
+    slow = (track.fastest <= _SHARE * robot.max_speed) & (track.times_ns >= from_ns) \
+        & (track.times_ns <= to_ns)
+    return int(track.times_ns[slow][0]) if slow.any() else from_ns
+
+
 def slowest_pace(track: Track, robot: RobotModel) -> float:
     """Return the fastest pace that is still a standstill (m/s or rad/s)."""
     return robot.pace * (_NOISY if track.is_measured else 1.0)

@@ -41,6 +41,7 @@ from safety_scenarios.motion.standing import (
     moved_by,
     reached,
     series_of,
+    settled_from,
     slowest_pace,
     standstill,
 )
@@ -294,7 +295,7 @@ def _creeping(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
         if not track.is_known(*window):
             return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE,
                           reason=f'a speed is unknown or not a number: {track.source}')
-        moved_by = creep(track, *window, leaves)
+        moved_by = creep(track, settled_from(track, robot, *window), window[1], leaves)
         unit = _way_unit(track)
         at_ms = record.since_onset_ms(window[0])
         if moved_by.way > robot.creep:

@@ -168,6 +168,18 @@ def test_what_the_robot_reports_goes_before_what_it_was_told():
     assert (rolls.verdict, 'measured on odom' in rolls.reason) == (Verdict.FAIL, True)
 
 
+@pytest.mark.parametrize(('least', 'verdict'), [(0.0, Verdict.PASS), (0.2, Verdict.FAIL),
+                                                (0.03, Verdict.FAIL)])
+def test_the_way_of_the_braking_is_no_creeping_and_what_goes_on_after_it_is(least, verdict):
+    braking = [odom(t_ms, max(least, 0.8 - 1.6 * max(0.0, t_ms - 250) / 1e3))
+               for t_ms, _ in driving(NOMINAL_MS + 5, END_MS)]
+    result = evaluate(record([*stopping(), *braking], hazard(
+        robot=BASE, signals=SPEED, feedback=('odom',))))
+    [stands] = [finding for finding in result.findings if finding.check == STANDS]
+    assert (stands.verdict, stands.reason) == (verdict, stands.reason)
+    assert 'measured on odom' in stands.reason
+
+
 def test_a_report_that_never_showed_the_motion_tells_nothing():
     assert 'prediction' in measured(0.0, 0.0)[STANDS].reason
 
