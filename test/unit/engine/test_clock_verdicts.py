@@ -160,7 +160,8 @@ def test_a_fault_of_the_clock_is_inconclusive_whatever_else(commands, rules):
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.reason == 'the clock can be trusted: /clock jumped back by 3 s'
     assert result.findings[0].at_ms == 2900
-    assert all('it would be' in found.reason for found in result.findings[1:])
+    assert all('it would be' in found.reason for found in result.findings[1:]
+               if found.verdict is not None)
     assert sum('jumped back' in found.reason for found in result.findings) == 1
 
 
