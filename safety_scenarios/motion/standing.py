@@ -226,13 +226,25 @@ def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> i
     Return since when a robot that was told to stand can be expected to.
 
     What is measured has the way of the command and the braking in it: it counts from when it is
-    first slow. What never is counts from the beginning.
+    first slow, if that is no later than the declared stopping takes from top speed and half a
+    second more. Else all of it counts.
     """
     if not track.is_measured:
         return from_ns
+    until_ns = min(to_ns, from_ns + _stopping_ns(robot) + _SETTLED_NS)
     slow = (track.fastest <= _SHARE * robot.max_speed) & (track.times_ns >= from_ns) \
-        & (track.times_ns <= to_ns)
+        & (track.times_ns <= until_ns)
     return int(track.times_ns[slow][0]) if slow.any() else from_ns
+
+
+def _stopping_ns(robot: RobotModel) -> int:
+    """Return how long the robot takes from top speed to rest, as it declares; 0: it does not."""
+    stopping = robot.stopping
+    if stopping is None:
+        return 0
+    if stopping.deceleration is not None:
+        return round(robot.max_speed / stopping.deceleration * 1e9)
+    return round((stopping.time or 0.0) * 1e9)
 
 
 def slowest_pace(track: Track, robot: RobotModel) -> float:

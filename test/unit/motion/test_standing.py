@@ -22,7 +22,7 @@ import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.scenario import Reaction
 from safety_scenarios.model.signal import Signal
 from unit.records import (
@@ -40,6 +40,8 @@ from unit.records import (
 SPEED = {'speed': Signal(topic='cmd_vel', field='linear.x', reduce='abs', unit='m/s')}
 """A file that reads one number of a command."""
 BASE = RobotModel(kind='mobile_base', max_speed=1.0, radius=0.3)
+BRAKES = BASE.model_copy(update={
+    'stopping': Stopping(model='constant_deceleration', deceleration=1.6)})
 FASTER, WAYS, STANDS = ('no faster than the robot can', 'drives only where it may',
                         'a standstill is one')
 
@@ -174,9 +176,20 @@ def test_the_way_of_the_braking_is_no_creeping_and_what_goes_on_after_it_is(leas
     braking = [odom(t_ms, max(least, 0.8 - 1.6 * max(0.0, t_ms - 250) / 1e3))
                for t_ms, _ in driving(NOMINAL_MS + 5, END_MS)]
     result = evaluate(record([*stopping(), *braking], hazard(
-        robot=BASE, signals=SPEED, feedback=('odom',))))
+        robot=BRAKES, signals=SPEED, feedback=('odom',))))
     [stands] = [finding for finding in result.findings if finding.check == STANDS]
     assert (stands.verdict, stands.reason) == (verdict, stands.reason)
+    assert 'measured on odom' in stands.reason
+
+
+def test_a_robot_that_rolls_on_longer_than_it_declares_has_not_stood():
+    """To be slow at the very end excuses nothing."""
+    rolling = [odom(t_ms, 0.8 if t_ms < ALL_CLEAR_MS - 100 else 0.0)
+               for t_ms, _ in driving(NOMINAL_MS + 5, END_MS)]
+    result = evaluate(record([*stopping(), *rolling], hazard(
+        robot=BRAKES, signals=SPEED, feedback=('odom',))))
+    [stands] = [finding for finding in result.findings if finding.check == STANDS]
+    assert (stands.verdict, stands.reason) == (Verdict.FAIL, stands.reason)
     assert 'measured on odom' in stands.reason
 
 
