@@ -106,23 +106,34 @@ def _value(signal: Signal, message: Any) -> float:
     return math.nan if value is None else value
 
 
+def why_not(command: Commanded, terms: Terms) -> str:
+    """Return why one command is rejected, empty if it is taken; arrays are for many at once."""
+    is_finite = not terms.drops_nan or command.message.type not in (TWIST, STAMPED) or all(
+        math.isfinite(_value(signal, command.message))
+        for signal, is_executed in zip(_FIELDS, terms.axes, strict=True) if is_executed)
+    return _why(command, terms, is_finite)
+
+
 def _rejected(commands: Sequence[Commanded], demanded: Vector,
               terms: Terms) -> Iterator[Rejection]:
-    finite = numpy.isfinite(demanded[:, list(terms.axes)])
-    unknown = numpy.logical_not(numpy.all(finite, axis=1)).tolist()
+    finite = numpy.isfinite(demanded[:, list(terms.axes)]).all(axis=1).tolist()
     for place, command in enumerate(commands):
-        why = ''
-        if command.message.type not in terms.types:
-            why = f'got {command.message.type}, takes {" or ".join(terms.types)} only'
-        elif terms.drops_nan and unknown[place]:
-            why = 'a velocity that is not finite is not taken: the reference is kept'
-        elif terms.drops_stale and terms.stale_ns is not None:
-            age_ns = command.t_ns - _stamp(command)
-            if age_ns > terms.stale_ns:
-                why = (f'stamp is {age_ns * 1e-9:.3f} s old, more than the timeout of '
-                       f'{terms.stale_ns * 1e-9:g} s: ignored')
+        why = _why(command, terms, finite[place])
         if why:
             yield Rejection(place, command.t_ns, why, terms.source)
+
+
+def _why(command: Commanded, terms: Terms, is_finite: bool) -> str:
+    if command.message.type not in terms.types:
+        return f'got {command.message.type}, takes {" or ".join(terms.types)} only'
+    if terms.drops_nan and not is_finite:
+        return 'a velocity that is not finite is not taken: the reference is kept'
+    if terms.drops_stale and terms.stale_ns is not None:
+        age_ns = command.t_ns - _stamp(command)
+        if age_ns > terms.stale_ns:
+            return (f'stamp is {age_ns * 1e-9:.3f} s old, more than the timeout of '
+                    f'{terms.stale_ns * 1e-9:g} s: ignored')
+    return ''
 
 
 def _stamp(command: Commanded) -> int:

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from safety_scenarios.drivers._limits import AxisLimits, limited
-from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms, TWIST
+from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms, TWIST, why_not
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
 
 
@@ -60,20 +60,25 @@ class DiffDrive(DriverPlugin):
 
     def rejects(self, command: Commanded) -> str:
         """Return why it does not execute a command, empty if it does."""
-        return super().rejects(command) if self.may_reject(command.message.type) else ''
+        return why_not(command, self._terms) if self.may_reject(command.message.type) else ''
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return the velocities that go to the wheels, as those of the base."""
-        is_humble = self.distro == 'humble'
-        axes = (True, True, True) if self.assumed else self.executes
-        taken = take(commands, Terms(
-            driver=self.kind, types=self.interfaces if self.assumed or is_humble
-            else self.interfaces[:1], axes=axes,
-            stale_ns=round(self.timeout_s * 1e9) if self.timeout_s else None,
-            drops_stale=self.assumed or not is_humble,
-            drops_nan=not (self.assumed or is_humble), source=self.source))
+        taken = take(commands, self._terms)
         period_ns = round(1e9 / self.update_rate_hz)
         if self.linear is None and self.angular is None:
             return at_once(taken, self.kind, self.timeout_ns, until_ns, period_ns)
         return in_cycles(taken, self.kind, self.timeout_ns, until_ns, period_ns, partial(
-            limited, (self.linear, self.linear, self.angular), period_ns * 1e-9, not is_humble))
+            limited, (self.linear, self.linear, self.angular), period_ns * 1e-9,
+            self.distro != 'humble'))
+
+    @property
+    def _terms(self) -> Terms:
+        is_humble = self.distro == 'humble'
+        return Terms(
+            driver=self.kind, types=self.interfaces if self.assumed or is_humble
+            else self.interfaces[:1],
+            axes=(True, True, True) if self.assumed else self.executes,
+            stale_ns=round(self.timeout_s * 1e9) if self.timeout_s else None,
+            drops_stale=self.assumed or not is_humble,
+            drops_nan=not (self.assumed or is_humble), source=self.source)

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from safety_scenarios.drivers._limits import AxisLimits, limited
-from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms
+from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms, why_not
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
 
 
@@ -51,14 +51,22 @@ class Omni(DriverPlugin):
         """How long after the last command it brakes."""
         return round(self.timeout_s * 1e9)
 
+    def rejects(self, command: Commanded) -> str:
+        """Return why it does not execute a command, empty if it does."""
+        return why_not(command, self._terms)
+
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return the velocities of the base."""
         timeout_ns, period_ns = round(self.timeout_s * 1e9), round(1e9 / self.update_rate_hz)
-        taken = take(commands, Terms(
-            driver=self.kind, types=self.interfaces, axes=(True, True, True),
-            stale_ns=timeout_ns, drops_stale=True, drops_nan=True,
-            source='omni_wheel_drive_controller.cpp 285'))
+        taken = take(commands, self._terms)
         if self.linear is None and self.angular is None:
             return at_once(taken, self.kind, timeout_ns, until_ns, period_ns)
         return in_cycles(taken, self.kind, timeout_ns, until_ns, period_ns, partial(
             limited, (self.linear, self.linear, self.angular), period_ns * 1e-9, True))
+
+    @property
+    def _terms(self) -> Terms:
+        return Terms(
+            driver=self.kind, types=self.interfaces, axes=(True, True, True),
+            stale_ns=self.timeout_ns, drops_stale=True, drops_nan=True,
+            source='omni_wheel_drive_controller.cpp 285')

@@ -20,7 +20,7 @@ from typing import Any
 
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
-from safety_scenarios.model.packed import shape_of
+from safety_scenarios.model.packed import lead, shape_of
 
 INPUTS = {
     'scan': 'sensor_msgs/msg/LaserScan',
@@ -103,8 +103,13 @@ def has_header(message: Message) -> bool:
 def stamp_of(message: Message) -> int | None:
     """Return the header stamp that a message carries, in ns; None when it was left out."""
     shape = message.shape
-    if shape is not None and 'header' not in dict(shape.tree):
-        return None
+    if shape is not None:
+        sec, nanosec = map(shape.places.get, ('header.stamp.sec', 'header.stamp.nanosec'))
+        if sec is None and lead(shape, ('header', 'stamp')) is None:
+            return None
+        numbers = shape.unpack(message.packed)
+        if sec is not None and nanosec is not None and max(sec, nanosec) < len(numbers):
+            return int(numbers[sec]) * 1_000_000_000 + int(numbers[nanosec])
     stamp = message.data.get('header', {}).get('stamp')
     return None if stamp is None else int(stamp['sec']) * 1_000_000_000 + int(stamp['nanosec'])
 

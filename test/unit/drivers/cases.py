@@ -62,8 +62,14 @@ def executed(case: dict[str, Any]) -> Execution:
     """Return what a case's driver executes."""
     driver = driver_of(case)
     joints = getattr(driver, 'joints', ())
-    return driver.execute([_commanded(one, joints) for one in case['commands']],
-                          case.get('start', dict.fromkeys(joints, 0.0)), _UNTIL_S * _NS)
+    return driver.execute(commands_of(case), case.get('start', dict.fromkeys(joints, 0.0)),
+                          _UNTIL_S * _NS)
+
+
+def commands_of(case: dict[str, Any]) -> list[Commanded]:
+    """Return what a case's driver is told."""
+    joints = case['driver'].get('joints', ())
+    return [_commanded(one, tuple(joints)) for one in case['commands']]
 
 
 def _commanded(told: dict[str, Any], joints: tuple[str, ...]) -> Commanded:

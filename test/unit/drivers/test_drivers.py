@@ -21,8 +21,9 @@ import numpy
 import pytest
 
 from safety_scenarios import registry
-from safety_scenarios.model.driver import Execution
-from unit.drivers.cases import cases, executed, PAGE, page
+from safety_scenarios.model.driver import Commanded, Execution
+from safety_scenarios.model.message import Message
+from unit.drivers.cases import cases, commands_of, driver_of, executed, PAGE, page
 
 CASES = list(cases())
 _BY_ID = {f'{case["driver"]["kind"]}: {case["id"]}': case for case in CASES}
@@ -64,6 +65,26 @@ def test_a_driver_rejects_what_its_source_rejects_and_nothing_else(name):
         assert rejection.source
         assert not found.accepted[place]
     assert found.accepted.sum() == len(case['commands']) - len(wanted)
+
+
+_BASES = [name for name, case in _BY_ID.items() if case['driver']['kind'] in (
+    'ackermann', 'diff_drive', 'omni')]
+_ODD = [{'at': 1.0, 'twist': [0.5, 0, 0], 'stamp': -3600.0},
+        {'at': 1.0, 'twist': [math.nan, 0, 0]}, {'at': 1.0, 'twist': [0, math.inf, 0]},
+        {'at': 1.0, 'twist': [0, 0, math.nan], 'type': 'Twist'},
+        {'at': 1.0, 'array': [0.5, 0, 0]}]
+
+
+@pytest.mark.parametrize('name', _BASES)
+def test_a_driver_asked_for_one_command_says_what_it_does_among_many(name):
+    case = _BY_ID[name]
+    driver = driver_of(case)
+    commands = commands_of(case | {'commands': case['commands'] + _ODD})
+    commands += [Commanded(one.t_ns, one.clock_ns, Message(type=one.message.type, data=data))
+                 for one in commands for data in ({}, {'header': {}}, {'twist': {'linear': {}}})]
+    for command in commands:
+        alone = driver.execute([command], {}, command.t_ns).rejections
+        assert driver.rejects(command) == (alone[0].reason if alone else '')
 
 
 def test_there_is_a_case_of_every_driver():

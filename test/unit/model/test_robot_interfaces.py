@@ -197,4 +197,6 @@ def test_a_stamp_is_written_into_the_header_and_read_back():
         'sec': 1_577_836_800, 'nanosec': 123_456_789}}
     assert stamp_of(found) == 1_577_836_800_123_456_789
     assert stamp_of(plain) is None and stamp_of(EMPTY) is None
+    for header in ({}, {'frame_id': 'base_link'}):
+        assert stamp_of(Message(type='x_msgs/msg/X', data={'header': header, 'z': 1.0})) is None
     assert stamp_of(stamped(Message(type='x_msgs/msg/X', data={}), 5)) == 5
