@@ -80,11 +80,14 @@ class ScenarioError(InputError):
     One or more problems in scenario files.
 
     :param problems: every problem found, in file order
+    :param notes: what helps to understand them, such as for which format a file was taken
     """
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[Problem], notes: Iterable[str] = ()) -> None:
         self.problems = tuple(problems)
-        super().__init__('\n'.join(str(problem) for problem in self.problems))
+        self.notes = tuple(notes)
+        super().__init__('\n'.join([*map(str, self.problems),
+                                    *(f'note: {note}' for note in self.notes)]))
 
 
 class SettingsError(InputError):
@@ -171,6 +174,15 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
     if error['type'] == 'value_error':
         return f'{place}: {message.removeprefix("Value error, ")}'
     return f'{place}: got {error["input"]!r}, expected: {message}'
+
+
+def counted(number: int, noun: str, plural: str = '') -> str:
+    """
+    Return ``1 trial``, ``2 trials``: a number with what it counts.
+
+    :param plural: where that is not the noun with an s
+    """
+    return f'{number} {noun if number == 1 else plural or noun + "s"}'
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

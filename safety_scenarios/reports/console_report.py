@@ -40,6 +40,8 @@ _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR
 
 _WIDTH_OF_A_LOG = 120
 """Columns where no terminal says how wide it is, as in CI."""
+_WIDEST = 10_000
+"""Columns of a line that nobody looks at but a program."""
 _FILES = ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'traces/')
 
 
@@ -47,6 +49,16 @@ def console() -> Console:
     """Return a console as wide as the terminal, or wide enough for the table in a log."""
     found = Console(highlight=False)
     return found if found.is_terminal else Console(highlight=False, width=_WIDTH_OF_A_LOG)
+
+
+def show(rows: Table) -> None:
+    """Print a list: in a terminal as wide as that is, anywhere else with every word in full."""
+    screen = Console(highlight=False)
+    if screen.is_terminal:
+        screen.print(rows)
+        return
+    width = Console(width=_WIDEST).measure(rows).maximum
+    Console(highlight=False, width=width).print(rows)
 
 
 class ConsoleReport(Observer):
