@@ -33,7 +33,8 @@ from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
 from safety_scenarios.model.driving import contradictions, with_drivers
 from safety_scenarios.model.scenario import Origin, Scenario
-from safety_scenarios.packs import installed_packs, share_folder as share_folder
+from safety_scenarios.packs import installed_packs
+from safety_scenarios.packs import share_folder as share_folder
 
 SUFFIXES = ('.yaml', '.yml', '.json')
 
@@ -249,7 +250,7 @@ def _by_id(target: str) -> list[tuple[str, str | None]]:
 
 def _ids(paths: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """
-    Return id to the files that hold a scenario of that id, and to those broken files that claim it.
+    Return id to the files that hold a scenario of that id, and to broken files that claim it.
 
     A broken file that tells no id at all is found under the empty one.
     """
