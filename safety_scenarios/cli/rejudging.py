@@ -14,6 +14,7 @@
 
 """The commands ``evaluate``, ``repair`` and ``verify``: work on the folder of a campaign."""
 
+from collections.abc import Iterator
 from pathlib import Path
 import sys
 from typing import Any, NoReturn
@@ -99,8 +100,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     screen.print(table(found.summary))
     screen.print(totals(found.summary), highlight=False, soft_wrap=True)
     different = [trial for trial in found if not trial.identical]
-    if different:
-        screen.print(_differences(different))
+    for rows in _differences(different):
+        screen.print(rows)
     same = sum(trial.identical and trial.judged for trial in found)
     skipped = sum(not trial.judged for trial in found)
     how = 'apart from the wording of the earlier version that wrote them' \
@@ -204,11 +205,22 @@ def _write(output: Path | None, found: Rejudging) -> None:
                             f'Name a new folder') from None
 
 
-def _differences(different: list[Rejudged]) -> Table:
-    rows = Table(title='What is different', title_justify='left', title_style='bold')
-    for name in ('trial', 'was', 'is', 'because'):
-        rows.add_column(name)
-    for trial in different:
-        rows.add_row(escape(trial.after.trial_id), verdict_text(trial.before.verdict),
-                     verdict_text(trial.after.verdict), escape(trial.after.reason))
-    return rows
+def _differences(different: list[Rejudged]) -> Iterator[Table]:
+    """Yield the trials with another verdict, and apart from them those with the same one."""
+    changed = [trial for trial in different if trial.before.verdict is not trial.after.verdict]
+    if changed:
+        rows = Table('trial', 'was', 'is', 'because', title='What is different',
+                     title_justify='left', title_style='bold')
+        for trial in changed:
+            rows.add_row(escape(trial.after.trial_id), verdict_text(trial.before.verdict),
+                         verdict_text(trial.after.verdict), escape(trial.after.reason))
+        yield rows
+    kept = [trial for trial in different if trial.before.verdict is trial.after.verdict]
+    if kept:
+        rows = Table('trial', 'verdict', 'was because', 'is because',
+                     title='The same verdict, by other limits or numbers', title_justify='left',
+                     title_style='bold')
+        for trial in kept:
+            rows.add_row(escape(trial.after.trial_id), verdict_text(trial.after.verdict),
+                         escape(trial.before.reason), escape(trial.after.reason))
+        yield rows

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from safety_scenarios.errors import Problem
+from safety_scenarios.errors import counted, Problem
 from safety_scenarios.model.agreement import Agreement, LABELS, OUTCOMES
 from safety_scenarios.model.comparison import Comparison
 from safety_scenarios.model.estimate import Estimate
@@ -157,8 +157,9 @@ def calibration_table(calibration: Calibration) -> Table:
 
 def comparison_table(found: Comparison, first: str, second: str) -> Table:
     """Return what two campaigns came to against each other."""
-    rows = Table(title=f'{escape(second)} against {escape(first)}: {found.pairs} pairs of trials '
-                       f'in {found.scenarios} scenarios',
+    rows = Table(title=f'{escape(second)} against {escape(first)}: '
+                       f'{counted(found.pairs, "pair")} of trials in '
+                       f'{counted(found.scenarios, "scenario")}',
                  title_justify='left', title_style='bold')
     for name in ('question', 'answer', 'p'):
         rows.add_column(name)
@@ -190,9 +191,9 @@ def _comparison_notes(found: Comparison) -> Iterator[str]:
         yield (f'not passed because INCONCLUSIVE or ERROR: {found.undecided[0]} of the first, '
                f'{found.undecided[1]} of the second')
     if found.unpaired:
-        yield f'{found.unpaired} trials are in one of the two only'
+        yield f'{counted(found.unpaired, "trial is", "trials are")} in one of the two only'
     if found.latency_pairs < found.pairs:
-        yield f'latencies are of the {found.latency_pairs} pairs that could both be measured'
+        yield f'latencies are of the {counted(found.latency_pairs, "pair")} that could both be measured'
     yield from found.notes
 
 
@@ -202,7 +203,7 @@ def _value(estimate: Estimate) -> str:
 
 def agreement_table(found: Agreement) -> Table:
     """Return the confusion matrix of a judge: a row for each label, a column for what it said."""
-    rows = Table(title=f'Judge {escape(found.model)} against {found.agreement.n} labels',
+    rows = Table(title=f'Judge {escape(found.model)} against {counted(found.agreement.n, "label")}',
                  title_justify='left', title_style='bold')
     rows.add_column('label')
     for name in OUTCOMES:
@@ -229,7 +230,7 @@ def agreement_text(found: Agreement) -> str:
 def _cost(cost: Cost) -> str:
     tokens = [f'{"?" if count is None else count} {name}' for name, count in (
         ('prompt', cost.prompt_tokens), ('completion', cost.completion_tokens))]
-    return (f'{cost.asked} questions asked, {cost.cached} found in the cache; '
+    return (f'{counted(cost.asked, "question")} asked, {cost.cached} found in the cache; '
             f'{" and ".join(tokens)} tokens, {cost.duration_ms / 1e3:.1f} s')
 
 
@@ -319,7 +320,7 @@ def _estimate(estimate: Estimate) -> str:
 def totals(summary: CampaignSummary) -> str:
     """Return the line below the table; the two error rates are a pair, never an average."""
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
-    lines = [f'{summary.completed} of {summary.planned} trials: {verdicts or "none"}. '
+    lines = [f'{summary.completed} of {counted(summary.planned, "trial")}: {verdicts or "none"}. '
              f'Hazards missed: {_rate(summary.missed)}. '
              f'False stops: {_rate(summary.false_stops)}. '
              f'Passed by patterns only: {summary.by_patterns}.'
@@ -332,10 +333,10 @@ def totals(summary: CampaignSummary) -> str:
     lines += _chance(summary)
     warmup = sum(row.warmup for row in summary.scenarios)
     if warmup:
-        lines.append(f'Warm-up: {warmup} trials, in no other number.')
+        lines.append(f'Warm-up: {counted(warmup, "trial")}, in no other number.')
     left_out = sum(row.not_measured for row in summary.scenarios)
     if left_out:
-        lines.append(f'Not measured: {left_out} trials, whose latencies are in no number.')
+        lines.append(f'Not measured: {counted(left_out, "trial")}, whose latencies are in no number.')
     lines += [f'{row.scenario_id}: {row.stopped_early}' for row in summary.scenarios
               if row.stopped_early]
     said: dict[str, list[str]] = {}
