@@ -97,11 +97,11 @@ class SettingsError(InputError):
 class UnknownPluginError(InputError):
     """No plug-in of that kind has that name."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = '') -> None:
         names = sorted(known)
         super().__init__(
             f'got {name!r}, expected one of the {kind}: {", ".join(names)}.'
-            f'{did_you_mean(name, names)}')
+            f'{did_you_mean(name, names)}{advice}')
 
 
 class MissingDependencyError(InputError):
@@ -174,6 +174,21 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
     if error['type'] == 'value_error':
         return f'{place}: {message.removeprefix("Value error, ")}'
     return f'{place}: got {error["input"]!r}, expected: {message}'
+
+
+def described(error: BaseException) -> str:
+    """
+    Return an exception in words: ours as they stand, anybody else's as Python tells them.
+
+    What a plug-in raises often says nothing without its kind (``KeyError: 'left_arm'``).
+    """
+    if isinstance(error, SafetyScenariosError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f'{error.filename}: {error.strerror}' if error.filename else error.strerror
+    if isinstance(error, SystemExit):
+        return f'it asked to exit with {error.code!r}'
+    return f'{type(error).__name__}: {error}'
 
 
 def counted(number: int, noun: str, plural: str = '') -> str:

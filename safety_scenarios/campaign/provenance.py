@@ -18,14 +18,13 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 import hashlib
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 import os
 from pathlib import Path
 import platform
 import subprocess
 from typing import Any
 
-from safety_scenarios import registry
+from safety_scenarios.links.named_controller import source_of
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
@@ -66,9 +65,7 @@ def _controller(controller: ControllerSpec) -> dict[str, Any]:
 
     Of an external one nobody knows class and source.
     """
-    target = registry.names('controllers').get(controller.name)
-    spec = find_spec(target.partition(':')[0]) if target else None
-    source = Path(spec.origin) if spec and spec.origin else None
+    target, source = source_of(controller.name)
     return {**controller.model_dump(mode='json'), 'class': target, 'sha256': hashlib.sha256(
         source.read_bytes()).hexdigest() if source and source.is_file() else None}
 

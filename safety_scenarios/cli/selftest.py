@@ -22,11 +22,11 @@ import time
 
 import click
 
-from safety_scenarios import registry
 from safety_scenarios.campaign.chance import chance_level
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selftest import in_simulated_time, self_test, trials_of
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
+from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.loading import look_through
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import Mistake, Saboteur, SABOTEURS
@@ -70,7 +70,7 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     more = tuple(Saboteur(name=name, does='is wrong in some way of its own')
                  for name in dict.fromkeys(others) if name not in known)
     for saboteur in (*SABOTEURS, *more):
-        registry.resolve('controllers', saboteur.name)
+        named_controller(saboteur.name)
     saboteurs = (*SABOTEURS, *more)
     found = self_test(_one_by_one(loaded, saboteurs, range(seeds)), in_simulated_time(),
                       saboteurs=saboteurs, seeds=range(seeds), level_of=partial(

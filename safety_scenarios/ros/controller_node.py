@@ -28,10 +28,10 @@ from typing import Any
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import make_controller, parameter_model
-from safety_scenarios.errors import ControllerError, SafetyScenariosError
+from safety_scenarios.errors import ControllerError, described, SafetyScenariosError
+from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.parameters import read_parameters
@@ -66,7 +66,7 @@ class ControllerNode(Node):
             self._drive()
 
     def _hosted(self) -> ControllerHost:
-        plugin = registry.resolve('controllers', self.settings.controller)
+        plugin = named_controller(self.settings.controller)
         model = parameter_model(plugin)
         texts = read_plugin_parameters(self, model, self.settings)
         return ControllerHost(make_controller(plugin, self.settings,
@@ -161,7 +161,7 @@ class ControllerNode(Node):
 def _why(error: Exception) -> str:
     """Return what happened; of a plug-in's mistake what the plug-in raised."""
     raised = error.__cause__ or error
-    return f'{type(raised).__name__}: {raised}'
+    return described(raised)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

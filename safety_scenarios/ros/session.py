@@ -24,11 +24,11 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from safety_scenarios import registry
 from safety_scenarios.campaign.connect import ros_names
 from safety_scenarios.engine.plan import file_name
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings
+from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.model.scenario import Scenario
@@ -66,7 +66,7 @@ class OverRos(LinkPlugin):
             raise SettingsError('schedule_clock: got ros without use_sim_time, expected both: ROS '
                                 'time is the system clock then, which may be set at any time')
         if settings.controller != EXTERNAL:
-            registry.resolve('controllers', settings.controller)
+            named_controller(settings.controller)
         killed: set[str] = set()
         scheduling = stack.enter_context(undisturbed(settings.realtime))
         stack.callback(remove_segments, killed)
