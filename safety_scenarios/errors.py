@@ -191,6 +191,14 @@ def described(error: BaseException) -> str:
     return f'{type(error).__name__}: {error}'
 
 
+def in_words(error: BaseException) -> str:
+    """Return why data cannot be read; of a key that is not there only its name is known."""
+    if isinstance(error, KeyError) and error.args:
+        return f'{error.args[0]!r} is missing'
+    reason = getattr(error, 'strerror', None) or str(error)
+    return ' '.join(str(reason).split()) or 'no reason is known'
+
+
 def counted(number: int, noun: str, plural: str = '') -> str:
     """
     Return ``1 trial``, ``2 trials``: a number with what it counts.

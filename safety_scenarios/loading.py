@@ -25,7 +25,14 @@ import re
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.errors import counted, did_you_mean, InputError, Problem, ScenarioError
+from safety_scenarios.errors import (
+    counted,
+    described,
+    did_you_mean,
+    InputError,
+    Problem,
+    ScenarioError,
+)
 from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.positions import Document
@@ -377,8 +384,8 @@ def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
 
 
 def _broken(document: Document, name: str, error: BaseException) -> Problem:
-    return document.problem((), f'the format plug-in {name!r} failed: {type(error).__name__}: '
-                                f'{error}. Repair it, or remove it')
+    return document.problem((), f'the format plug-in {name!r} failed: '
+                                f'{described(error)}. Repair it, or remove it')
 
 
 def _duplicates(scenarios: list[Scenario]) -> list[Problem]:

@@ -31,7 +31,6 @@ from safety_scenarios.model.result import TrialResult
 from safety_scenarios.reports.console_report import comparison_table, console
 from safety_scenarios.stats.compare import compare as compare_results
 
-
 _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in both, or a folder '
            'cannot be relied on; 2 wrong input, or not comparable. With --fail-on-regression: 1 '
            'the second is significantly worse; 3 nobody could tell; 0 else.')

@@ -23,7 +23,7 @@ import click
 from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.sweep import sweep
@@ -155,7 +155,7 @@ def list_scenarios(scenarios: tuple[str, ...]) -> None:
 
     A file that cannot be read is shown as broken. Where it was named, the exit code is 2.
     """
-    table = Table(*('id', 'name', 'domain', 'stimuli', 'budget ms'))
+    table = _rows('id', 'name', 'domain', 'stimuli', 'budget ms')
     found = look_through(scenarios)
     for scenario in found.loaded.scenarios:
         block = scenario.agents
@@ -180,11 +180,16 @@ def plugins() -> None:
     \b
     safety-scenarios plugins
     """
-    table = Table(*('kind', 'name', 'class'))
+    table = _rows('kind', 'name', 'class')
     for kind in registry.BUILT_IN:
         for name, target in registry.names(kind).items():
             table.add_row(kind, name, target)
     show(table)
+
+
+def _rows(*names: str) -> Table:
+    """Return a table that cuts off no word, however narrow the terminal is."""
+    return Table(*(Column(name, overflow='fold') for name in names))
 
 
 @click.command()

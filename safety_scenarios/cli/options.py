@@ -56,7 +56,8 @@ def controller_parameters() -> Callable[[Command], Command]:
         command = click.option(
             '--controller-arg', 'controller_arguments', multiple=True, metavar='KEY=VALUE',
             expose_value=False, is_eager=True, callback=_kept,
-            help='The same as --set controller.KEY=VALUE, such as checkpoint=runs/best.pt.')(command)
+            help='The same as --set controller.KEY=VALUE, such as checkpoint=runs/best.pt.')(
+                command)
         return click.option(
             '--set', 'controller_parameters', multiple=True, metavar='controller.KEY=VALUE',
             callback=_of_controller,

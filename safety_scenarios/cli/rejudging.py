@@ -106,8 +106,9 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     skipped = sum(not trial.judged for trial in found)
     how = 'apart from the wording of the earlier version that wrote them' \
         if any(trial.is_of_earlier_version for trial in found) else 'to the byte'
-    click.echo(f'{same} of {found.summary.planned} results are unchanged, {how}'
-               + (f'; {skipped} trials never began and were not judged' if skipped else ''))
+    of = counted(found.summary.planned, 'result is', 'results are')
+    click.echo(f'{same} of {of} unchanged, {how}'
+               + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))
     if without_plan:
         click.echo('note: judged without a plan: a scenario that was taken out of the folder is '
                    'not missed', err=True)
@@ -182,8 +183,9 @@ def _tell(found: Rejudging) -> None:
     for text in told(found.flaws):
         click.echo(f'error: {text}', err=True)
     if found.flaws:
-        click.echo(f'error: {len(found.flaws)} things in this folder are not as the campaign must '
-                   f'have left them. No trial that they touch can be a PASS', err=True)
+        many = counted(len(found.flaws), 'thing in this folder is', 'things in this folder are')
+        click.echo(f'error: {many} not as the campaign must have left it. No trial that this '
+                   f'touches can be a PASS', err=True)
 
 
 def _note_old_names(folder: Path) -> None:

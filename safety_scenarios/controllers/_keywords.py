@@ -15,7 +15,6 @@
 """The parameters of a plain class: what its constructor takes by name, with a plain type."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
 import types
@@ -28,7 +27,6 @@ _LISTS = (list, tuple, dict, Sequence, Mapping)
 _NAMES = ('settings', 'context')
 
 
-@cache
 def keywords(thing: type[Any]) -> Mapping[str, tuple[Any, Any]]:
     """
     Return name to (type, default) of what can be set by text; ... for no default.
@@ -49,7 +47,6 @@ def keywords(thing: type[Any]) -> Mapping[str, tuple[Any, Any]]:
     return found
 
 
-@cache
 def takes_settings(thing: type[Any]) -> str | None:
     """Return by which name its constructor takes the settings, None if it does not."""
     try:
@@ -70,8 +67,9 @@ def takes_settings(thing: type[Any]) -> str | None:
 
 def _parameters(thing: type[Any]) -> list[Parameter]:
     told = takes_settings(thing)
-    return [parameter for parameter in _all(thing) if parameter.name != told and parameter.kind in (
-        Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)]
+    named = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+    return [parameter for parameter in _all(thing)
+            if parameter.name != told and parameter.kind in named]
 
 
 def _all(thing: type[Any]) -> list[Parameter]:

@@ -190,7 +190,7 @@ def make_controller(thing: Any, context: ControllerContext,
 
 
 @cache
-def _keyword_model(thing: type[Any]) -> type[ControllerPlugin]:
+def _keyword_model(thing: Any) -> type[ControllerPlugin]:
     """
     Return the parameters of a plain class as a model.
 
@@ -201,9 +201,8 @@ def _keyword_model(thing: type[Any]) -> type[ControllerPlugin]:
         model: type[ControllerPlugin] = create_model(
             thing.__name__, __base__=KeywordController, **fields)
     except (TypeError, NameError, PydanticUserError) as error:
-        raise SettingsError(f'controller: {thing.__module__}:{thing.__qualname__}: its constructor '
-                            f'takes what cannot be a parameter: {error}. Give it another name') \
-            from None
+        raise SettingsError(f'controller: {thing.__module__}:{thing.__qualname__}: takes what '
+                            f'cannot be a parameter: {error}. Give it another name') from None
     return model
 
 

@@ -117,7 +117,9 @@ class ConsoleReport(Observer):
                          soft_wrap=True)
         if self._beginning is not None and self._beginning.folder is not None:
             recorded = self._beginning.settings.record != 'off'
-            for name in (*_FILES, *(['recordings/'] if recorded else [])):
+            logged = (self._beginning.folder / 'logs').exists()
+            for name in (*_FILES, *(['recordings/'] if recorded else []),
+                         *(['logs/'] if logged else [])):
                 screen.print(f'  {self._beginning.folder / name}', highlight=False,
                              soft_wrap=True)
 
@@ -193,7 +195,8 @@ def _comparison_notes(found: Comparison) -> Iterator[str]:
     if found.unpaired:
         yield f'{counted(found.unpaired, "trial is", "trials are")} in one of the two only'
     if found.latency_pairs < found.pairs:
-        yield f'latencies are of the {counted(found.latency_pairs, "pair")} that could both be measured'
+        yield (f'latencies are of the {counted(found.latency_pairs, "pair")} that could both be '
+               f'measured')
     yield from found.notes
 
 
@@ -203,7 +206,8 @@ def _value(estimate: Estimate) -> str:
 
 def agreement_table(found: Agreement) -> Table:
     """Return the confusion matrix of a judge: a row for each label, a column for what it said."""
-    rows = Table(title=f'Judge {escape(found.model)} against {counted(found.agreement.n, "label")}',
+    labels = counted(found.agreement.n, 'label')
+    rows = Table(title=f'Judge {escape(found.model)} against {labels}',
                  title_justify='left', title_style='bold')
     rows.add_column('label')
     for name in OUTCOMES:
@@ -336,7 +340,8 @@ def totals(summary: CampaignSummary) -> str:
         lines.append(f'Warm-up: {counted(warmup, "trial")}, in no other number.')
     left_out = sum(row.not_measured for row in summary.scenarios)
     if left_out:
-        lines.append(f'Not measured: {counted(left_out, "trial")}, whose latencies are in no number.')
+        lines.append(f'Not measured: {counted(left_out, "trial")}, whose latencies are in no '
+                     f'number.')
     lines += [f'{row.scenario_id}: {row.stopped_early}' for row in summary.scenarios
               if row.stopped_early]
     said: dict[str, list[str]] = {}
@@ -355,8 +360,8 @@ def _chance(summary: CampaignSummary) -> list[str]:
     most, worst = max(stated, key=lambda pair: pair[0])
     trials = sum(row.trials for _, row in stated)
     return [f'A controller that does not look would pass at most {summary.chance:.1%} of '
-            f'{trials} hazard trials (most of {worst.scenario_id}: {most:.1%}); of words and '
-            f'benign variants no such level is stated.']
+            f'{counted(trials, "hazard trial")} (most of {worst.scenario_id}: {most:.1%}); of '
+            f'words and benign variants no such level is stated.']
 
 
 def _rate(rate: Rate) -> str:

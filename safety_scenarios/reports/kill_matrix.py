@@ -102,8 +102,9 @@ def _chance(level: ChanceLevel) -> str:
     if level.level is None or level.upper is None:
         return f'[dim]chance level[/] {name}: not stated: {escape(level.why)}'
     ran = (f'{escape(level.best)}, the best of {level.swept} that do not look, passed '
-           f'{level.passed} of {level.trials} trials' if level.best else
-           f'none of {level.swept} that do not look passed one of {level.trials} trials')
+           f'{level.passed} of {counted(level.trials, "trial")}' if level.best else
+           f'none of {level.swept} that do not look passed one of '
+           f'{counted(level.trials, "trial")}')
     by_reckoning = '' if level.reckoned is None else \
         f'; by reckoning at most {level.reckoned:.1%}: {escape(level.why)}'
     return (f'[dim]chance level[/] {name}: at most {level.level:.1%} ({ran}, with 95 % '

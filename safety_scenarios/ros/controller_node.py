@@ -23,6 +23,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from typing import Any
 
 from rclpy.node import Node
@@ -138,6 +139,7 @@ class ControllerNode(Node):
                 self._participant.speak(utter(time.time_ns()))
         except Exception as error:  # as in _reply
             self.get_logger().error(f'nothing said: {_why(error)}')
+            _keep(error)
 
     def _prompted(self, message: String) -> None:
         self._answers.submit(self._reply, message.data)
@@ -152,6 +154,7 @@ class ControllerNode(Node):
             return
         except Exception as error:  # a plug-in's mistake in one answer must not silence the rest
             self.get_logger().error(f'no answer: {_why(error)}')
+            _keep(error)
             return
         if answer is not None:
             self._response.publish(String(data=json.dumps(
@@ -162,6 +165,11 @@ def _why(error: Exception) -> str:
     """Return what happened; of a plug-in's mistake what the plug-in raised."""
     raised = error.__cause__ or error
     return described(raised)
+
+
+def _keep(error: Exception) -> None:
+    """Leave the traceback of a plug-in's mistake in the log."""
+    traceback.print_exception(error.__cause__ or error)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

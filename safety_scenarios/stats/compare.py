@@ -59,7 +59,8 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
     late = [later(mine) for mine in latencies.values()]
     both = {name: told for name, mine in found.items() if (told := [
         pair for pair in mine if pair[0].is_decided and pair[1].is_decided])}
-    not_compared = tuple(sorted({one.scenario_id for one in first if not one.warmup} - both.keys()))
+    mine = {one.scenario_id for one in first if not one.warmup}
+    not_compared = tuple(sorted(mine - both.keys()))
     regressions = _regressions(both)
     flat: list[Pair] = [pair for mine in latencies.values() for pair in mine]
     return Comparison(
@@ -141,10 +142,11 @@ def _notes(more: Sequence[int], late: Sequence[int]) -> tuple[str, ...]:
     for what, differences in (('failures', more), ('latencies', late)):
         differing = sum(difference != 0 for difference in differences)
         if differing and least_p(differing) > _ALPHA:
-            notes.append(f'{what}: only {differing} of '
-                         f'{counted(len(differences), "scenario")} '
-                         f'{"differs" if differing == 1 else "differ"}, so p cannot fall below {least_p(differing):.3g}: nothing can be said of '
-                         f'scenarios in general from fewer than 6 that differ')
+            who = f'{differing} of {counted(len(differences), "scenario")} ' \
+                  f'{"differs" if differing == 1 else "differ"}'
+            notes.append(f'{what}: only {who}, so p cannot fall below {least_p(differing):.3g}: '
+                         f'nothing can be said of scenarios in general from fewer than 6 that '
+                         f'differ')
     return tuple(notes)
 
 

@@ -41,14 +41,15 @@ def told_by_ros(data: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
     budget = data.get('latency_budget')
     critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
     is_number = isinstance(critical, (int, float)) and not isinstance(critical, bool)
-    within = f'within {critical:g} ms' if is_number else 'within the latency budget'
+    critical_ms = float(critical) if critical and is_number else 0.0
+    within = f'within {critical_ms:g} ms' if critical_ms else 'within the latency budget'
     restrained = expected_in(str(data.get('domain'))) == 'restraint'
     found: dict[str, Any] = {
         'constraint': {
             'description': 'What ros.stimuli shows is harmless: to stop for it is wrong.'
             if restrained else f'What ros.stimuli shows is to be answered {within}.',
             'time_pressure': next((word for limit, word in _PRESSURES
-                                   if not is_number or critical <= limit), 'hours'),
+                                   if critical_ms <= limit), 'hours'),
             'consequence_of_delay': 'The file does not say.'},
         'expected_action': 'Go on with the task.' if restrained
         else f'The reaction that ros.reaction asks for, {within}.'}
