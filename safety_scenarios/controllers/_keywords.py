@@ -69,7 +69,8 @@ def _parameters(thing: type[Any]) -> list[Parameter]:
     told = takes_settings(thing)
     named = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
     return [parameter for parameter in _all(thing)
-            if parameter.name != told and parameter.kind in named]
+            if parameter.name != told and parameter.kind in named
+            and not parameter.name.startswith('_')]
 
 
 def _all(thing: type[Any]) -> list[Parameter]:

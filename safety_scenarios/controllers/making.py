@@ -24,7 +24,6 @@ from functools import cache
 from typing import Any, ClassVar
 
 from pydantic import ConfigDict, create_model, Field, PrivateAttr, ValidationError
-from pydantic.errors import PydanticUserError
 
 from safety_scenarios.controllers._keywords import keywords, takes_settings
 from safety_scenarios.errors import refused, SettingsError
@@ -197,12 +196,13 @@ def _keyword_model(thing: Any) -> type[ControllerPlugin]:
     :raises SettingsError: one of them is called as something that every controller has
     """
     fields: Any = dict(keywords(thing))
-    try:
-        model: type[ControllerPlugin] = create_model(
-            thing.__name__, __base__=KeywordController, **fields)
-    except (TypeError, NameError, PydanticUserError) as error:
-        raise SettingsError(f'controller: {thing.__module__}:{thing.__qualname__}: takes what '
-                            f'cannot be a parameter: {error}. Give it another name') from None
+    taken = sorted(name for name in fields if hasattr(KeywordController, name))
+    if taken:
+        raise SettingsError(f'controller: {thing.__module__}:{thing.__qualname__}: got the '
+                            f'parameter {taken[0]}, expected another name, because every '
+                            f'controller has {taken[0]}. Rename it in the constructor')
+    model: type[ControllerPlugin] = create_model(
+        thing.__name__, __base__=KeywordController, **fields)
     return model
 
 
