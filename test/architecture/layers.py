@@ -141,7 +141,7 @@ def table() -> str:
 
 
 def _path(name: str) -> str:
-    is_module = name in ('errors', 'registry', 'loading', 'pytest_plugin')
+    is_module = name in ('errors', 'registry', 'packs', 'loading', 'pytest_plugin')
     return f'`{name}.py`' if is_module else f'`{name}/`'
 
 
