@@ -217,6 +217,7 @@ def _read_all(paths: Iterable[tuple[str, str | None]]) -> Survey:
     notes: list[Problem] = []
     formats: list[str] = []
     taken: list[str] = []
+    holders: dict[str, str] = {}
     for path, only in wanted.values():
         reading = _read(path)
         if only is not None and (reading.scenario is None or reading.scenario.id != only):
@@ -227,10 +228,15 @@ def _read_all(paths: Iterable[tuple[str, str | None]]) -> Survey:
         if reading.problems and reading.format:
             taken.append(f'{path}: was read as {reading.format}')
         if reading.scenario and reading.document:
+            first = holders.setdefault(reading.scenario.id, path)
+            if first is not path:
+                problems.append(Problem(path, None, None, 'id', (
+                    f'{reading.scenario.id!r} is also the id of {first}. Give each scenario its '
+                    f'own')))
+                continue
             scenarios.append(reading.scenario)
             documents.append(reading.document)
             formats.append(reading.format)
-    problems += _duplicates(scenarios)
     return Survey(ScenarioSet(tuple(scenarios), tuple(warnings), tuple(documents), tuple(notes),
                               tuple(formats)), tuple(problems), tuple(taken))
 
@@ -386,15 +392,3 @@ def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
 def _broken(document: Document, name: str, error: BaseException) -> Problem:
     return document.problem((), f'the format plug-in {name!r} failed: '
                                 f'{described(error)}. Repair it, or remove it')
-
-
-def _duplicates(scenarios: list[Scenario]) -> list[Problem]:
-    first: dict[str, str] = {}
-    problems = []
-    for scenario in scenarios:
-        path = scenario.origin.path if scenario.origin else ''
-        if scenario.id in first:
-            problems.append(Problem(path, None, None, 'id', f'{scenario.id!r} is also the id of '
-                                    f'{first[scenario.id]}. Give each scenario its own'))
-        first.setdefault(scenario.id, path)
-    return problems

@@ -129,7 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as error:  # only run ends so, and only with a campaign's code
         return error.code if isinstance(error.code, int) else 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        click.echo(f'error: {described(error)}. That is no mistake of yours: please report it',
-                   err=True)
+        click.echo(f'error: {described(error)}. Nobody expected that: please report it', err=True)
         return 3
     return 0
