@@ -229,7 +229,7 @@ def _read_all(paths: Iterable[tuple[str, str | None]]) -> Survey:
             taken.append(f'{path}: was read as {reading.format}')
         if reading.scenario and reading.document:
             first = holders.setdefault(reading.scenario.id, path)
-            if first is not path:
+            if first != path:
                 problems.append(Problem(path, None, None, 'id', (
                     f'{reading.scenario.id!r} is also the id of {first}. Give each scenario its '
                     f'own')))
