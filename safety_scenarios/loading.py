@@ -307,9 +307,10 @@ def _installed_files() -> list[str]:
 
 
 def _within(folder: Path) -> list[str]:
+    """Return the scenario files of a folder, also links to files that are gone."""
     return sorted(str(path) for path in folder.rglob('*')
-                  if path.suffix in SUFFIXES and path.is_file()
-                  and not path.name.endswith(BINDINGS))
+                  if path.suffix in SUFFIXES and not path.name.endswith(BINDINGS)
+                  and (path.is_file() or (path.is_symlink() and not path.exists())))
 
 
 def _files(folder: Path, name: str) -> list[str]:

@@ -118,6 +118,17 @@ def test_a_run_of_a_whole_set_never_leaves_out_a_broken_file(half_broken, tmp_pa
     assert not (tmp_path / 'o').exists()
 
 
+def test_a_link_to_a_file_that_is_gone_is_not_silently_left_out(install, tmp_path, monkeypatch,
+                                                                capsys):
+    folder = install('under', 'harbour', good=plain(id='CRANE-1'))
+    (folder / 'gone.yaml').symlink_to(tmp_path / 'source' / 'gone.yaml')
+    sourced(monkeypatch, tmp_path / 'under')
+    with pytest.raises(ScenarioError, match='gone.yaml: cannot be read: No such file'):
+        load_scenarios(['harbour'])
+    assert path_of('CRANE-1') and main(['list']) == 0
+    assert 'gone.yaml' in capsys.readouterr().out
+
+
 def test_a_run_that_does_not_ask_for_the_broken_file_goes_on(half_broken):
     assert path_of('CRANE-1') == str(half_broken / 'good.yaml')
     assert len(load_scenarios(['robotic']).scenarios) > 10
