@@ -105,6 +105,8 @@ class LanguageModelJudge:
             outcome = {'opinion': None, 'error': f'HTTP {error.status_code}'}
         except openai.APIConnectionError:
             outcome = {'opinion': None, 'error': 'the server cannot be reached'}
+        except ValueError:
+            outcome = {'opinion': None, 'error': 'the reply is no JSON'}
         except Exception as error:  # a client can fail in any way, and none may cost the trial
             outcome = {'opinion': None, 'error': f'the client failed ({type(error).__name__})'}
         judgement = Judgement(

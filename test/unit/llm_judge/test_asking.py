@@ -67,7 +67,7 @@ NO_OPINION = {
     'HTTP 500': (sent({'error': {'message': f'failed with {KEY}'}}, status=500), 'HTTP 500'),
     'HTTP 401': (sent({'error': {'message': f'wrong key {KEY}'}}, status=401), 'HTTP 401'),
     'HTTP 429': (sent({'error': {'message': 'slow down'}}, status=429), 'HTTP 429'),
-    'no JSON': (Reply(b'{"choices": [{"mess'), 'JSONDecodeError'),
+    'no JSON': (Reply(b'{"choices": [{"mess'), 'the reply is no JSON'),
 }
 
 
