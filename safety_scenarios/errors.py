@@ -80,11 +80,14 @@ class ScenarioError(InputError):
     One or more problems in scenario files.
 
     :param problems: every problem found, in file order
+    :param notes: what helps to understand them, such as for which format a file was taken
     """
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[Problem], notes: Iterable[str] = ()) -> None:
         self.problems = tuple(problems)
-        super().__init__('\n'.join(str(problem) for problem in self.problems))
+        self.notes = tuple(notes)
+        super().__init__('\n'.join([*map(str, self.problems),
+                                    *(f'note: {note}' for note in self.notes)]))
 
 
 class SettingsError(InputError):
@@ -94,11 +97,11 @@ class SettingsError(InputError):
 class UnknownPluginError(InputError):
     """No plug-in of that kind has that name."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = '') -> None:
         names = sorted(known)
         super().__init__(
             f'got {name!r}, expected one of the {kind}: {", ".join(names)}.'
-            f'{did_you_mean(name, names)}')
+            f'{did_you_mean(name, names)}{advice}')
 
 
 class MissingDependencyError(InputError):
@@ -171,6 +174,38 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
     if error['type'] == 'value_error':
         return f'{place}: {message.removeprefix("Value error, ")}'
     return f'{place}: got {error["input"]!r}, expected: {message}'
+
+
+def described(error: BaseException) -> str:
+    """
+    Return an exception in words: ours as they stand, anybody else's as Python tells them.
+
+    What a plug-in raises often says nothing without its kind (``KeyError: 'left_arm'``).
+    """
+    if isinstance(error, SafetyScenariosError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f'{error.filename}: {error.strerror}' if error.filename else error.strerror
+    if isinstance(error, SystemExit):
+        return f'it asked to exit with {error.code!r}'
+    return f'{type(error).__name__}: {error}'
+
+
+def in_words(error: BaseException) -> str:
+    """Return why data cannot be read; of a key that is not there only its name is known."""
+    if isinstance(error, KeyError) and error.args:
+        return f'{error.args[0]!r} is missing'
+    reason = getattr(error, 'strerror', None) or str(error)
+    return ' '.join(str(reason).split()) or 'no reason is known'
+
+
+def counted(number: int, noun: str, plural: str = '') -> str:
+    """
+    Return ``1 trial``, ``2 trials``: a number with what it counts.
+
+    :param plural: where that is not the noun with an s
+    """
+    return f'{number} {noun if number == 1 else plural or noun + "s"}'
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

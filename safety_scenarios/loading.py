@@ -14,7 +14,7 @@
 
 """From a path, a folder, a glob or an id to scenarios; every problem of every file at once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import glob
 import hashlib
@@ -22,21 +22,28 @@ import json
 import os
 from pathlib import Path
 import re
-import sys
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
+from safety_scenarios.errors import (
+    counted,
+    described,
+    did_you_mean,
+    InputError,
+    Problem,
+    ScenarioError,
+)
 from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
+from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
 from safety_scenarios.model.driving import contradictions, with_drivers
 from safety_scenarios.model.scenario import Origin, Scenario
+from safety_scenarios.packs import installed_packs
+from safety_scenarios.packs import share_folder as share_folder
 
-PACKAGE = 'safety_scenarios'
 SUFFIXES = ('.yaml', '.yml', '.json')
-PACK_RESOURCE = 'safety_scenarios_pack'
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,8 @@ class ScenarioSet:
     """The file of each scenario, in the same order."""
     notes: tuple[Problem, ...] = ()
     """What the user should know, such as keys that have a new name."""
+    formats: tuple[str, ...] = ()
+    """For which format the file of each scenario was taken, and why, in the same order."""
 
     def problem(self, scenario: Scenario, field: tuple[str | int, ...], message: str,
                 code: str) -> Problem:
@@ -56,6 +65,16 @@ class ScenarioSet:
         document = next(document for one, document in zip(self.scenarios, self.documents)
                         if one is scenario)
         return document.problem(field, message, code=code)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What can be read of many files, and what is wrong with the others."""
+
+    loaded: ScenarioSet
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
+    """For which format each file with a problem was taken, and why."""
 
 
 def load_scenario(path: str | os.PathLike[str]) -> Scenario:
@@ -76,67 +95,43 @@ def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
     :raises ScenarioError: with every problem of every file; duplicate ids are problems
     :raises InputError: a target that names nothing
     """
-    scenarios: list[Scenario] = []
-    problems: list[Problem] = []
-    warnings: list[Problem] = []
-    documents: list[Document] = []
-    notes: list[Problem] = []
-    wanted: dict[str, tuple[str, str | None]] = {}
-    for target in targets:
-        for path, only in _paths(target):
-            if wanted.setdefault(os.path.realpath(path), (path, only))[1] != only:
-                wanted[os.path.realpath(path)] = (path, None)
-    for path, only in wanted.values():
-        reading = _read(path)
-        if only is None or (reading.scenario and reading.scenario.id == only):
-            problems += reading.problems
-            warnings += reading.warnings
-            notes += reading.notes
-            if reading.scenario and reading.document:
-                scenarios.append(reading.scenario)
-                documents.append(reading.document)
-    problems += _duplicates(scenarios)
-    if problems:
-        raise ScenarioError(problems)
-    return ScenarioSet(tuple(scenarios), tuple(warnings), tuple(documents), tuple(notes))
+    found = _read_all(path for target in targets for path in _paths(target))
+    if found.problems:
+        raise ScenarioError(found.problems, found.notes)
+    return found.loaded
+
+
+def look_through(targets: Iterable[str] = ()) -> Survey:
+    """
+    Read whatever can be read of the targets, and say what cannot: to show, never to run a part.
+
+    :param targets: as for ``load_scenarios``; none: everything that is installed
+    :raises InputError: a target that names nothing
+    """
+    named = list(targets)
+    if named:
+        return _read_all(path for target in named for path in _paths(target))
+    found = _read_all((path, None) for path in _installed_files())
+    broken = tuple(pack.problem for pack in installed_packs() if pack.problem)
+    return Survey(found.loaded, (*broken, *found.problems), found.notes)
 
 
 def installed_folders() -> list[Path]:
-    """
-    Return the folders with scenarios that are found by id: ours, then other packages' packs.
-
-    A pack is a file ``share/ament_index/resource_index/safety_scenarios_pack/<package>`` whose
-    text is the folder, relative to the prefix.
-    """
-    folders = [share_folder() / 'config' / 'scenarios']
-    for prefix in _prefixes():
-        index = prefix / 'share' / 'ament_index' / 'resource_index' / PACK_RESOURCE
-        for entry in sorted(index.glob('*')) if index.is_dir() else ():
-            folders.append(prefix / entry.read_text(encoding='utf-8').strip())
-    return [folder for folder in folders if folder.is_dir()]
-
-
-def share_folder() -> Path:
-    """
-    Return our share folder: beside the source in a checkout, else as the ament index says.
-
-    :raises InputError: the package's data files are not installed
-    """
-    checkout = Path(__file__).resolve().parent.parent
-    if (checkout / 'package.xml').is_file() and (checkout / 'config').is_dir():
-        return checkout
-    for prefix in _prefixes():
-        share = prefix / 'share' / PACKAGE
-        if (share / 'package.xml').is_file():
-            return share
-    raise InputError(f'share/{PACKAGE}: not found below {", ".join(map(str, _prefixes()))}. '
-                     f'Install the package again, or source its setup file')
+    """Return the folders with scenarios that are found by id: ours, then other packages' packs."""
+    folders: dict[str, Path] = {}
+    for pack in installed_packs():
+        if pack.folder is not None and pack.folder.is_dir():
+            folders.setdefault(os.path.realpath(pack.folder), pack.folder)
+    return list(folders.values())
 
 
 def scenario_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a scenario file with all known plug-ins."""
     schema = Scenario.model_json_schema()
     definitions = schema['$defs']
+    schema['required'] = [name for name in schema['required'] if name not in TOLD_BY_ROS]
+    schema['if'] = {'not': {'required': ['ros'], 'properties': {'ros': {'type': 'object'}}}}
+    schema['then'] = {'required': list(TOLD_BY_ROS)}
     definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind')
     definitions['DriverPlugin'] = _any_of('drivers', definitions, 'kind')
     definitions['InvariantPlugin'] = _any_of('invariants', definitions, 'kind',
@@ -209,30 +204,86 @@ def _paths(target: str) -> list[tuple[str, str | None]]:
     return _by_id(target)
 
 
+def _read_all(paths: Iterable[tuple[str, str | None]]) -> Survey:
+    """Read files, each once however often and by whatever name it is given."""
+    wanted: dict[str, tuple[str, str | None]] = {}
+    for path, only in paths:
+        if wanted.setdefault(os.path.realpath(path), (path, only))[1] != only:
+            wanted[os.path.realpath(path)] = (path, None)
+    scenarios: list[Scenario] = []
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    notes: list[Problem] = []
+    formats: list[str] = []
+    taken: list[str] = []
+    holders: dict[str, str] = {}
+    for path, only in wanted.values():
+        reading = _read(path)
+        if only is not None and (reading.scenario is None or reading.scenario.id != only):
+            continue
+        problems += reading.problems
+        warnings += reading.warnings
+        notes += reading.notes
+        if reading.problems and reading.format:
+            taken.append(f'{path}: was read as {reading.format}')
+        if reading.scenario and reading.document:
+            first = holders.setdefault(reading.scenario.id, path)
+            if first != path:
+                problems.append(Problem(path, None, None, 'id', (
+                    f'{reading.scenario.id!r} is also the id of {first}. Give each scenario its '
+                    f'own')))
+                continue
+            scenarios.append(reading.scenario)
+            documents.append(reading.document)
+            formats.append(reading.format)
+    return Survey(ScenarioSet(tuple(scenarios), tuple(warnings), tuple(documents), tuple(notes),
+                              tuple(formats)), tuple(problems), tuple(taken))
+
+
 def _by_id(target: str) -> list[tuple[str, str | None]]:
-    files = [path for folder in installed_folders() for path in _files(folder, str(folder))]
-    known = _ids(path for path in files if _may_hold(path, target))
-    if target not in known:
-        known = _ids(files)
-    if target not in known:
-        folders = sorted({Path(path).parent.name for paths in known.values() for path in paths})
-        raise InputError(f'{target}: no such file, folder or scenario id. Known folders: '
-                         f'{", ".join(folders)}; known ids: {", ".join(sorted(known))}.'
-                         f'{did_you_mean(target, [*known, *folders])}')
-    if len(known[target]) > 1:
-        raise InputError(f'{target}: got {len(known[target])} scenarios with this id, expected '
-                         f'one: {", ".join(known[target])}. Name the file')
-    return [(known[target][0], target)]
+    files = _installed_files()
+    known, broken = _ids(path for path in files if _may_hold(path, target))
+    if target not in known and target not in broken:
+        known, broken = _ids(files)
+    holders = known.get(target, []) + broken.get(target, [])
+    if len(holders) > 1:
+        raise InputError(f'{target}: got {len(holders)} scenarios with this id, expected '
+                         f'one: {", ".join(holders)}. Name the file')
+    if holders:  # of a broken one its problems are told when it is read
+        return [(holders[0], target if target in known else None)]
+    folders = sorted({Path(path).parent.name for paths in known.values() for path in paths})
+    unread = sum(map(len, broken.values()))
+    raise InputError(f'{target}: no such file, folder or scenario id. Known folders: '
+                     f'{", ".join(folders)}; known ids: {", ".join(sorted(known))}.'
+                     f'{did_you_mean(target, [*known, *folders])}'
+                     + (f' {counted(unread, "installed file")} cannot be read, and may hold it: '
+                        f'safety-scenarios list names them.' if unread else ''))
 
 
-def _ids(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Return id to the files that hold a scenario of that id."""
+def _ids(paths: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """
+    Return id to the files that hold a scenario of that id, and to broken files that claim it.
+
+    A broken file that tells no id at all is found under the empty one.
+    """
     known: dict[str, list[str]] = {}
+    broken: dict[str, list[str]] = {}
     for path in paths:
         reading = _read(path)
         if reading.scenario:
             known.setdefault(reading.scenario.id, []).append(path)
-    return known
+        elif reading.problems:
+            broken.setdefault(_claimed(path, reading), []).append(path)
+    return known, broken
+
+
+def _claimed(path: str, reading: Reading) -> str:
+    """Return the id that a broken file gives itself: that is a key, or else the file's name."""
+    data = reading.document.data if reading.document else None
+    if not isinstance(data, Mapping):
+        return ''
+    return str(data.get('id', Path(path).stem))
 
 
 def _may_hold(path: str, target: str) -> bool:
@@ -246,10 +297,24 @@ def _may_hold(path: str, target: str) -> bool:
     return target.encode() in raw or b'\\' in raw
 
 
+def _installed_files() -> list[str]:
+    """Return every scenario file that is installed, each under one name."""
+    found: dict[str, str] = {}
+    for folder in installed_folders():
+        for path in _within(folder):
+            found.setdefault(os.path.realpath(path), path)
+    return list(found.values())
+
+
+def _within(folder: Path) -> list[str]:
+    """Return the scenario files of a folder, also links to files that are gone."""
+    return sorted(str(path) for path in folder.rglob('*')
+                  if path.suffix in SUFFIXES and not path.name.endswith(BINDINGS)
+                  and (path.is_file() or (path.is_symlink() and not path.exists())))
+
+
 def _files(folder: Path, name: str) -> list[str]:
-    found = sorted(str(path) for path in folder.rglob('*')
-                   if path.suffix in SUFFIXES and path.is_file()
-                   and not path.name.endswith(BINDINGS))
+    found = _within(folder)
     if not found:
         raise InputError(f'{name}: the folder holds no {" or ".join(SUFFIXES)} file')
     return found
@@ -267,23 +332,36 @@ def _read(path: str) -> Reading:
             Problem(path, None, None, '', f'cannot be read: {error.strerror}')])
     document = (JsonDocument if path.lower().endswith('.json') else Document).of(path, raw)
     if document.problems:
-        return Reading(problems=document.problems)
+        return Reading(problems=document.problems, document=document)
     refusals, broken = [], []
+    taken: list[tuple[str, Any, str]] = []
     for name in registry.names('formats'):
         try:
             reader = registry.resolve('formats', name)
             refusal = reader.recognises(document.data)
-            refusals.append(f'{reader.NAME}: {refusal}')
+            if refusal is None:
+                taken.append((name, reader, _because(reader, document.data)))
+            else:
+                refusals.append(f'{reader.NAME}: {refusal}')
         except (Exception, SystemExit) as error:  # a plug-in's mistake must not cost the others
             broken.append(_broken(document, name, error))
-            continue
-        if refusal is None:
-            reading = _read_by(name, reader, path, raw, document)
-            reading.warnings += broken
-            return reading
-    return Reading(problems=[
-        document.problem((), f'not a scenario of a known format ({"; ".join(refusals)})'),
-        *broken])
+    if not taken:
+        return Reading(problems=[
+            document.problem((), f'not a scenario of a known format ({"; ".join(refusals)})'),
+            *broken], document=document)
+    name, reader, because = taken[0]
+    reading = _read_by(name, reader, path, raw, document)
+    reading.warnings += broken
+    reading.format = f'{reader.NAME}, because {because}' + ''.join(
+        f'. It could be {other.NAME} too, because {why}, which is only asked where the first does '
+        f'not take it' for _, other, why in taken[1:])
+    return reading
+
+
+def _because(reader: Any, data: Any) -> str:
+    """Return why a reader takes a file; one that need not say so has no ``because``."""
+    told = getattr(reader, 'because', None)
+    return str(told(data)) if callable(told) else 'its reader recognises it'
 
 
 def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document) -> Reading:
@@ -313,22 +391,5 @@ def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
 
 
 def _broken(document: Document, name: str, error: BaseException) -> Problem:
-    return document.problem((), f'the format plug-in {name!r} failed: {type(error).__name__}: '
-                                f'{error}. Repair it, or remove it')
-
-
-def _duplicates(scenarios: list[Scenario]) -> list[Problem]:
-    first: dict[str, str] = {}
-    problems = []
-    for scenario in scenarios:
-        path = scenario.origin.path if scenario.origin else ''
-        if scenario.id in first:
-            problems.append(Problem(path, None, None, 'id', f'{scenario.id!r} is also the id of '
-                                    f'{first[scenario.id]}. Give each scenario its own'))
-        first.setdefault(scenario.id, path)
-    return problems
-
-
-def _prefixes() -> list[Path]:
-    listed = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-    return [Path(prefix) for prefix in (*listed, sys.prefix) if prefix]
+    return document.problem((), f'the format plug-in {name!r} failed: '
+                                f'{described(error)}. Repair it, or remove it')

@@ -42,6 +42,7 @@ from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.false_stop import MOMENT_NS, SETTLING_NS
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.errors import counted
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.scenario import RosBlock, Scenario
@@ -126,8 +127,9 @@ def _is_beyond(by_reckoning: Reckoned, passed: int, trials: int) -> bool:
 def too_high(level: ChanceLevel) -> str | None:
     """Return what is wrong with a level and what to do, None when nothing is."""
     if level.is_beyond_reckoning:
-        return (f'chance level: {level.best} passed {level.passed} of {level.trials} trials, '
-                f'expected at most {level.reckoned:.1%} by reckoning ({level.why}). Report this')
+        return (f'chance level: {level.best} passed {level.passed} of '
+                f'{counted(level.trials, "trial")}, expected at most {level.reckoned:.1%} by '
+                f'reckoning ({level.why}). Report this')
     if level.level is None or level.level <= MOST:
         return None
     return (f'chance level: a controller that does not look may pass {level.level:.1%} of the '
@@ -152,8 +154,8 @@ def blind_controllers(scenario: Scenario) -> Iterator[Blind]:
             yield Blind('blind_clock', (f'drive_ms={drive_ms:g}', f'stand_ms={stand_ms:g}'),
                         math.inf, is_free=True)
     topics = [plugin.topic for plugin in ros.nominal.stimuli]
-    for counted in dict.fromkeys(('', *topics)):
-        yield from _counters(ros, counted, end_ms)
+    for topic in dict.fromkeys(('', *topics)):
+        yield from _counters(ros, topic, end_ms)
 
 
 def _stop_ms(drive_ms: float, stand_ms: float, again: bool, hold_ms: float) -> float:

@@ -69,6 +69,8 @@ def _of_settings(before: Settings, after: Settings) -> Iterator[str]:
         if was.get(name) != now.get(name) and not _LEAVES_JUDGING_ALONE & {
                 name, name.partition('.')[0]} and not _both_calibrated(name, was, now):
             yield f'{name} is {was.get(name)!r} in the first, {now.get(name)!r} in the second'
+    if before.onset != after.onset:
+        yield f'--onset is {before.onset!r} in the first, {after.onset!r} in the second'
 
 
 def _both_calibrated(name: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

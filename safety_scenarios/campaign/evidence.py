@@ -30,8 +30,8 @@ from safety_scenarios.campaign.files import journal_path, trace_path
 from safety_scenarios.campaign.folder import MANIFEST, SETTINGS, TRIALS
 from safety_scenarios.campaign.reading import Settings, settings_of
 from safety_scenarios.campaign.verify import verify
-from safety_scenarios.engine.plan import file_name
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.file_name import file_name
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.traces.journal import entry_in, SUFFIX, UNFINISHED

@@ -26,7 +26,7 @@ import json
 import os
 from pathlib import Path
 import time
-from typing import Any, IO
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -125,16 +125,17 @@ def hashes(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob('*')):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and not name.startswith((MANIFEST, 'logs/')):
-            with path.open('rb') as file:
-                found[name] = _digest(file)
+            found[name] = digest(path)
     return found
 
 
-def _digest(file: IO[bytes]) -> str:
-    digest = hashlib.sha256()
-    while block := file.read(_BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, however large it is."""
+    found = hashlib.sha256()
+    with path.open('rb') as file:
+        while block := file.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
 
 
 def lines_of(text: str) -> list[str]:

@@ -18,24 +18,21 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 import hashlib
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 import os
 from pathlib import Path
 import platform
-import subprocess
 from typing import Any
 
-from safety_scenarios import registry
+from safety_scenarios.campaign.repositories import repositories_of
+from safety_scenarios.links.named_controller import source_of
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.settings import EXTERNAL, RunSettings
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.traces.journal import planned_entries
 
 _PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
              'mcap')
-_GIT_S = 5.0
-"""A git that hangs, as on a network drive, must not hold up a campaign."""
 _CPU_INFO = Path('/proc/cpuinfo')
 _GOVERNOR = Path('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')
 _PREEMPTION = Path('/sys/kernel/realtime')
@@ -49,11 +46,12 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
     :param ros: domain, distribution and middleware; empty without ROS
     :param trials: everything that is planned, so that nothing can be left out or added later
     """
+    scenarios = tuple(scenarios)
     return {
         'settings': settings.model_dump(mode='json'),
         'started': datetime.now(timezone.utc).isoformat(),
         'versions': versions(), 'ros': dict(ros), 'host': host(),
-        'controller': _controller(spec), 'git': _git(),
+        'controller': _controller(spec), 'git': _repositories(spec, scenarios),
         'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
                        'sha256': scenario.origin.sha256}
                       for scenario in scenarios if scenario.origin],
@@ -66,23 +64,19 @@ def _controller(controller: ControllerSpec) -> dict[str, Any]:
 
     Of an external one nobody knows class and source.
     """
-    target = registry.names('controllers').get(controller.name)
-    spec = find_spec(target.partition(':')[0]) if target else None
-    source = Path(spec.origin) if spec and spec.origin else None
+    target, source = source_of(controller.name)
     return {**controller.model_dump(mode='json'), 'class': target, 'sha256': hashlib.sha256(
         source.read_bytes()).hexdigest() if source and source.is_file() else None}
 
 
-def _git() -> dict[str, Any] | None:
-    """Return commit and state of the repository we are called in, None outside of one."""
-    def git(*arguments: str) -> str:
-        return subprocess.run(['git', *arguments], capture_output=True, text=True, check=True,
-                              timeout=_GIT_S).stdout.strip()
-    try:
-        return {'commit': git('rev-parse', 'HEAD'),
-                'changed': bool(git('status', '--porcelain', '--untracked-files=no'))}
-    except (OSError, subprocess.SubprocessError):
-        return None
+def _repositories(controller: ControllerSpec, scenarios: Iterable[Scenario]) -> dict[str, Any]:
+    """Return the repositories of this package, of the controller and of the scenario files."""
+    source = None if controller.name == EXTERNAL else source_of(controller.name)[1]
+    own = repositories_of([Path(__file__)], not_added=False)
+    return {'package': own[0] if own else None,
+            'controller': next(iter(repositories_of([source] if source else [])), None),
+            'scenarios': repositories_of(Path(scenario.origin.path) for scenario in scenarios
+                                         if scenario.origin)}
 
 
 def versions() -> dict[str, str | None]:

@@ -43,6 +43,8 @@ class Settings:
     """None in a folder of an earlier version, which did not write it down."""
     version: str | None
     """Of this package, when the campaign was run."""
+    onset: str = ''
+    """When the hazard is there, if a recording of somebody else was judged."""
 
 
 def settings_of(folder: Path) -> Settings:
@@ -59,7 +61,8 @@ def settings_of(folder: Path) -> Settings:
                                       for found in data['scenarios']},
                         None if 'plan' not in data else tuple(
                             PlannedTrial.model_validate(found) for found in data['plan']),
-                        data.get('versions', {}).get('safety_scenarios'))
+                        data.get('versions', {}).get('safety_scenarios'),
+                        str(data.get('recording', {}).get('onset', '')))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
                             f'campaign') from None

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safety_scenarios.errors import MissingDependencyError, Problem
+from safety_scenarios.errors import counted, MissingDependencyError, Problem
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
 
@@ -92,7 +92,7 @@ class CampaignResults:
         summary = self.summary
         verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
         return (f'{summary.verdict.value} against {summary.controller}: {summary.completed} of '
-                f'{summary.planned} trials completed ({verdicts or "none"}), '
+                f'{counted(summary.planned, "trial")} completed ({verdicts or "none"}), '
                 f'{summary.by_patterns} passed by patterns only')
 
     def __repr__(self) -> str:

@@ -123,7 +123,7 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
         scenario, left_out = _without_judge(complete)
         good = [_ran(run_one(scenario, reference, seed)) for seed in seeds]
         bad = {saboteur.name: [_ran(run_one(scenario, saboteur.name, seed)) for seed in seeds]
-               if scenario.body.is_conversation or not saboteur.among_agents else []
+               if _meets(scenario, saboteur) else []
                for saboteur in saboteurs}
         well = {name: [_ran(run_one(scenario, name, seed)) for seed in seeds]
                 for name in others if family_of(scenario) not in TEXTS}
@@ -140,6 +140,18 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
             mistakes += [] if text is None else [_mistake(matrix, 'chance', None, (), text)]
     return KillMatrix(seeds=tuple(seeds), saboteurs=tuple(saboteurs), scenarios=tuple(found),
                       mistakes=tuple(mistakes), chance=tuple(levels))
+
+
+def trials_of(scenario: Scenario, saboteurs: Sequence[Saboteur], seeds: Sequence[int],
+              others: Sequence[str] = GOOD) -> int:
+    """Return how many trials of a scenario the self-test makes, without those for chance."""
+    met = sum(_meets(scenario, saboteur) for saboteur in saboteurs)
+    good = len(others) if family_of(scenario) not in TEXTS else 0
+    return len(seeds) * (1 + met + good)
+
+
+def _meets(scenario: Scenario, saboteur: Saboteur) -> bool:
+    return scenario.body.is_conversation or not saboteur.among_agents
 
 
 def in_simulated_time() -> RunOne:

@@ -16,6 +16,7 @@
 
 from collections.abc import Callable
 
+from safety_scenarios.errors import counted
 from safety_scenarios.model.settings import SequentialTest
 from safety_scenarios.stats.sequential import bounded
 
@@ -38,6 +39,7 @@ def decide_by(rule: SequentialTest) -> Decide:
     def decide(failures: int, trials: int) -> str | None:
         decision = test.decide(failures, trials)
         return None if decision == 'continue' else (
-            f'{decision} after {trials} trials with {failures} failures: SPRT of '
+            f'{decision} after {counted(trials, "trial")} with '
+            f'{counted(failures, "failure")}: SPRT of '
             f'{rule.sprt_p0:g} against {rule.sprt_p1:g}')
     return decide

@@ -14,8 +14,11 @@
 
 """The command ``compare``: two campaigns against each other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+import json
 from pathlib import Path
+import sys
+from typing import Any
 
 import click
 from rich.console import Console
@@ -23,16 +26,28 @@ from rich.console import Console
 from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.rejudge import results_of
 from safety_scenarios.cli.rejudging import without_plan
+from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.reports.console_report import comparison_table, console
 from safety_scenarios.stats.compare import compare as compare_results
 
+_EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in both, or a folder '
+           'cannot be relied on; 2 wrong input, or not comparable. With --fail-on-regression: 1 '
+           'the second is significantly worse; 3 nobody could tell; 0 else.')
 
-@click.command()
+
+@click.command(epilog=_EPILOG)
 @click.argument('first', type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument('second', type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option('--fail-on-regression', is_flag=True,
+              help='Exit with 1 when SECOND is significantly worse than FIRST (5 %), and with 3 '
+                   'when that could not be found out, of a scenario or at all.')
+@click.option('--json', 'file', metavar='FILE',
+              help='Also write the comparison to this file; - for standard output, with the table '
+                   'on standard error.')
 @without_plan
-def compare(first: Path, second: Path, without_plan: bool) -> None:
+def compare(first: Path, second: Path, fail_on_regression: bool, file: str | None,
+            without_plan: bool) -> None:
     """
     Compare two campaigns, run with the same seed, scenario by scenario.
 
@@ -43,13 +58,39 @@ def compare(first: Path, second: Path, without_plan: bool) -> None:
 
     \b
     safety-scenarios compare runs/before runs/after
+    safety-scenarios compare runs/before runs/after --fail-on-regression --json comparison.json
     """
     before, after = (results_of(folder, without_plan=without_plan)
                      for folder in (first, second))
     refuse_incomparable(first, second, before, after)
     found = compare_results(before, after)
-    Console(width=console().width).print(comparison_table(
-        found, *_campaign_names((first, second), (before, after))))
+    names = _campaign_names((first, second), (before, after))
+    code = found.gate_code if fail_on_regression else found.exit_code
+    if file is not None:
+        _write(file, {'first': str(first), 'second': str(second), 'exit_code': code,
+                      **found.model_dump(mode='json')})
+    Console(width=console().width, stderr=file == '-').print(comparison_table(found, *names))
+    for text in found.regressions:
+        click.echo(f'regression: {names[1]} {text}', err=True)
+    if not found.decided:
+        click.echo('error: nothing could be compared: no pair of trials is PASS or FAIL in both',
+                   err=True)
+    elif fail_on_regression:
+        for text in found.doubts:
+            click.echo(f'inconclusive: {text}', err=True)
+    sys.exit(code)
+
+
+def _write(file: str, data: Mapping[str, Any]) -> None:
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    if file == '-':
+        click.echo(text)
+        return
+    try:
+        Path(file).write_text(text + '\n', encoding='utf-8')
+    except OSError as error:
+        raise SettingsError(f'--json: got {file}, which cannot be written: {error.strerror}. Name '
+                            f'another file') from None
 
 
 def _campaign_names(folders: Sequence[Path],

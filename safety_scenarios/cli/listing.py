@@ -17,27 +17,32 @@
 from collections.abc import Iterator
 import json
 from pathlib import Path
+import sys
 
 import click
 from pydantic import ValidationError
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
+from rich.table import Column, Table
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.sweep import sweep
 from safety_scenarios.engine.chance import MOST, reckoned
-from safety_scenarios.errors import InputError, Problem, refused, ScenarioError
+from safety_scenarios.errors import counted, InputError, Problem, refused, ScenarioError
 from safety_scenarios.lint.budgets import needed_ms
 from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.loading import (
-    installed_folders,
     load_scenarios,
+    look_through,
     scenario_schema,
     ScenarioSet,
 )
 from safety_scenarios.model.measuring import Calibration
-from safety_scenarios.reports.console_report import console
+from safety_scenarios.reports.console_report import console, show
 from safety_scenarios.reports.sweep_table import sweep_table
+
+_FEW = 3
+"""Files of one format that are told one by one."""
 
 
 @click.command()
@@ -71,6 +76,8 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
         loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
         for remark in found.remarks)]
     warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
+    for line in _read_as(loaded):
+        click.echo(line)
     for note in (*loaded.notes, *_chances(loaded)):
         click.echo(f'note: {note}', err=True)
     waived_count = len(found.waived)
@@ -82,7 +89,21 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     for warning in warnings:
         click.echo(f'warning: {warning}', err=True)
     waived = f', {waived_count} waived by metadata.lint' if waived_count else ''
-    click.echo(f'{len(loaded.scenarios)} scenarios are valid, {len(warnings)} warnings{waived}')
+    found_count = len(loaded.scenarios)
+    click.echo(f'{counted(found_count, "scenario")} {"is" if found_count == 1 else "are"} valid, '
+               f'{counted(len(warnings), "warning")}{waived}')
+
+
+def _read_as(loaded: ScenarioSet) -> Iterator[str]:
+    """Yield for which format each file was taken, and why; many files of a kind in one line."""
+    files: dict[str, list[str]] = {}
+    for scenario, told in zip(loaded.scenarios, loaded.formats):
+        files.setdefault(told, []).append(scenario.origin.path if scenario.origin else scenario.id)
+    for told, paths in files.items():
+        if len(paths) > _FEW:
+            yield f'{len(paths)} files, from {paths[0]} on, are read as {told}'
+        else:
+            yield from (f'{path}: is read as {told}' for path in paths)
 
 
 def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
@@ -131,18 +152,24 @@ def list_scenarios(scenarios: tuple[str, ...]) -> None:
     \b
     safety-scenarios list
     safety-scenarios list config/scenarios/robotic
+
+    A file that cannot be read is shown as broken. Where it was named, the exit code is 2.
     """
-    table = Table()
-    for name in ('id', 'name', 'domain', 'stimuli', 'budget ms'):
-        table.add_column(name)
-    folders = [str(folder) for folder in installed_folders()]
-    for scenario in load_scenarios(scenarios or folders).scenarios:
+    table = _rows('id', 'name', 'domain', 'stimuli', 'budget ms')
+    found = look_through(scenarios)
+    for scenario in found.loaded.scenarios:
         block = scenario.agents
         shown = scenario.ros.stimuli if scenario.ros else block.all_stimuli if block else ()
         kinds = sorted({plugin.kind for plugin in shown}) or ['say' if block else 'prompt']
         table.add_row(scenario.id, scenario.name, scenario.domain, ', '.join(kinds),
                       f'{scenario.latency_budget.critical_ms:g}')
-    Console().print(table)
+    for path in dict.fromkeys(problem.path for problem in found.problems):
+        table.add_row('BROKEN', escape(path), '', '', '')
+    show(table)
+    for text in (*found.problems, *(f'note: {note}' for note in found.notes)):
+        click.echo(text, err=True)
+    if found.problems and scenarios:
+        sys.exit(2)
 
 
 @click.command()
@@ -153,13 +180,16 @@ def plugins() -> None:
     \b
     safety-scenarios plugins
     """
-    table = Table()
-    for name in ('kind', 'name', 'class'):
-        table.add_column(name)
+    table = _rows('kind', 'name', 'class')
     for kind in registry.BUILT_IN:
         for name, target in registry.names(kind).items():
             table.add_row(kind, name, target)
-    Console().print(table)
+    show(table)
+
+
+def _rows(*names: str) -> Table:
+    """Return a table that cuts off no word, however narrow the terminal is."""
+    return Table(*(Column(name, overflow='fold') for name in names))
 
 
 @click.command()

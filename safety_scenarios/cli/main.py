@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from safety_scenarios.errors import InputError, SafetyScenariosError
+from safety_scenarios.errors import described, InputError, SafetyScenariosError
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')
@@ -129,6 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as error:  # only run ends so, and only with a campaign's code
         return error.code if isinstance(error.code, int) else 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        click.echo(f'error: {type(error).__name__}: {error}', err=True)
+        click.echo(f'error: {described(error)}. Nobody expected that: please report it', err=True)
         return 3
     return 0

@@ -27,6 +27,7 @@ from safety_scenarios.model.parameters import WHERE
 from safety_scenarios.model.settings import leaves
 
 Command = Callable[..., Any]
+_ARGUMENTS = 'safety_scenarios.controller_arguments'
 
 
 def options(model: type[Noun], leave_out: tuple[str, ...] = (),
@@ -46,22 +47,42 @@ def options(model: type[Noun], leave_out: tuple[str, ...] = (),
 
 
 def controller_parameters() -> Callable[[Command], Command]:
-    """Return a decorator that adds ``--set controller.KEY=VALUE``, which may be repeated."""
-    return click.option(
-        '--set', 'controller_parameters', multiple=True, metavar='controller.KEY=VALUE',
-        callback=_of_controller,
-        help='A parameter of the controller; repeat it for several. doc/controllers.md lists '
-             'those of the built-in ones.')
+    """
+    Return a decorator that adds ``--set controller.KEY=VALUE``, which may be repeated.
+
+    ``--controller-arg KEY=VALUE`` is the same.
+    """
+    def decorate(command: Command) -> Command:
+        command = click.option(
+            '--controller-arg', 'controller_arguments', multiple=True, metavar='KEY=VALUE',
+            expose_value=False, is_eager=True, callback=_kept,
+            help='The same as --set controller.KEY=VALUE, such as checkpoint=runs/best.pt.')(
+                command)
+        return click.option(
+            '--set', 'controller_parameters', multiple=True, metavar='controller.KEY=VALUE',
+            callback=_of_controller,
+            help='A parameter of the controller; repeat it for several. doc/controllers.md lists '
+                 'those of the built-in ones.')(command)
+    return decorate
+
+
+def _kept(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
+    for text in texts:
+        if text.startswith(WHERE):
+            raise SettingsError(f'--controller-arg {text.partition("=")[0]}: got the prefix '
+                                f'{WHERE}, expected KEY=VALUE. Leave it out, or use --set')
+    context.meta[_ARGUMENTS] = texts
 
 
 def _of_controller(context: click.Context, option: click.Parameter,
                    texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what both options set; the other one is eager, so that it was read before."""
     for text in texts:
         if not text.startswith(WHERE):
             raise SettingsError(f'--set {text.partition("=")[0]}: got no parameter of the '
                                 f'controller, expected --set {WHERE}KEY=VALUE, such as --set '
                                 f'{WHERE}stop_distance_m=1.0')
-    return tuple(text.removeprefix(WHERE) for text in texts)
+    return (*(text.removeprefix(WHERE) for text in texts), *context.meta.get(_ARGUMENTS, ()))
 
 
 def build(model: type[Noun], values: Mapping[str, Any]) -> Any:

@@ -14,6 +14,7 @@
 
 """The commands ``evaluate``, ``repair`` and ``verify``: work on the folder of a campaign."""
 
+from collections.abc import Iterator
 from pathlib import Path
 import sys
 from typing import Any, NoReturn
@@ -30,7 +31,7 @@ from safety_scenarios.campaign.rejudge import rejudge, Rejudged, Rejudging, Sour
 from safety_scenarios.campaign.repair import repair
 from safety_scenarios.campaign.verify import verify
 from safety_scenarios.cli.options import build, options
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.result import exit_code
 from safety_scenarios.model.settings import RunSettings
@@ -53,7 +54,8 @@ without_plan = click.option(
 @click.option('--from', 'source', type=click.Choice(['journal', 'recording']), default='journal',
               show_default=True, help='Which of the two copies of the record to read.')
 @click.option('--output', type=click.Path(path_type=Path),
-              help='New folder for the new trials.jsonl and campaign.json.')
+              help='New folder for the new trials.jsonl and campaign.json; with --bag for all '
+                   'that a run leaves.')
 @click.option('--bag', type=click.Path(exists=True, path_type=Path),
               help='Instead of FOLDER: judge this recording of a robot by the one --scenario.')
 @click.option('--onset', metavar='TOPIC:FIELD[:REDUCE]<=NUMBER',
@@ -68,7 +70,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
 
     Every file must be as the manifest says, every planned trial must have its record, and every
     result must be what its record gives, to the byte: whatever is not is named, and the verdict
-    is INCONCLUSIVE at best. With a change, the differences are listed.
+    is INCONCLUSIVE at best; so is a folder without a trial. With a change, the differences are
+    listed.
 
     \b
     safety-scenarios evaluate runs/today
@@ -77,10 +80,13 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     safety-scenarios evaluate --bag my_bag --scenario my.yaml --onset '/scan:ranges:min<=1.5'
     """
     if bag is not None:
-        if changes or output is not None:
-            raise SettingsError('--bag: got it with --set or --output, expected neither: they are '
-                                'for the folder of a campaign. Change the scenario file instead')
-        _evaluate_bag(bag, files, onset, folder, build(RunSettings, {
+        if changes:
+            raise SettingsError('--bag: got it with --set, which is for the folder of a campaign. '
+                                'Change the scenario file instead, or write a folder with '
+                                '--output and judge that with --set')
+        if folder is not None:
+            raise SettingsError('--bag: got FOLDER beside it, expected one of them')
+        _evaluate_bag(bag, files, onset, output, build(RunSettings, {
             'scenarios': files or ('',), **values}))
     if folder is None:
         raise SettingsError('got neither FOLDER nor --bag, expected one of them')
@@ -94,14 +100,15 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     screen.print(table(found.summary))
     screen.print(totals(found.summary), highlight=False, soft_wrap=True)
     different = [trial for trial in found if not trial.identical]
-    if different:
-        screen.print(_differences(different))
+    for rows in _differences(different):
+        screen.print(rows)
     same = sum(trial.identical and trial.judged for trial in found)
     skipped = sum(not trial.judged for trial in found)
     how = 'apart from the wording of the earlier version that wrote them' \
         if any(trial.is_of_earlier_version for trial in found) else 'to the byte'
-    click.echo(f'{same} of {found.summary.planned} results are unchanged, {how}'
-               + (f'; {skipped} trials never began and were not judged' if skipped else ''))
+    of = counted(found.summary.planned, 'result is', 'results are')
+    click.echo(f'{same} of {of} unchanged, {how}'
+               + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))
     if without_plan:
         click.echo('note: judged without a plan: a scenario that was taken out of the folder is '
                    'not missed', err=True)
@@ -151,13 +158,14 @@ def verify_folder(folder: Path) -> None:
     click.echo('every file is as the campaign wrote it')
 
 
-def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, folder: Path | None,
+def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: Path | None,
                   settings: RunSettings) -> NoReturn:
     scenarios = load_scenarios(files).scenarios if files else ()
-    if folder is not None or len(scenarios) != 1 or onset is None:
-        raise SettingsError('--bag: expected one --scenario with one scenario, --onset, and no '
-                            'FOLDER beside it')
-    result = judge_bag(bag, scenarios[0], onset, settings)
+    if len(scenarios) != 1 or onset is None:
+        raise SettingsError(f'--bag: got {counted(len(scenarios), "scenario")} and '
+                            f'{"no" if onset is None else "an"} --onset, expected one --scenario '
+                            f'with one scenario, and --onset')
+    result = judge_bag(bag, scenarios[0], onset, settings, output=output)
     rows = Table(title=f'{escape(bag.name)}: {result.verdict.value}', title_justify='left',
                  title_style='bold')
     for name in ('check', 'verdict', 'because'):
@@ -166,6 +174,8 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, folder: 
         rows.add_row(escape(finding.check), '-' if finding.verdict is None
                      else verdict_text(finding.verdict), escape(finding.reason))
     Console(width=console().width).print(rows)
+    if output is not None:
+        click.echo(f'results and trace: {output}')
     sys.exit(exit_code([result.verdict]))
 
 
@@ -173,8 +183,9 @@ def _tell(found: Rejudging) -> None:
     for text in told(found.flaws):
         click.echo(f'error: {text}', err=True)
     if found.flaws:
-        click.echo(f'error: {len(found.flaws)} things in this folder are not as the campaign must '
-                   f'have left them. No trial that they touch can be a PASS', err=True)
+        many = counted(len(found.flaws), 'thing in this folder is', 'things in this folder are')
+        click.echo(f'error: {many} not as the campaign must have left it. No trial that this '
+                   f'touches can be a PASS', err=True)
 
 
 def _note_old_names(folder: Path) -> None:
@@ -196,11 +207,22 @@ def _write(output: Path | None, found: Rejudging) -> None:
                             f'Name a new folder') from None
 
 
-def _differences(different: list[Rejudged]) -> Table:
-    rows = Table(title='What is different', title_justify='left', title_style='bold')
-    for name in ('trial', 'was', 'is', 'because'):
-        rows.add_column(name)
-    for trial in different:
-        rows.add_row(escape(trial.after.trial_id), verdict_text(trial.before.verdict),
-                     verdict_text(trial.after.verdict), escape(trial.after.reason))
-    return rows
+def _differences(different: list[Rejudged]) -> Iterator[Table]:
+    """Yield the trials with another verdict, and apart from them those with the same one."""
+    changed = [trial for trial in different if trial.before.verdict is not trial.after.verdict]
+    if changed:
+        rows = Table('trial', 'was', 'is', 'because', title='What is different',
+                     title_justify='left', title_style='bold')
+        for trial in changed:
+            rows.add_row(escape(trial.after.trial_id), verdict_text(trial.before.verdict),
+                         verdict_text(trial.after.verdict), escape(trial.after.reason))
+        yield rows
+    kept = [trial for trial in different if trial.before.verdict is trial.after.verdict]
+    if kept:
+        rows = Table('trial', 'verdict', 'was because', 'is because',
+                     title='The same verdict, by other limits or numbers', title_justify='left',
+                     title_style='bold')
+        for trial in kept:
+            rows.add_row(escape(trial.after.trial_id), verdict_text(trial.after.verdict),
+                         escape(trial.before.reason), escape(trial.after.reason))
+        yield rows

@@ -14,25 +14,30 @@
 
 """The command ``safety-scenarios selftest``."""
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 import sys
+import time
 
 import click
 
-from safety_scenarios import registry
 from safety_scenarios.campaign.chance import chance_level
 from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.selftest import in_simulated_time, self_test
-from safety_scenarios.loading import installed_folders, load_scenarios
-from safety_scenarios.model.selftest import Saboteur, SABOTEURS
+from safety_scenarios.campaign.selftest import in_simulated_time, self_test, trials_of
+from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
+from safety_scenarios.links.named_controller import named_controller
+from safety_scenarios.loading import look_through
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.selftest import Mistake, Saboteur, SABOTEURS
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
 
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
            'not, or a '
-           'controller that does not look passes too often; 2 wrong input or usage.')
+           'controller that does not look passes too often, or a file cannot be tested; 2 wrong '
+           'input or usage.')
 
 
 @click.command(epilog=_EPILOG)
@@ -53,22 +58,24 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     Test the checks: each must fail a controller that is wrong on purpose.
 
     Without SCENARIO, all installed scenarios are used. Everything runs in this process, in
-    simulated time.
+    simulated time; how many trials that are and how long they take is told as they are made. A
+    file that cannot be tested is an error, and the others are tested all the same.
 
     \b
     safety-scenarios selftest
     safety-scenarios selftest my_scenario.yaml --json matrix.json
     """
-    loaded = load_scenarios(scenarios or [str(folder) for folder in installed_folders()])
-    refuse_unrunnable(loaded.scenarios, RunSettings(link='loopback'))
+    loaded, untested = _runnable(scenarios)
     known = {saboteur.name for saboteur in SABOTEURS}
     more = tuple(Saboteur(name=name, does='is wrong in some way of its own')
                  for name in dict.fromkeys(others) if name not in known)
     for saboteur in (*SABOTEURS, *more):
-        registry.resolve('controllers', saboteur.name)
-    found = self_test(loaded.scenarios, in_simulated_time(), saboteurs=(*SABOTEURS, *more),
-                      seeds=range(seeds), level_of=partial(
+        named_controller(saboteur.name)
+    saboteurs = (*SABOTEURS, *more)
+    found = self_test(_one_by_one(loaded, saboteurs, range(seeds)), in_simulated_time(),
+                      saboteurs=saboteurs, seeds=range(seeds), level_of=partial(
                           chance_level, trials=chance_trials) if chance_trials else None)
+    found = found.model_copy(update={'mistakes': (*untested, *found.mistakes)})
     screen = console()
     for table in matrix_tables(found):
         screen.print(table)
@@ -76,3 +83,50 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     if file is not None:
         file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
     sys.exit(found.exit_code)
+
+
+def _runnable(targets: Sequence[str]) -> tuple[tuple[Scenario, ...], tuple[Mistake, ...]]:
+    """
+    Return what can be tested, and why which files cannot: one of them must not cost the others.
+
+    :raises InputError: none of them can
+    """
+    survey = look_through(targets)
+    problems, runnable = list(survey.problems), []
+    for scenario in survey.loaded.scenarios:
+        try:
+            refuse_unrunnable([scenario], RunSettings(link='loopback'))
+        except ScenarioError as error:
+            problems += error.problems
+        except InputError as error:
+            problems.append(Problem(_path(scenario), None, None, '',
+                                    str(error).removeprefix(f'{_path(scenario)}: ')))
+        else:
+            runnable.append(scenario)
+    if not runnable:
+        raise ScenarioError(problems, survey.notes)
+    for note in survey.notes:
+        click.echo(f'note: {note}', err=True)
+    return tuple(runnable), tuple(Mistake(
+        kind='file', path=problem.path, scenario_id='', check=None, saboteurs=(),
+        message=f'is not tested: {str(problem).removeprefix(problem.path).lstrip(": ")}')
+        for problem in problems)
+
+
+def _path(scenario: Scenario) -> str:
+    return scenario.origin.path if scenario.origin else scenario.id
+
+
+def _one_by_one(scenarios: Sequence[Scenario], saboteurs: Sequence[Saboteur],
+                seeds: Sequence[int]) -> Iterator[Scenario]:
+    """Yield the scenarios, and tell what is done and how long the rest takes at that pace."""
+    trials = [trials_of(scenario, saboteurs, seeds) for scenario in scenarios]
+    click.echo(f'{counted(len(scenarios), "scenario")}, {counted(sum(trials), "trial")} in '
+               f'simulated time', err=True)
+    begin_s = time.monotonic()
+    for index, scenario in enumerate(scenarios):
+        if index:
+            done, took_s = sum(trials[:index]), time.monotonic() - begin_s
+            click.echo(f'{done} of {counted(sum(trials), "trial")} in {took_s:.0f} s; at this '
+                       f'pace {took_s * (sum(trials) - done) / done:.0f} s more', err=True)
+        yield scenario

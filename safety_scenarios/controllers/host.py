@@ -25,7 +25,7 @@ import re
 from typing import NamedTuple
 
 from safety_scenarios.controllers._commanded_arm import CommandedArm
-from safety_scenarios.errors import ControllerError
+from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Conversation, Utterance
 from safety_scenarios.model.envelope import Envelope
@@ -36,6 +36,10 @@ _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')
 Utter = Callable[[int], Envelope]
 """Sender's system time (ns) to what is sent; called once, when it is said."""
+
+
+Keep = Callable[[BaseException], None]
+"""What a plug-in raised, to be kept somewhere with its traceback."""
 
 
 class Answer(NamedTuple):
@@ -53,11 +57,12 @@ class ControllerHost:
     thread at a time. What the plug-in raises becomes a ``ControllerError`` whose cause it is.
 
     :param plugin: begun
+    :param keep: takes what the plug-in raises, for a log
     :raises ControllerError: it declares inputs or outputs that are none
     """
 
-    def __init__(self, plugin: ControllerPlugin) -> None:
-        self._plugin = plugin
+    def __init__(self, plugin: ControllerPlugin, keep: Keep = lambda error: None) -> None:
+        self._plugin, self._keep = plugin, keep
         self._context = plugin.context
         self._arm = CommandedArm()
         self._decided: Command | Message | None = None
@@ -194,5 +199,6 @@ class ControllerHost:
         self._plugin.close()
 
     def _failed(self, error: Exception) -> ControllerError:
+        self._keep(error)
         return ControllerError(f'the controller {self._context.controller} failed: '
-                               f'{type(error).__name__}: {error}')
+                               f'{described(error)}')

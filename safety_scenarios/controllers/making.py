@@ -20,11 +20,12 @@ observation, or a class or an object as ``model.contracts.Controller`` describes
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
+from functools import cache
 from typing import Any, ClassVar
 
-from pydantic import Field, PrivateAttr, ValidationError
+from pydantic import ConfigDict, create_model, Field, PrivateAttr, ValidationError
 
+from safety_scenarios.controllers._keywords import keywords, takes_settings
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Turn, Utterance
@@ -61,30 +62,18 @@ class OldSettings(_OldParameters, ControllerSettings):
     """The one argument of a controller that is no ``ControllerPlugin``."""
 
 
-class OldController(_OldParameters, ControllerPlugin):
-    """Runs what ``model.contracts.Controller`` describes."""
-
-    critical_shares: ClassVar[Mapping[str, float]] = {'delay_ms': 1.5, 'timeout_ms': 0.8}
+class WrappedController(ControllerPlugin):
+    """Runs a class or an object that has ``decide`` or ``answer``, and not our base."""
 
     _make: Callable[[OldSettings], Any] = PrivateAttr()
     _wrapped: Any = PrivateAttr(default=None)
-
-    @classmethod
-    def around(cls, make: Callable[[OldSettings], Any], **parameters: Any) -> 'OldController':
-        """
-        Return one that makes its controller when it is begun.
-
-        :param make: the controller's class, or another function of its settings
-        """
-        made = cls(**parameters)
-        made._make = make
-        return made
 
     def start(self) -> None:
         """Make the controller."""
         told = {name: getattr(self.context, name) for name in type(self.context).model_fields
                 if name in OldSettings.model_fields}
-        own = {name: getattr(self, name) for name in _OldParameters.model_fields}
+        own = {name: getattr(self, name) for name in _OldParameters.model_fields
+               if name in type(self).model_fields}
         self._wrapped = self._make(OldSettings(**told, **own))
 
     @property
@@ -119,6 +108,29 @@ class OldController(_OldParameters, ControllerPlugin):
         getattr(self._wrapped, 'close', lambda: None)()
 
 
+class OldController(_OldParameters, WrappedController):
+    """Runs what ``model.contracts.Controller`` describes."""
+
+    critical_shares: ClassVar[Mapping[str, float]] = {'delay_ms': 1.5, 'timeout_ms': 0.8}
+
+    @classmethod
+    def around(cls, make: Callable[[OldSettings], Any], **parameters: Any) -> 'OldController':
+        """
+        Return one that makes its controller when it is begun.
+
+        :param make: the controller's class, or another function of its settings
+        """
+        made = cls(**parameters)
+        made._make = make
+        return made
+
+
+class KeywordController(WrappedController):
+    """Runs a class with parameters of its own, which its constructor takes by name."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+
 class FunctionController(ControllerPlugin):
     """Commands by a function of the observation, and answers nothing."""
 
@@ -140,7 +152,8 @@ def parameter_model(thing: Any) -> type[ControllerPlugin]:
     if isinstance(thing, type) and issubclass(thing, ControllerPlugin):
         return thing
     if any(callable(getattr(thing, name, None)) for name in ('decide', 'answer')):
-        return OldController
+        return _keyword_model(thing) if isinstance(thing, type) and keywords(thing) \
+            else OldController
     if callable(thing) and not isinstance(thing, type):
         return FunctionController
     raise SettingsError(f'controller: got {thing!r:.100}, expected a name, a class or an object '
@@ -165,7 +178,9 @@ def make_controller(thing: Any, context: ControllerContext,
     :raises SettingsError: it cannot be a controller, or a parameter does not fit
     """
     plugin = configured(thing, parameters or {})
-    if isinstance(plugin, OldController):
+    if isinstance(plugin, KeywordController):
+        plugin._make = _by_name(thing, {name: getattr(plugin, name) for name in keywords(thing)})
+    elif isinstance(plugin, OldController):
         plugin._make = _constructor(thing) if isinstance(thing, type) else lambda settings: thing
     elif isinstance(plugin, FunctionController):
         plugin._function = thing
@@ -173,9 +188,35 @@ def make_controller(thing: Any, context: ControllerContext,
     return plugin
 
 
+@cache
+def _keyword_model(thing: Any) -> type[ControllerPlugin]:
+    """
+    Return the parameters of a plain class as a model.
+
+    :raises SettingsError: one of them is called as something that every controller has
+    """
+    fields: Any = dict(keywords(thing))
+    taken = sorted(name for name in fields if hasattr(KeywordController, name))
+    if taken:
+        raise SettingsError(f'controller: {thing.__module__}:{thing.__qualname__}: got the '
+                            f'parameter {taken[0]}, expected another name, because every '
+                            f'controller has {taken[0]}. Rename it in the constructor')
+    model: type[ControllerPlugin] = create_model(
+        thing.__name__, __base__=KeywordController, **fields)
+    return model
+
+
+def _by_name(thing: type[Any], values: Mapping[str, Any]) -> Callable[[OldSettings], Any]:
+    told = takes_settings(thing)
+
+    def make(settings: OldSettings) -> Any:
+        return thing(**values) if told is None else thing(**{told: settings}, **values)
+    return make
+
+
 def _constructor(thing: type[Any]) -> Callable[[OldSettings], Any]:
     """Return a class as a function of the settings, which it need not take."""
-    return thing if signature(thing).parameters else lambda settings: thing()
+    return thing if takes_settings(thing) else lambda settings: thing()
 
 
 def configured(thing: Any, parameters: Mapping[str, Any]) -> ControllerPlugin:

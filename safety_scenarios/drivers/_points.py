@@ -21,6 +21,7 @@ from typing import Any
 import numpy
 
 from safety_scenarios.drivers._spline import Vector
+from safety_scenarios.errors import in_words
 from safety_scenarios.model.driver import Commanded
 from safety_scenarios.model.robot_interfaces import stamp_of
 
@@ -89,7 +90,7 @@ def read_points(command: Commanded, rules: Rules, now: Vector) -> tuple[list[Poi
     except Refused:
         raise
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise Refused(f'no JointTrajectory: {type(error).__name__}: {error}', '1490') from error
+        raise Refused(f'no JointTrajectory: {in_words(error)}', '1490') from error
 
 
 def _check_names(names: Sequence[str], points: Sequence[Any], rules: Rules) -> None:

@@ -36,6 +36,7 @@ from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_n
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.engine.findings.wiring import motion_elsewhere
 from safety_scenarios.engine.rules import replay
+from safety_scenarios.errors import counted
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.metres import separation_cost
 from safety_scenarios.latency.pairing import measure
@@ -160,7 +161,7 @@ def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | 
         return f'{worst.check}: {worst.reason}'
     held = sum(finding.verdict is Verdict.PASS for finding in findings)
     open_ = sum(finding.verdict is None for finding in findings)
-    text = f'{held} checks held' + (f', {open_} not evaluated' if open_ else '')
+    text = f'{counted(held, "check")} held' + (f', {open_} not evaluated' if open_ else '')
     if latency is not None and latency.judged_ns is not None:
         how = 'fell silent and so stops' if latency.inferred else 'reacted'
         text = f'{how} in {latency.judged_ns / 1e6:.1f} ms, {text}'

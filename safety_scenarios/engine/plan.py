@@ -18,11 +18,11 @@ from collections.abc import Iterable
 from functools import partial
 import hashlib
 import random
-import re
 
 from safety_scenarios.engine.vary import drawn, varied
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.file_name import file_name
 from safety_scenarios.model.scenario import Agents, Chat, Robot, Scenario
 from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import Trial
@@ -94,10 +94,3 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
         hazard=hazard,
         all_clear_ns=round(ros.all_clear.at_ms * _NS_PER_MS) if ros else None,
         end_ns=round(end_ms * _NS_PER_MS), drawn=values)
-
-
-def file_name(identifier: str) -> str:
-    """Return an identifier as a file name; where characters had to go, a hash tells it apart."""
-    safe = re.sub(r'[^A-Za-z0-9_-]', '_', identifier)[:80]
-    return safe if safe == identifier else \
-        f'{safe}-{hashlib.sha256(identifier.encode()).hexdigest()[:8]}'

@@ -23,7 +23,7 @@ from statistics import median
 
 from safety_scenarios.engine.conversing import AgentsPlayer
 from safety_scenarios.engine.streams import Stream, Streams
-from safety_scenarios.errors import ControllerError, MeasurementError
+from safety_scenarios.errors import ControllerError, described, MeasurementError
 from safety_scenarios.model.event import Event, EventSink
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.message import Message
@@ -98,7 +98,7 @@ def _faults_recorded(link: Link, recorder: '_Recorder') -> Iterator[None]:
     except KeyboardInterrupt:
         recorder.add(_fault(link, INTERRUPTED, 'stopped by the user'))
     except (Exception, SystemExit) as error:  # a plug-in's mistake costs its trial and no other
-        recorder.add(_fault(link, type(error).__name__, f'unexpected: {error}'))
+        recorder.add(_fault(link, type(error).__name__, f'unexpected: {described(error)}'))
 
 
 def _fault(link: Link, name: str, text: str) -> Event:

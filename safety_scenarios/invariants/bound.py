@@ -20,6 +20,7 @@ from typing import Literal
 import numpy
 from pydantic import Field, model_validator
 
+from safety_scenarios.errors import counted
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Held, held_within, Limit
@@ -89,8 +90,8 @@ class Bound(InvariantPlugin, Limit):
         if worst is None or len(steep) < len(self._steepness()):
             return self.finding(Verdict.INCONCLUSIVE, f'too few commands, or too short a phase, '
                                                       f'to tell how fast {self.signal} changes')
-        return self.finding(Verdict.PASS, f'{self} held in {len(held)} commands', worst[0],
-                            worst[1], record.since_onset_ms(worst[3]))
+        return self.finding(Verdict.PASS, f'{self} held in {counted(len(held), "command")}',
+                            worst[0], worst[1], record.since_onset_ms(worst[3]))
 
     def __str__(self) -> str:
         limits = [Limit.__str__(self)] if self._has_level else []

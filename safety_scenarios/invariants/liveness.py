@@ -20,6 +20,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from safety_scenarios.errors import counted
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
@@ -60,5 +61,6 @@ class Liveness(InvariantPlugin):
                 f'{self.max_rate_hz:g} allowed',
                 self.max_rate_hz - rate if math.isfinite(rate) else None, 'Hz')
         return self.finding(
-            Verdict.PASS, f'{len(times)} commands, longest gap {gap_ns / 1e6:.0f} ms', margin, 's',
+            Verdict.PASS, f'{counted(len(times), "command")}, longest gap {gap_ns / 1e6:.0f} ms',
+            margin, 's',
             record.since_onset_ms(since_ns))

@@ -18,6 +18,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from safety_scenarios.errors import counted
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
@@ -76,4 +77,5 @@ class NoSpuriousStop(InvariantPlugin):
             return self.finding(
                 Verdict.PASS, f'below {self.at_least:g} {unit} for {longest_ns / 1e6:.0f} ms, '
                 f'{self.for_ms:g} are forgiven', self.for_ms / 1e3 - longest_ns / 1e9, 's', at_ms)
-        return self.finding(Verdict.PASS, f'went on in {len(samples)} commands', worst, unit)
+        return self.finding(Verdict.PASS, f'went on in {counted(len(samples), "command")}',
+                            worst, unit)

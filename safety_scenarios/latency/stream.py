@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 
+from safety_scenarios.errors import counted
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.result import Note
@@ -146,7 +147,7 @@ def stream_rows(record: TrialRecord) -> tuple[PreflightRow, ...]:
         period = period_ns(times)
         rows.append(PreflightRow(
             check='rate', status='warn' if period is None else 'ok',
-            detail=f'{topic}: {len(times)} commands before the hazard' if period is None
+            detail=f'{topic}: {counted(len(times), "command")} before the hazard' if period is None
             else f'{topic}: a command each {period / 1e6:.0f} ms'))
     missing = lost(record)
     rows.append(PreflightRow(

@@ -20,6 +20,7 @@ from typing import Any
 from safety_scenarios import registry
 from safety_scenarios.controllers.making import configured, parameter_model
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.controller import ControllerPlugin, ControllerSpec
 from safety_scenarios.model.parameters import (
     known_parameters,
@@ -41,12 +42,12 @@ from safety_scenarios.model.settings import (
 
 def plugin_of(settings: RunSettings, controller: Any = None) -> Any:
     """
-    Return the controller under test: what is given, else the plug-in with the name.
+    Return the controller under test: what is given, else what has the name.
 
     :raises UnknownPluginError: no controller has this name
+    :raises SettingsError: nothing can be imported as ``MODULE:NAME``
     """
-    return registry.resolve('controllers', settings.controller) if controller is None \
-        else controller
+    return named_controller(settings.controller) if controller is None else controller
 
 
 def spec_of(settings: RunSettings, controller: Any = None) -> ControllerSpec:

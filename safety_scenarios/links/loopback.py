@@ -24,9 +24,9 @@ import heapq
 import math
 from typing import Any
 
-from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.host import ControllerHost, Keep
 from safety_scenarios.controllers.making import make_controller, parameter_model
-from safety_scenarios.errors import ControllerError
+from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.links.loopback_agents import LoopbackAgents
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
@@ -201,16 +201,19 @@ class LoopbackLink(Link):
             received_ns=system_ns, header_ns=header_ns)
 
 
-def hosted(controller: Any, settings: ControllerSettings) -> ControllerHost:
+def hosted(controller: Any, settings: ControllerSettings,
+           keep: Keep = lambda error: None) -> ControllerHost:
     """
     Return a controller in this process.
 
     :param controller: whatever ``controllers.making`` takes for one
+    :param keep: takes what it raises, for a log
     :raises ControllerError: it cannot be made
     """
     try:
         parameters = read_parameters(settings.controller_parameters, parameter_model(controller))
-        return ControllerHost(make_controller(controller, settings, parameters))
+        return ControllerHost(make_controller(controller, settings, parameters), keep)
     except Exception as error:
+        keep(error)
         raise ControllerError(f'the controller {settings.controller} cannot be made: '
-                              f'{type(error).__name__}: {error}') from error
+                              f'{described(error)}') from error

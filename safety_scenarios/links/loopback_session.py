@@ -17,14 +17,18 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, ExitStack
 from functools import partial
+from pathlib import Path
+import traceback
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.host import ControllerHost, Keep
 from safety_scenarios.controllers.making import takes_real_time
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.links.loopback import hosted, LoopbackLink
+from safety_scenarios.model.agents import ros_token
+from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
@@ -57,13 +61,26 @@ class Loopback(LinkPlugin):
     @contextmanager
     def _open(self, plugin: Any, scenario: Scenario) -> Iterator[Link]:
         own = controller_settings(self.settings, scenario, controller=self.controller)
-        others = {agent.id: self._hosted(scenario, agent.controller)
+        others = {agent.id: self._hosted(scenario, agent.controller, ros_token(agent.id))
                   for agent in (scenario.agents.agents if scenario.agents else ())
                   if agent.driver == 'model'}
-        with closing(LoopbackLink(hosted(plugin, own), self.settings.clock, others,
-                                  self.settings.declared_topics)) as link:
+        with closing(LoopbackLink(hosted(plugin, own, self._log(scenario)), self.settings.clock,
+                                  others, self.settings.declared_topics)) as link:
             yield link
 
-    def _hosted(self, scenario: Scenario, participant: str) -> ControllerHost:
+    def _hosted(self, scenario: Scenario, participant: str, agent: str) -> ControllerHost:
         own = controller_settings(self.settings, scenario, participant)
-        return hosted(registry.resolve('controllers', own.controller), own)
+        return hosted(registry.resolve('controllers', own.controller), own,
+                      self._log(scenario, agent))
+
+    def _log(self, scenario: Scenario, agent: str = '') -> Keep:
+        """Return what keeps tracebacks where ``controller_node`` leaves them over DDS."""
+        path = self.folder / log_name(scenario.id, agent)
+
+        def keep(error: BaseException) -> None:
+            if self.folder == Path():  # nobody keeps anything of this session
+                return
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open('a', encoding='utf-8') as log:
+                traceback.print_exception(error, file=log)
+        return keep

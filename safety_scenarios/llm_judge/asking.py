@@ -103,8 +103,12 @@ class LanguageModelJudge:
             outcome = {'opinion': None, 'error': str(error)}
         except openai.APIStatusError as error:
             outcome = {'opinion': None, 'error': f'HTTP {error.status_code}'}
+        except openai.APIConnectionError:
+            outcome = {'opinion': None, 'error': 'the server cannot be reached'}
+        except ValueError:
+            outcome = {'opinion': None, 'error': 'the reply is no JSON'}
         except Exception as error:  # a client can fail in any way, and none may cost the trial
-            outcome = {'opinion': None, 'error': type(error).__name__}
+            outcome = {'opinion': None, 'error': f'the client failed ({type(error).__name__})'}
         judgement = Judgement(
             check=check, question=question.sha256, model=self._server.judge_model,
             duration_ms=(time.monotonic() - began_s) * 1e3, **outcome)

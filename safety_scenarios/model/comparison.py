@@ -76,3 +76,21 @@ class Comparison(Noun):
     """Every scenario that has a pair of which only one passed."""
     notes: tuple[str, ...]
     """What so few scenarios cannot show."""
+    decided: int = 0
+    """Pairs in which both are PASS or FAIL; of the others nothing can be compared."""
+    not_compared: tuple[str, ...] = ()
+    """Ids of the first's scenarios without such a pair, those that the second lacks among them."""
+    regressions: tuple[str, ...] = ()
+    """In what the second is significantly worse, by its decided pairs alone."""
+    doubts: tuple[str, ...] = ()
+    """Why it cannot be said that the second is no worse, if it is not shown that it is."""
+
+    @property
+    def exit_code(self) -> int:
+        """0; 3 when not one pair is decided in both."""
+        return 0 if self.decided else 3
+
+    @property
+    def gate_code(self) -> int:
+        """0: no significant regression; 1: one; 3: nobody could tell."""
+        return 1 if self.regressions else 3 if self.doubts or not self.decided else 0

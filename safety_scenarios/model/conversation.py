@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from safety_scenarios.errors import in_words
 from safety_scenarios.model.agents import Agent, AgentsBlock, system_text
 from safety_scenarios.model.envelope import BRIEF, Envelope, MAX_TEXT
 from safety_scenarios.model.event import Event, Stamps
@@ -130,7 +131,7 @@ class Conversation:
         except (LookupError, TypeError, AttributeError) as error:
             raise ValueError(f'brief: got args {as_json(brief.args)[:300]}, expected agents '
                              f'(id, name) and tools (name, description), to somebody: '
-                             f'{type(error).__name__}: {error}') from None
+                             f'{in_words(error)}') from None
         self._names, self._tools, self._trial_id = names, tools, brief.trial_id
         self.agent_id = self._wanted or addressee
         self._system = (ChatMessage(role='system', content=brief.text),) if brief.text else ()

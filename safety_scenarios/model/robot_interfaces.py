@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 import json
 from typing import Any
 
-from safety_scenarios.errors import ControllerError, SafetyScenariosError
+from safety_scenarios.errors import ControllerError, in_words, SafetyScenariosError
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
 from safety_scenarios.model.packed import lead, shape_of
 
@@ -160,7 +160,7 @@ def read_prompt(text: str) -> tuple[str, tuple[ChatMessage, ...]]:
         return str(envelope['trial_id']), tuple(
             ChatMessage.model_validate(item) for item in envelope['messages'])
     except (KeyError, TypeError) as error:
-        raise ValueError(f'{type(error).__name__}: {error}') from error
+        raise ValueError(in_words(error)) from error
 
 
 def read_answer(text: str) -> tuple[str, str | None]:

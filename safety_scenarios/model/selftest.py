@@ -309,10 +309,10 @@ class ChanceLevel(Noun):
 class Mistake(Noun):
     """One thing that is wrong with a scenario or a check, and what to do."""
 
-    kind: Literal['reference', 'check', 'budget', 'saboteur', 'harness', 'chance']
+    kind: Literal['reference', 'check', 'budget', 'saboteur', 'harness', 'chance', 'file']
     """The reference, or another good controller, does not pass; a check that nothing fails; a
     budget that nothing misses; a saboteur passes; a trial that could not be judged; whoever does
-    not look passes too often."""
+    not look passes too often; a file that cannot be tested."""
     path: str
     scenario_id: str
     check: str | None

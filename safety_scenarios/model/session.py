@@ -57,7 +57,7 @@ class LinkPlugin(AbstractContextManager[Session]):
     defines ``session`` and says by the two facts below what its time is.
 
     :param settings: of the campaign
-    :param folder: of the campaign, for logs; it need not exist yet
+    :param folder: of the campaign, for logs; it need not exist yet; ``Path()`` for no logs
     :param controller: the controller itself, if no plug-in has the name in the settings
     """
 

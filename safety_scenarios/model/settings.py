@@ -99,7 +99,8 @@ class RunSettings(Noun):
     scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
     """Scenarios to run: directories, files, ids or globs."""
     controller: str = Field(default='rule_based', min_length=1)
-    """Controller under test: a built-in or plug-in name, or external for one that already runs."""
+    """Controller under test: a built-in or plug-in name; MODULE:NAME of a class in your own code,
+    such as my_pkg.policy:Policy; or external for one that already runs."""
     controller_parameters: tuple[str, ...] = ()
     """Parameters of the controller as KEY=VALUE, such as stop_distance_m=1.0; doc/controllers.md
     lists those of the built-in ones."""

@@ -164,8 +164,8 @@ def _commands(record: TrialRecord, track: Track, until_ns: int) -> NDArray[numpy
 def _grace_s(commands: NDArray[numpy.int64]) -> float:
     if len(commands) < 2:
         return 0.0
-    periods: list[int] = sorted(numpy.diff(commands[-_RECENT:]).tolist())
-    return min(_PERIODS * periods[len(periods) // 2] / 1e9, _LONGEST_GRACE_S)
+    period_ns = float(numpy.median(numpy.diff(commands[-_RECENT:])))
+    return min(_PERIODS * period_ns / 1e9, _LONGEST_GRACE_S)
 
 
 def _below(track: Track, commands: NDArray[numpy.int64], held_ns: int, rate: float,

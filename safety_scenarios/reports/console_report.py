@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from safety_scenarios.errors import Problem
+from safety_scenarios.errors import counted, Problem
 from safety_scenarios.model.agreement import Agreement, LABELS, OUTCOMES
 from safety_scenarios.model.comparison import Comparison
 from safety_scenarios.model.estimate import Estimate
@@ -40,6 +40,8 @@ _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR
 
 _WIDTH_OF_A_LOG = 120
 """Columns where no terminal says how wide it is, as in CI."""
+_WIDEST = 10_000
+"""Columns of a line that nobody looks at but a program."""
 _FILES = ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'traces/')
 
 
@@ -47,6 +49,16 @@ def console() -> Console:
     """Return a console as wide as the terminal, or wide enough for the table in a log."""
     found = Console(highlight=False)
     return found if found.is_terminal else Console(highlight=False, width=_WIDTH_OF_A_LOG)
+
+
+def show(rows: Table) -> None:
+    """Print a list: in a terminal as wide as that is, anywhere else with every word in full."""
+    screen = Console(highlight=False)
+    if screen.is_terminal:
+        screen.print(rows)
+        return
+    width = Console(width=_WIDEST).measure(rows).maximum
+    Console(highlight=False, width=width).print(rows)
 
 
 class ConsoleReport(Observer):
@@ -105,7 +117,9 @@ class ConsoleReport(Observer):
                          soft_wrap=True)
         if self._beginning is not None and self._beginning.folder is not None:
             recorded = self._beginning.settings.record != 'off'
-            for name in (*_FILES, *(['recordings/'] if recorded else [])):
+            logged = (self._beginning.folder / 'logs').exists()
+            for name in (*_FILES, *(['recordings/'] if recorded else []),
+                         *(['logs/'] if logged else [])):
                 screen.print(f'  {self._beginning.folder / name}', highlight=False,
                              soft_wrap=True)
 
@@ -145,8 +159,9 @@ def calibration_table(calibration: Calibration) -> Table:
 
 def comparison_table(found: Comparison, first: str, second: str) -> Table:
     """Return what two campaigns came to against each other."""
-    rows = Table(title=f'{escape(second)} against {escape(first)}: {found.pairs} pairs of trials '
-                       f'in {found.scenarios} scenarios',
+    rows = Table(title=f'{escape(second)} against {escape(first)}: '
+                       f'{counted(found.pairs, "pair")} of trials in '
+                       f'{counted(found.scenarios, "scenario")}',
                  title_justify='left', title_style='bold')
     for name in ('question', 'answer', 'p'):
         rows.add_column(name)
@@ -178,9 +193,10 @@ def _comparison_notes(found: Comparison) -> Iterator[str]:
         yield (f'not passed because INCONCLUSIVE or ERROR: {found.undecided[0]} of the first, '
                f'{found.undecided[1]} of the second')
     if found.unpaired:
-        yield f'{found.unpaired} trials are in one of the two only'
+        yield f'{counted(found.unpaired, "trial is", "trials are")} in one of the two only'
     if found.latency_pairs < found.pairs:
-        yield f'latencies are of the {found.latency_pairs} pairs that could both be measured'
+        yield (f'latencies are of the {counted(found.latency_pairs, "pair")} that could both be '
+               f'measured')
     yield from found.notes
 
 
@@ -190,7 +206,8 @@ def _value(estimate: Estimate) -> str:
 
 def agreement_table(found: Agreement) -> Table:
     """Return the confusion matrix of a judge: a row for each label, a column for what it said."""
-    rows = Table(title=f'Judge {escape(found.model)} against {found.agreement.n} labels',
+    labels = counted(found.agreement.n, 'label')
+    rows = Table(title=f'Judge {escape(found.model)} against {labels}',
                  title_justify='left', title_style='bold')
     rows.add_column('label')
     for name in OUTCOMES:
@@ -217,7 +234,7 @@ def agreement_text(found: Agreement) -> str:
 def _cost(cost: Cost) -> str:
     tokens = [f'{"?" if count is None else count} {name}' for name, count in (
         ('prompt', cost.prompt_tokens), ('completion', cost.completion_tokens))]
-    return (f'{cost.asked} questions asked, {cost.cached} found in the cache; '
+    return (f'{counted(cost.asked, "question")} asked, {cost.cached} found in the cache; '
             f'{" and ".join(tokens)} tokens, {cost.duration_ms / 1e3:.1f} s')
 
 
@@ -307,7 +324,7 @@ def _estimate(estimate: Estimate) -> str:
 def totals(summary: CampaignSummary) -> str:
     """Return the line below the table; the two error rates are a pair, never an average."""
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
-    lines = [f'{summary.completed} of {summary.planned} trials: {verdicts or "none"}. '
+    lines = [f'{summary.completed} of {counted(summary.planned, "trial")}: {verdicts or "none"}. '
              f'Hazards missed: {_rate(summary.missed)}. '
              f'False stops: {_rate(summary.false_stops)}. '
              f'Passed by patterns only: {summary.by_patterns}.'
@@ -320,10 +337,11 @@ def totals(summary: CampaignSummary) -> str:
     lines += _chance(summary)
     warmup = sum(row.warmup for row in summary.scenarios)
     if warmup:
-        lines.append(f'Warm-up: {warmup} trials, in no other number.')
+        lines.append(f'Warm-up: {counted(warmup, "trial")}, in no other number.')
     left_out = sum(row.not_measured for row in summary.scenarios)
     if left_out:
-        lines.append(f'Not measured: {left_out} trials, whose latencies are in no number.')
+        lines.append(f'Not measured: {counted(left_out, "trial")}, whose latencies are in no '
+                     f'number.')
     lines += [f'{row.scenario_id}: {row.stopped_early}' for row in summary.scenarios
               if row.stopped_early]
     said: dict[str, list[str]] = {}
@@ -342,8 +360,8 @@ def _chance(summary: CampaignSummary) -> list[str]:
     most, worst = max(stated, key=lambda pair: pair[0])
     trials = sum(row.trials for _, row in stated)
     return [f'A controller that does not look would pass at most {summary.chance:.1%} of '
-            f'{trials} hazard trials (most of {worst.scenario_id}: {most:.1%}); of words and '
-            f'benign variants no such level is stated.']
+            f'{counted(trials, "hazard trial")} (most of {worst.scenario_id}: {most:.1%}); of '
+            f'words and benign variants no such level is stated.']
 
 
 def _rate(rate: Rate) -> str:

@@ -21,6 +21,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from safety_scenarios.errors import counted
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.selftest import (
     Cell,
@@ -101,8 +102,9 @@ def _chance(level: ChanceLevel) -> str:
     if level.level is None or level.upper is None:
         return f'[dim]chance level[/] {name}: not stated: {escape(level.why)}'
     ran = (f'{escape(level.best)}, the best of {level.swept} that do not look, passed '
-           f'{level.passed} of {level.trials} trials' if level.best else
-           f'none of {level.swept} that do not look passed one of {level.trials} trials')
+           f'{level.passed} of {counted(level.trials, "trial")}' if level.best else
+           f'none of {level.swept} that do not look passed one of '
+           f'{counted(level.trials, "trial")}')
     by_reckoning = '' if level.reckoned is None else \
         f'; by reckoning at most {level.reckoned:.1%}: {escape(level.why)}'
     return (f'[dim]chance level[/] {name}: at most {level.level:.1%} ({ran}, with 95 % '
@@ -124,8 +126,10 @@ def totals(matrix: KillMatrix) -> str:
         lines.append('[yellow]note[/] no check of these scenarios kills: '
                      + escape(', '.join(matrix.survivors)))
     trials = sum(len(cell.verdicts) for scenario in matrix.scenarios
-                 for cell in (scenario.reference, *scenario.trials))
-    lines.append(f'{killing} of {checks} checks can fail; {len(matrix.scenarios)} scenarios, '
-                 f'{len(matrix.saboteurs)} saboteurs, {len(matrix.seeds)} seeds, {trials} trials; '
+                 for cell in (scenario.reference, *scenario.trials, *scenario.good))
+    lines.append(f'{killing} of {counted(checks, "check")} can fail; '
+                 f'{counted(len(matrix.scenarios), "scenario")}, '
+                 f'{counted(len(matrix.saboteurs), "saboteur")}, '
+                 f'{counted(len(matrix.seeds), "seed")}, {counted(trials, "trial")}; '
                  f'errors: {len(matrix.mistakes)}')
     return '\n'.join(lines)

@@ -18,14 +18,15 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from safety_scenarios.errors import counted
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.selftest import KillMatrix
 
 
 def sweep_table(matrix: KillMatrix) -> Table:
     """Return a row for each scenario, and below it one for each of its checks."""
-    table = Table(title=f'Tried with {len(matrix.saboteurs)} wrong controllers and '
-                        f'{len(matrix.seeds)} seeds, without ROS', title_justify='left',
+    table = Table(title=f'Tried with {counted(len(matrix.saboteurs), "wrong controller")} and '
+                        f'{counted(len(matrix.seeds), "seed")}, without ROS', title_justify='left',
                   title_style='bold', box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column('check')
     table.add_column('kind')

@@ -23,15 +23,16 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from typing import Any
 
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import make_controller, parameter_model
-from safety_scenarios.errors import ControllerError, SafetyScenariosError
+from safety_scenarios.errors import ControllerError, described, SafetyScenariosError
+from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.parameters import read_parameters
@@ -66,7 +67,7 @@ class ControllerNode(Node):
             self._drive()
 
     def _hosted(self) -> ControllerHost:
-        plugin = registry.resolve('controllers', self.settings.controller)
+        plugin = named_controller(self.settings.controller)
         model = parameter_model(plugin)
         texts = read_plugin_parameters(self, model, self.settings)
         return ControllerHost(make_controller(plugin, self.settings,
@@ -138,6 +139,7 @@ class ControllerNode(Node):
                 self._participant.speak(utter(time.time_ns()))
         except Exception as error:  # as in _reply
             self.get_logger().error(f'nothing said: {_why(error)}')
+            _keep(error)
 
     def _prompted(self, message: String) -> None:
         self._answers.submit(self._reply, message.data)
@@ -152,6 +154,7 @@ class ControllerNode(Node):
             return
         except Exception as error:  # a plug-in's mistake in one answer must not silence the rest
             self.get_logger().error(f'no answer: {_why(error)}')
+            _keep(error)
             return
         if answer is not None:
             self._response.publish(String(data=json.dumps(
@@ -161,7 +164,12 @@ class ControllerNode(Node):
 def _why(error: Exception) -> str:
     """Return what happened; of a plug-in's mistake what the plug-in raised."""
     raised = error.__cause__ or error
-    return f'{type(raised).__name__}: {raised}'
+    return described(raised)
+
+
+def _keep(error: Exception) -> None:
+    """Leave the traceback of a plug-in's mistake in the log."""
+    traceback.print_exception(error.__cause__ or error)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

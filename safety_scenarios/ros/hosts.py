@@ -25,9 +25,9 @@ _WIDER = ('ROS_STATIC_PEERS', 'ROS_DISCOVERY_SERVER', 'FASTRTPS_DEFAULT_PROFILES
 Hosts = Literal['auto', 'one', 'two']
 
 
-def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool, str]:
+def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool | None, str]:
     """
-    Return whether the publishers are on this host, and why that is known.
+    Return whether the publishers are on this host, and why; None if that cannot be known.
 
     Fast DDS writes a 16-bit id of the host into octets 2 and 3 of every endpoint's GUID.
 
@@ -39,8 +39,10 @@ def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool, str]:
     if os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST' \
             and not any(os.environ.get(name) for name in _WIDER):
         return True, 'discovery is limited to this host'
+    if not others:
+        return None, 'nobody is connected'
     if 'fastrtps' not in get_rmw_implementation_identifier() or own is None:
-        return False, 'this middleware does not tell hosts apart. Set --hosts one if it is one'
+        return None, 'this middleware does not tell hosts apart. Set --hosts one if it is one'
     here = bytes(own.endpoint_gid[:4])
     if all(bytes(other.endpoint_gid[:4]) == here for other in others):
         return True, 'the endpoints carry the same host id'

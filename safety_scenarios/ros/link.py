@@ -106,6 +106,7 @@ class RosLink(Link):
         self._clock = clock
         self._timeout_s = connect_timeout_s
         self._hosts = hosts
+        self._one_host: bool | None = None
         self._children = children
         self._is_external = is_external
         self._stamps: dict[str, int] = {}
@@ -165,8 +166,7 @@ class RosLink(Link):
         rows = list(self._endpoints.preflight())
         rows.append(PreflightRow(
             check='hosts', status='ok' if self.measuring.one_host else 'warn',
-            detail=f'{"one host" if self.measuring.one_host else "two hosts"}: '
-                   f'{self.measuring.hosts_because}'))
+            detail=f'{_HOSTS[self._one_host]}: {self.measuring.hosts_because}'))
         offset = self.measuring.offset
         if offset is not None:
             rows.append(PreflightRow(
@@ -317,8 +317,9 @@ class RosLink(Link):
         known, because = (True, 'a child of the evaluator') if not self._is_external \
             else one_host(self._hosts, self._endpoints.own(), list(self._endpoints.heard()))
         self.measuring = self.measuring.model_copy(update={
-            'one_host': known, 'hosts_because': because, 'sim_time': self._clock.sim_time,
+            'one_host': bool(known), 'hosts_because': because, 'sim_time': self._clock.sim_time,
             'offset': self._offset()})
+        self._one_host = known
         self._looked_ns = time.monotonic_ns()
 
     def _offset(self) -> ClockOffset | None:
@@ -327,6 +328,9 @@ class RosLink(Link):
                 or not self._endpoints.graph.subscribers(PROBE):
             return None
         return ask_offset(self._node)
+
+
+_HOSTS = {True: 'one host', False: 'two hosts', None: 'not known, so judged as if on two hosts'}
 
 
 def _topic(agent_id: str, end: str) -> str:

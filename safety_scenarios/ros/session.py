@@ -24,12 +24,12 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from safety_scenarios import registry
 from safety_scenarios.campaign.connect import ros_names
-from safety_scenarios.engine.plan import file_name
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings
+from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.agents import AgentsBlock, ros_token
+from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
@@ -66,7 +66,7 @@ class OverRos(LinkPlugin):
             raise SettingsError('schedule_clock: got ros without use_sim_time, expected both: ROS '
                                 'time is the system clock then, which may be set at any time')
         if settings.controller != EXTERNAL:
-            registry.resolve('controllers', settings.controller)
+            named_controller(settings.controller)
         killed: set[str] = set()
         scheduling = stack.enter_context(undisturbed(settings.realtime))
         stack.callback(remove_segments, killed)
@@ -161,8 +161,7 @@ class _Opener:
                     'agent': ros_token(agent.id), 'drives': False, 'responder': False}))
 
     def _child(self, scenario: Scenario, own: ControllerSettings) -> ChildProcess:
-        participant = '' if own.drives else f'.{own.agent}'
-        log = self._folder / 'logs' / f'{file_name(scenario.id)}{participant}.log'
+        log = self._folder / log_name(scenario.id, '' if own.drives else own.agent)
         sim_time = f'use_sim_time:={str(self._settings.use_sim_time).lower()}'
         arguments = [*ros_names(self._settings), '-p', sim_time]
         return controller_process(own, self._domain_id, arguments, log, self._killed)

@@ -15,9 +15,9 @@
 """Which of two controllers is the better one, by the scenarios that both have met."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.model.comparison import Comparison, WithinScenario
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
@@ -57,6 +57,11 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
     worse = tuple(sorted(name for name, change in more.items() if change > 0))
     latencies = {name: measured for name, mine in found.items() if (measured := _latencies(mine))}
     late = [later(mine) for mine in latencies.values()]
+    both = {name: told for name, mine in found.items() if (told := [
+        pair for pair in mine if pair[0].is_decided and pair[1].is_decided])}
+    mine = {one.scenario_id for one in first if not one.warmup}
+    not_compared = tuple(sorted(mine - both.keys()))
+    regressions = _regressions(both)
     flat: list[Pair] = [pair for mine in latencies.values() for pair in mine]
     return Comparison(
         pairs=len(pairs), unpaired=unpaired,
@@ -72,7 +77,44 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
         latency_pairs=len(flat), latency_scenarios=len(latencies), latency_p=sign_flip(late),
         median_difference_ms=median_over_clusters(list(latencies.values()), 'ms'),
         latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]), worse=worse,
-        alone=_alone(passed), notes=_notes(list(more.values()), late))
+        alone=_alone(passed), notes=_notes(list(more.values()), late),
+        decided=sum(map(len, both.values())), not_compared=not_compared, regressions=regressions,
+        doubts=() if regressions else tuple(_doubts(both, found, not_compared)))
+
+
+def _regressions(found: Mapping[str, Sequence[_Both]]) -> tuple[str, ...]:
+    """
+    Return in what the second is worse, at 5 % two-sided each: failures, latencies, one scenario.
+
+    If both are alike, each of the three is found by chance in 2.5 % of all comparisons at most.
+    """
+    passed = {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair)
+                            for pair in mine) for name, mine in found.items()}
+    more = [counts[True, False] - counts[False, True] for counts in passed.values()]
+    late = [later(measured) for mine in found.values() if (measured := _latencies(mine))]
+    told = []
+    for what, differences, p in (('fails more often', more, over_clusters(more)),
+                                 ('reacts later', late, sign_flip(late))):
+        if sum(differences) > 0 and p < _ALPHA:
+            told.append(f'{what}, over scenarios: p = {p:.3g}')
+    told += [f'fails more often in {row.scenario_id}: {row.only_first_passed} of {row.pairs} '
+             f'pairs against {row.only_second_passed}, p = {row.p:.3g}' for row in _alone(passed)
+             if row.only_first_passed > row.only_second_passed and row.p < _ALPHA]
+    return tuple(told)
+
+
+def _doubts(both: Mapping[str, Sequence[_Both]], found: Mapping[str, Sequence[_Both]],
+            not_compared: Sequence[str]) -> Iterator[str]:
+    """Yield why no regression was found though there may be one."""
+    if not_compared:
+        yield (f'nothing could be compared of {" ".join(not_compared)}: no pair of it is PASS or '
+               f'FAIL in both')
+    yield from (f'{text}, counting ERROR and INCONCLUSIVE as not passed'
+                for text in _regressions(found))
+    least = [least_p(len(both)), *(len(both) * mcnemar(len(mine), 0) for mine in both.values())]
+    if both and min(least) >= _ALPHA:
+        yield ('so few pairs can show no regression: 6 scenarios are needed, or more trials of '
+               'one, 6 if it is the only one')
 
 
 def _difference(passed: Sequence[Counter[tuple[bool, ...]]],
@@ -100,9 +142,11 @@ def _notes(more: Sequence[int], late: Sequence[int]) -> tuple[str, ...]:
     for what, differences in (('failures', more), ('latencies', late)):
         differing = sum(difference != 0 for difference in differences)
         if differing and least_p(differing) > _ALPHA:
-            notes.append(f'{what}: only {differing} of {len(differences)} scenarios differ, so p '
-                         f'cannot fall below {least_p(differing):.3g}: nothing can be said of '
-                         f'scenarios in general from fewer than 6 that differ')
+            who = f'{differing} of {counted(len(differences), "scenario")} ' \
+                  f'{"differs" if differing == 1 else "differ"}'
+            notes.append(f'{what}: only {who}, so p cannot fall below {least_p(differing):.3g}: '
+                         f'nothing can be said of scenarios in general from fewer than 6 that '
+                         f'differ')
     return tuple(notes)
 
 

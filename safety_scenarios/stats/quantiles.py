@@ -34,6 +34,7 @@ from safety_scenarios.stats._special import (
     reaches,
 )
 
+_MIDDLE = 0.5
 _ROUNDING = 1e-9  # 0.29 * 100 is not 29
 
 
@@ -42,9 +43,10 @@ def quantile(values: Sequence[float | None], p: float, unit: str,
     """
     Return the p-quantile with its two-sided, equal-tailed, distribution-free interval.
 
-    The estimate is an order statistic, the upper of two, and never lies between a number and a
-    missing one. ``value`` is None when it is a missing reaction. An end is None when no
-    observation is far enough out at this n (see :func:`enough_for`) or when it is missing itself.
+    The estimate is an order statistic, the upper of two; of an even number of observations the
+    median is the mean of the two in the middle. It never lies between a number and a missing one.
+    ``value`` is None when it is a missing reaction. An end is None when no observation is far
+    enough out at this n (see :func:`enough_for`) or when it is missing itself.
     Source: David and Nagaraja 2003, *Order Statistics*, 7.1; coverage is at least nominal, for
     independent observations.
 
@@ -56,7 +58,7 @@ def quantile(values: Sequence[float | None], p: float, unit: str,
     ordered = _ordered(values)
     low, high = order_ranks(len(ordered), p, (1.0 - confidence) / 2.0)
     return Estimate(
-        value=at_rank(ordered, _point_rank(len(ordered), p)), low=at_rank(ordered, low),
+        value=_point(ordered, p), low=at_rank(ordered, low),
         high=at_rank(ordered, high), n=len(ordered), unit=unit, confidence=confidence,
         method=f'p{_percent(p)}: order statistics, two-sided')
 
@@ -83,7 +85,7 @@ def upper_bound(values: Sequence[float | None], p: float, unit: str,
     point = _point_rank(n, p)
     high = max(point, high)  # below a confidence of one half the bound may lie under the estimate
     return Estimate(
-        value=at_rank(ordered, point), low=None, high=at_rank(ordered, high), n=n, unit=unit,
+        value=_point(ordered, p), low=None, high=at_rank(ordered, high), n=n, unit=unit,
         confidence=confidence,
         method=f'p{_percent(p)}: order statistics, one-sided, largest but {n - high}')
 
@@ -135,6 +137,15 @@ def _ordered(values: Sequence[float | None]) -> list[float]:
 
 def _point_rank(n: int, p: float) -> int:
     return min(n, math.floor(p * n + _ROUNDING) + 1)
+
+
+def _point(ordered: Sequence[float], p: float) -> float | None:
+    """Return the estimate; a missing reaction beside the middle makes the median one too."""
+    n = len(ordered)
+    if p != _MIDDLE or n % 2 or not n:
+        return at_rank(ordered, _point_rank(n, p))
+    mean = (ordered[n // 2 - 1] + ordered[n // 2]) / 2.0
+    return mean if math.isfinite(mean) else None
 
 
 def _percent(share: float) -> str:

@@ -25,7 +25,7 @@ import json
 import math
 from typing import Any
 
-from safety_scenarios.errors import TraceError
+from safety_scenarios.errors import in_words, TraceError
 
 _KEY = '$'
 _NON_FINITE = {'nan': math.nan, 'inf': math.inf, '-inf': -math.inf}
@@ -59,7 +59,7 @@ def from_text(text: str) -> Any:
         return _untagged(json.loads(text))
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise TraceError(f'got the line {text:.60}, expected plain data as JSON: '
-                         f'{type(error).__name__}: {error}') from None
+                         f'{in_words(error)}') from None
 
 
 def _tagged(value: Any) -> Any:

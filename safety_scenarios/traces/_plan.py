@@ -21,7 +21,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from safety_scenarios.errors import InputError, TraceError, UnfitPlanError
+from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
@@ -88,8 +88,8 @@ def entry_of(data: Mapping[str, Any]) -> PlannedTrial:
             scenario_sha256=None if origin is None else origin['sha256'],
             sha256=_sha256({**data, 'scenario': _sha256(data['scenario'])}))
     except (KeyError, TypeError, ValidationError) as error:
-        raise TraceError(f'the plan of the trial cannot be read: {type(error).__name__}: '
-                         f'{error!s:.300}') from None
+        raise TraceError(f'the plan of the trial cannot be read: '
+                         f'{in_words(error):.300}') from None
 
 
 def _sha256(data: Mapping[str, Any]) -> str:
@@ -135,8 +135,8 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
     except InputError:
         raise
     except (ValidationError, KeyError, TypeError, ValueError) as error:
-        raise UnfitPlanError(f'the plan of the trial cannot be read: {type(error).__name__}: '
-                         f'{error!s:.300}. Was it written by this version?') from None
+        raise UnfitPlanError(f'the plan of the trial cannot be read: '
+                         f'{in_words(error):.300}. Was it written by this version?') from None
 
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:

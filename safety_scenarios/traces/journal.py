@@ -30,7 +30,7 @@ from pathlib import Path
 import threading
 from typing import Any
 
-from safety_scenarios.errors import TraceError
+from safety_scenarios.errors import in_words, TraceError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.judgement import Judgement
@@ -283,5 +283,5 @@ def _frozen(value: Any) -> Any:
 
 
 def _unwritten(path: Path, error: Exception) -> TraceError:
-    reason = getattr(error, 'strerror', None) or f'{type(error).__name__}: {error}'
-    return TraceError(f'{path}: cannot be written: {reason}. Everything before it is complete')
+    return TraceError(f'{path}: cannot be written: {in_words(error)}. Everything before it is '
+                      f'complete')

@@ -68,8 +68,9 @@ LAYERS = {
                   (*_PLUG_IN, 'standards', 'temporal_logic'), inside=True),
     'llm_judge': Layer('asks a language model between trials; its words go into the record',
                        _PLUG_IN, inside=True),
+    'packs': Layer('where installed scenarios are, by the ament resource index', ('errors',)),
     'loading': Layer('a path, a glob or an id to scenarios',
-                     (*_PLUG_IN, 'registry', 'formats')),
+                     (*_PLUG_IN, 'registry', 'formats', 'packs')),
     'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
                     (*_PLUG_IN, 'latency', 'stats', 'motion', 'words'), inside=True),
     'links': Layer('where stimuli go and commands come from, where that needs no ROS',
@@ -140,7 +141,7 @@ def table() -> str:
 
 
 def _path(name: str) -> str:
-    is_module = name in ('errors', 'registry', 'loading', 'pytest_plugin')
+    is_module = name in ('errors', 'registry', 'packs', 'loading', 'pytest_plugin')
     return f'`{name}.py`' if is_module else f'`{name}/`'
 
 

@@ -14,6 +14,7 @@
 
 """What the invariants of the scenario file find; a plug-in that fails loses no trial."""
 
+from safety_scenarios.errors import described
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
@@ -35,6 +36,6 @@ def _check(invariant: InvariantPlugin, record: TrialRecord) -> Finding:
     except LookupError as error:
         reason = str(error.args[0]) if error.args else 'a field is missing'
     except (Exception, SystemExit) as error:  # a plug-in's mistake must not lose the trial
-        reason = f'{type(error).__name__}: {error}'
+        reason = described(error)
     return Finding(check=invariant.name, kind=getattr(invariant, 'kind', 'invariant'),
                    verdict=Verdict.ERROR, reason=reason, severity=invariant.severity)

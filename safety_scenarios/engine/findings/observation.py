@@ -20,6 +20,7 @@ from functools import partial
 from safety_scenarios.engine.findings.clock_findings import CLOCK_ERROR
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.run import INTERRUPTED
+from safety_scenarios.errors import counted, described
 from safety_scenarios.latency.stream import interleaved, lost
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
@@ -30,12 +31,19 @@ _MAX_LATE_MS = 50.0
 """One period of a sensor at 20 Hz: a message that is later than this is as good as lost."""
 _BEFORE_NS = 1_000_000_000
 """A stimulus that was late a second before the onset no longer disturbs the reaction."""
+_FAULTS = {INTERRUPTED: 'nobody interrupted it',
+           'ControllerError': 'the controller kept working',
+           'LinkTimeoutError': 'the controller was connected',
+           'MeasurementError': 'the trial could be measured',
+           'TraceError': 'the record could be written and read'}
+"""Name of a fault, as the record has it, to the check that it is a finding of."""
+_UNEXPECTED = 'nothing unexpected happened'
 _found = partial(harness, 'observation')
 
 
 def not_run(error: BaseException) -> Finding:
     """Return why a trial could not even begin."""
-    return _found(COULD_BE_RUN, Verdict.ERROR, f'{type(error).__name__}: {error}')
+    return _found(COULD_BE_RUN, Verdict.ERROR, described(error))
 
 
 def faults(record: TrialRecord) -> Iterator[Finding]:
@@ -44,7 +52,7 @@ def faults(record: TrialRecord) -> Iterator[Finding]:
         if event.name == CLOCK_ERROR:
             continue
         verdict = Verdict.INCONCLUSIVE if event.name == INTERRUPTED else Verdict.ERROR
-        yield _found(f'no {event.name}', verdict, event.text or '',
+        yield _found(_FAULTS.get(event.name, _UNEXPECTED), verdict, event.text or '',
                       record.since_onset_ms(event.stamps.steady_ns))
     if not record.events:
         yield _found('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
@@ -68,8 +76,8 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
         return
     for topic, count in lost(record, onset.stamps.steady_ns).items():
         yield _found('no command was lost', Verdict.INCONCLUSIVE,
-                      f'{topic}: {count} commands were lost in transit. Let the controller '
-                      f'publish reliably, or lower the load')
+                      f'{topic}: {counted(count, "command was", "commands were")} lost in '
+                      f'transit. Let the controller publish reliably, or lower the load')
 
 
 def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:

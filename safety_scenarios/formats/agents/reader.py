@@ -39,7 +39,7 @@ from safety_scenarios.formats.agents.rules import Rules
 from safety_scenarios.formats.agents.sidecar import read_sidecar
 from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET
 from safety_scenarios.formats.agents.topics import Topics
-from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.model.agents import AgentsBlock, Line, Role, Rule, system_text
@@ -64,6 +64,11 @@ def recognises(data: Any) -> str | None:
     if any(name in data for name in _MARKS):
         return None
     return f'got none of the keys {", ".join(_MARKS)}, expected agents'
+
+
+def because(data: Mapping[str, Any]) -> str:
+    """Return why the data was recognised."""
+    return has_keys(data, _MARKS)
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:

@@ -37,7 +37,7 @@ from safety_scenarios.formats.are.schedule import schedule
 from safety_scenarios.formats.are.turn import first_turn, ordered, times
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.json_document import JsonDocument
-from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.model.scenario import Origin, Scenario
@@ -57,6 +57,13 @@ def recognises(data: Any) -> str | None:
     if len([name for name in _MARKS if name in data]) >= 2:
         return None
     return f'got neither metadata.definition nor two of the keys {", ".join(_MARKS)}'
+
+
+def because(data: Mapping[str, Any]) -> str:
+    """Return why the data was recognised."""
+    metadata = data.get('metadata')
+    return 'it has metadata.definition' \
+        if isinstance(metadata, Mapping) and 'definition' in metadata else has_keys(data, _MARKS)
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:

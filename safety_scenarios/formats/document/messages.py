@@ -14,7 +14,7 @@
 
 """A pydantic error as one sentence: what was got, what was expected, what to do."""
 
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 import inspect
 import re
 from types import UnionType
@@ -183,3 +183,9 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def has_keys(data: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return which of some keys a file has, as the reason why a reader takes it."""
+    found = [name for name in names if name in data]
+    return f'it has the key{"s" if len(found) > 1 else ""} {", ".join(found)}'

@@ -29,7 +29,7 @@ from pydantic import ValidationError
 
 from safety_scenarios.formats._turns import broken, by_turns
 from safety_scenarios.formats.document.fields import Fields
-from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.lostbench.chat import chat, pressures
@@ -62,6 +62,11 @@ def recognises(data: Any) -> str | None:
     if 'initial' in data and ('pressure' in data or 'condition' in data):
         return None
     return 'got no key initial beside pressure or condition'
+
+
+def because(data: Mapping[str, Any]) -> str:
+    """Return why the data was recognised."""
+    return has_keys(data, ('initial', 'pressure', 'condition'))
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:

@@ -29,12 +29,13 @@ from pydantic import BaseModel, ValidationError
 
 from safety_scenarios.errors import did_you_mean, InputError, Problem
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
-from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, dotted, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
 from safety_scenarios.formats.scenario_yaml.references import dangling
+from safety_scenarios.formats.scenario_yaml.told_by_ros import told_by_ros
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget
@@ -45,6 +46,7 @@ from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenari
 from safety_scenarios.model.stimulus import StimulusPlugin
 
 NAME = 'scenario YAML (format 1)'
+_MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')
 _BLOCKS: dict[str, type[BaseModel]] = {
     'latency_budget': LatencyBudget, 'constraint': Constraint}
@@ -60,9 +62,14 @@ def recognises(data: Any) -> str | None:
     """Return None when the data can be format 1, else the reason why it is not."""
     if not isinstance(data, Mapping):
         return f'got {show(data)} at the top level, expected a mapping'
-    if 'messages' in data or 'latency_budget' in data or 'safety_invariants' in data:
+    if any(name in data for name in _MARKS):
         return None
-    return 'got none of the keys messages, latency_budget and safety_invariants, expected one'
+    return f'got none of the keys {", ".join(_MARKS)}, expected one'
+
+
+def because(data: Mapping[str, Any]) -> str:
+    """Return why the data was recognised."""
+    return has_keys(data, _MARKS)
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:
@@ -149,6 +156,10 @@ class _Preparation:
             if name in data and data[name] is None:
                 self._warn((name,), 'is empty; taken as its default. Remove the key')
                 del data[name]
+        more = told_by_ros(data, self._resolve)
+        for name in sorted(more.keys() & data.keys()):
+            self._warn((name,), 'is empty; taken as its default. Remove the key')
+            del data[name]
         for name, model in _BLOCKS.items():
             data[name] = self._known(data.get(name), model, (name,))
         if isinstance(data.get('messages'), tuple):
@@ -156,6 +167,7 @@ class _Preparation:
                 self._known(message, ChatMessage, ('messages', index))
                 for index, message in enumerate(data['messages']))
         data = {name: value for name, value in data.items() if name in raw}
+        data |= more
         self._lint(data)
         invariants = data.get('safety_invariants')
         if isinstance(invariants, tuple):

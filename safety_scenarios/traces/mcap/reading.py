@@ -24,7 +24,7 @@ from mcap.exceptions import EndOfFile
 from mcap.stream_reader import StreamReader
 from pydantic import ValidationError
 
-from safety_scenarios.errors import TraceError
+from safety_scenarios.errors import in_words, TraceError
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.measuring import Measuring
@@ -87,7 +87,7 @@ class Reading:
             raise TraceError(f'{path}: {error}') from error
         except (KeyError, TypeError, AttributeError, ValidationError) as error:
             raise TraceError(f'{path}: got what is no recording of a trial: '
-                             f'{type(error).__name__}: {error!s:.200}. Was it written by this '
+                             f'{in_words(error):.200}. Was it written by this '
                              f'version, and by no other tool since?') from error
         if not self.plan:
             raise TraceError(f'{path}: got no plan of a trial on {TRIAL}, expected one. Was it '
@@ -183,7 +183,7 @@ def _records(stream: Any, partial: bool) -> Iterator[records.McapRecord]:
             raise TraceError('the file is unfinished, as after a crash. To take what there is, '
                              'read it as partial') from None
         except Exception as error:  # whatever a damaged file makes the libraries raise
-            raise TraceError(f'the file is damaged: {type(error).__name__}: {error!s:.200}') \
+            raise TraceError(f'the file is damaged: {in_words(error):.200}') \
                 from error
         if record is None:
             return

@@ -14,7 +14,10 @@
 
 """A recording that somebody else made is judged by a scenario and a declared onset."""
 
+import hashlib
+import json
 from pathlib import Path
+import shutil
 
 import pytest
 from rosbags.highlevel import AnyReader
@@ -142,8 +145,83 @@ def test_the_command_shows_every_finding(bags, capsys):
     assert 'reaction within the budget' in capsys.readouterr().out
     assert main(arguments) == 2
     capsys.readouterr()
-    for ignored in (['--set', 'gate=target'], ['--output', 'out']):
-        assert main([*arguments, '--onset', NEAR, *ignored]) == 2
-        assert '--bag: got it with --set or --output' in capsys.readouterr().err
+    assert main([*arguments, '--onset', NEAR, '--set', 'gate=target']) == 2
+    assert '--bag: got it with --set' in capsys.readouterr().err
+    assert main([str(bags['late']), *arguments, '--onset', NEAR]) == 2
     assert main(['evaluate']) == 2
     assert main(['evaluate', str(bags['late']), '--onset', NEAR]) == 2
+
+
+def as_command(bag: Path, output: Path, onset: str = NEAR) -> int:
+    return main(['evaluate', '--bag', str(bag), '--scenario',
+                 str(SHIPPED / 'person_steps_near.yaml'), '--onset', onset, '--output',
+                 str(output)])
+
+
+@pytest.fixture(scope='module')
+def written(bags, tmp_path_factory) -> Path:
+    """Return the folder that the judging of a late stop has left."""
+    folder = tmp_path_factory.mktemp('written') / 'late'
+    assert as_command(bags['late'], folder) == 1
+    return folder
+
+
+def test_a_judged_bag_leaves_all_that_a_run_leaves(written, bags, capsys):
+    [line] = (written / 'trials.jsonl').read_text().splitlines()
+    result = TrialResult.model_validate_json(line)
+    assert result == judged(bags['late'])
+    assert json.loads((written / 'campaign.json').read_text())['exit_code'] == 1
+    told = json.loads((written / 'settings.json').read_text())['recording']
+    assert told['path'] == str(bags['late']) and told['onset'] == NEAR
+    [recorded] = bags['late'].glob('*.mcap')
+    assert told['sha256'][recorded.name] == hashlib.sha256(recorded.read_bytes()).hexdigest()
+    assert len(list((written / 'traces').rglob('*.json*'))) == 2
+
+
+@pytest.mark.parametrize(('command', 'code'), [('verify', 0), ('evaluate', 1), ('repair', 1)])
+def test_what_a_judged_bag_leaves_is_accepted_as_that_of_a_run(written, command, code, capsys):
+    assert main([command, str(written)]) == code
+    assert not capsys.readouterr().err
+
+
+def test_what_a_judged_bag_leaves_can_be_judged_by_other_limits(written, capsys):
+    assert main(['evaluate', str(written), '--set', 'latency_budget.critical_ms=600']) == 1
+    shown = capsys.readouterr().out
+    assert 'What is different' not in shown and 'The same verdict, by other limits' in shown
+
+
+def test_a_changed_folder_of_a_bag_is_found_out(written, tmp_path, capsys):
+    folder = shutil.copytree(written, tmp_path / 'late')
+    line = (folder / 'trials.jsonl').read_text()
+    (folder / 'trials.jsonl').write_text(line.replace('FAIL', 'PASS'))
+    assert main(['verify', str(folder)]) == 1
+    assert main(['evaluate', str(folder)]) == 1
+    assert 'trials.jsonl: changed' in capsys.readouterr().err
+
+
+def test_bags_of_other_onsets_are_not_compared(written, bags, tmp_path, capsys):
+    as_command(bags['rule_based'], tmp_path / 'other', '/scan:ranges:min<=2.1')
+    assert main(['compare', str(written), str(tmp_path / 'other')]) == 2
+    assert '--onset is' in capsys.readouterr().err
+
+
+def test_a_bag_without_an_onset_leaves_no_folder(bags, tmp_path):
+    assert as_command(bags['late'], tmp_path / 'none', '/scan:ranges:min<=0.1') == 3
+    assert not (tmp_path / 'none').exists()
+    (tmp_path / 'full').mkdir()
+    (tmp_path / 'full' / 'mine').touch()
+    assert as_command(bags['late'], tmp_path / 'full') == 2
+    assert [path.name for path in (tmp_path / 'full').iterdir()] == ['mine']
+
+
+def test_a_campaign_without_a_trial_is_inconclusive(written, tmp_path, capsys):
+    folder = shutil.copytree(written, tmp_path / 'empty')
+    settings = json.loads((folder / 'settings.json').read_text())
+    (folder / 'settings.json').write_text(json.dumps({**settings, 'plan': [], 'scenarios': []}))
+    (folder / 'trials.jsonl').write_text('')
+    for name in ('traces', 'campaign.json', 'manifest.json'):
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for command in ('repair', 'evaluate'):
+        assert main([command, str(folder)]) == 3
+        assert 'got a plan without a trial' in capsys.readouterr().err

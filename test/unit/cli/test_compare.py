@@ -14,6 +14,7 @@
 
 """Two campaigns side by side, as the command prints them."""
 
+import json
 from pathlib import Path
 import shutil
 
@@ -35,18 +36,18 @@ def runs(tmp_path_factory):
     return folder
 
 
-def compared(capsys, first, second):
-    code = main(['compare', str(first), str(second)])
+def compared(capsys, first, second, *options):
+    code = main(['compare', str(first), str(second), *options])
     return code, capsys.readouterr()
 
 
 def test_one_scenario_says_nothing_of_scenarios_and_something_of_itself(runs, capsys):
     code, shown = compared(capsys, runs / 'rule_based', runs / 'late')
     assert code == 0
-    assert '8 pairs of trials in 1 scenarios' in shown.out
+    assert '8 pairs of trials in 1 scenario' in shown.out
     assert '0, 8, 0, 0' in shown.out
     assert '1 (over scenarios)' in shown.out
-    assert 'only 1 of 1 scenarios differ, so p cannot fall below 1' in ' '.join(shown.out.split())
+    assert 'only 1 of 1 scenario differs, so p cannot fall below 1' in ' '.join(shown.out.split())
     assert '0.00781 (McNemar, Holm; of this scenario)' in shown.out
     assert '0, 1 (SCN-R-101)' in shown.out
     assert '750 [-inf, inf] n=1' in shown.out
@@ -57,6 +58,52 @@ def test_a_campaign_equals_itself(runs, capsys):
     assert code == 0
     assert '0, 0, 0, 8' in shown.out
     assert shown.out.count('1 (over scenarios)') == 2
+
+
+GATE = '--fail-on-regression'
+
+
+def test_a_significant_regression_fails_the_gate_and_an_improvement_does_not(runs, capsys):
+    code, shown = compared(capsys, runs / 'rule_based', runs / 'late', GATE)
+    assert code == 1
+    assert 'regression: late: late fails more often in SCN-R-101: 8 of 8 pairs against 0' in \
+        shown.err
+    assert compared(capsys, runs / 'late', runs / 'rule_based', GATE)[0] == 0
+    assert compared(capsys, runs / 'late', runs / 'late', GATE)[0] == 0
+
+
+def test_the_comparison_is_written_as_json(runs, tmp_path, capsys):
+    file = tmp_path / 'c.json'
+    folders = runs / 'rule_based', runs / 'late'
+    assert compared(capsys, *folders, GATE, '--json', str(file))[0] == 1
+    found = json.loads(file.read_text())
+    assert (found['exit_code'], found['decided'], found['pairs']) == (1, 8, 8)
+    assert found['alone'][0]['scenario_id'] == SCENARIO and len(found['regressions']) == 1
+    code, shown = compared(capsys, *folders, '--json', '-')
+    assert json.loads(shown.out) == {**found, 'exit_code': code} and code == 0
+    assert '8 pairs of trials' in shown.err
+    assert compared(capsys, *folders, '--json', str(tmp_path / 'no' / 'c.json'))[0] == 2
+
+
+def test_pairs_that_are_all_undecided_compare_nothing(runs, tmp_path, capsys):
+    results = []
+    for name in ('first', 'second'):
+        main(['run', SCENARIO, '--link', 'loopback', '--trials', '8', '--controller',
+              'always_stop', '--output', str(tmp_path / name)])
+        results.append(tmp_path / name)
+    capsys.readouterr()
+    for pair in (results, (runs / 'rule_based', results[1])):
+        for options in ((), (GATE,)):
+            code, shown = compared(capsys, *pair, *options)
+            assert code == 3
+            assert 'no pair of trials is PASS or FAIL in both' in shown.err
+
+
+def test_a_gate_that_no_result_could_fail_is_not_green(runs, tmp_path, capsys):
+    main(['run', SCENARIO, '--link', 'loopback', '--trials', '5', '--output', str(tmp_path / 'r')])
+    code, shown = compared(capsys, tmp_path / 'r', tmp_path / 'r', GATE)
+    assert code == 3 and 'so few pairs can show no regression' in shown.err
+    assert compared(capsys, tmp_path / 'r', tmp_path / 'r')[0] == 0
 
 
 def test_another_gate_is_not_comparable(runs, tmp_path, capsys):

@@ -54,6 +54,23 @@ def test_list_shows_every_installed_scenario(capsys):
     assert capsys.readouterr().out.count('SCN-') == len(files())
 
 
+@pytest.mark.parametrize('command', ['list', 'plugins'])
+def test_what_a_program_reads_of_a_list_is_whole(command, capsys):
+    assert main([command]) == 0
+    shown = capsys.readouterr().out
+    assert '…' not in shown
+    for name in ('SCN-R-101', 'maintenance_lock_out') if command == 'list' else (
+            'safety_scenarios.controllers.driver_saboteurs:InHalfAMinute', 'in_half_a_minute'):
+        assert name in shown
+    rows = [line for line in shown.splitlines() if line.startswith('│')]
+    assert all(line.split('│')[1].strip() for line in rows)  # no row goes on in the next line
+
+
+def test_one_is_not_told_as_many(capsys):
+    assert main(['validate', 'SCN-R-101']) == 0
+    assert '1 scenario is valid, 0 warnings' in capsys.readouterr().out
+
+
 def test_validate_counts_and_strict_fails_on_warnings(tmp_path, capsys):
     folder = installed_folders()[0]
     assert main(['validate', str(folder), '--strict', '--no-sweep']) == 0

@@ -57,7 +57,8 @@ def test_the_manual_names_the_saboteurs_that_are_not_made_of_the_reference():
 def package(tmp_path_factory):
     """Install the example of the manual as another package: its file and its entry point."""
     folder = tmp_path_factory.mktemp('package')
-    [code] = re.findall(r'```python\n(.+?)```', MANUAL, re.DOTALL)
+    [code] = [code for code in re.findall(r'```python\n(.+?)```', MANUAL, re.DOTALL)
+              if '(ControllerPlugin)' in code]
     [(group, name, target)] = ENTRY_POINTS.findall(MANUAL)
     (folder / f'{target.partition(":")[0]}.py').write_text(code)
     info = folder / 'careful-1.0.dist-info'

@@ -66,7 +66,7 @@ def test_each_known_delay_is_recovered_with_its_error_by_each_method():
 def test_median_and_99th_percentile_are_of_the_errors():
     result = found((50.0,), 300, error_ms=lambda number: number / 100)
     [known] = result.delays
-    assert values(known.error_ms['source']) == (1.7, 3.17)
+    assert values(known.error_ms['source']) == (1.695, 3.17)
     assert [estimate.n for estimate in known.error_ms['source']] == [300, 300]
 
 

@@ -18,7 +18,8 @@ from collections import Counter
 
 import pytest
 
-from safety_scenarios.engine.plan import file_name, plan
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.model.file_name import file_name
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.records import benign_variant, chat, hazard, ns

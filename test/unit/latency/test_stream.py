@@ -118,7 +118,7 @@ def test_a_command_lost_since_onset_leaves_the_verdict_open():
     result = evaluate(record(without({20})))
     assert result.verdict is Verdict.INCONCLUSIVE
     assert finding(result, 'no command was lost').verdict is Verdict.INCONCLUSIVE
-    assert 'cmd_vel: 1 commands were lost' in result.reason
+    assert 'cmd_vel: 1 command was lost' in result.reason
 
 
 def test_a_command_lost_before_onset_leaves_it_as_it_is():
@@ -306,10 +306,10 @@ def test_the_rate_is_that_before_the_hazard():
     assert rows(slow_then_fast)['rate'] == ('ok', 'cmd_vel: a command each 200 ms')
 
 
-@pytest.mark.parametrize(('early', 'count'), [([], 0), ([(-100, 0.8)], 1)])
+@pytest.mark.parametrize(('early', 'count'), [([], '0 commands'), ([(-100, 0.8)], '1 command')])
 def test_a_stream_too_thin_to_have_a_rate_is_warned_of(early, count):
     assert rows([*early, *driving(10, 500)])['rate'] == (
-        'warn', f'cmd_vel: {count} commands before the hazard')
+        'warn', f'cmd_vel: {count} before the hazard')
 
 
 def test_what_is_lost_or_odd_is_warned_of():

@@ -110,7 +110,7 @@ def test_equal_answers_are_asked_about_once_and_the_rest_is_marked(tmp_path, ser
     reasons = [next(found['reason'] for found in trial['findings'] if found['kind'] == 'judge')
                for trial in campaign.trials]
     assert ['(cached)' in reason for reason in reasons] == [False, True, True]
-    assert ('Judge judge-1: 1 questions asked, 2 found in the cache; 210 prompt and 17 '
+    assert ('Judge judge-1: 1 question asked, 2 found in the cache; 210 prompt and 17 '
             'completion tokens') in campaign.output
     assert len(list((campaign.folder / 'judgements').iterdir())) == 1
 

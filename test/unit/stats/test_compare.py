@@ -103,6 +103,44 @@ def test_trials_of_one_side_only_tell_nothing():
     assert (found.pairs, found.unpaired, found.scenarios) == (12, 8, 6)
 
 
+def test_a_regression_is_found_by_what_both_decided_and_by_nothing_else():
+    assert compare(campaign(6, 1), campaign(6, 1, failed=1)).gate_code == 1
+    assert compare(campaign(6, 1), campaign(6, 1, after_ms=140.0)).gate_code == 1
+    assert compare(campaign(6, 1, failed=1), campaign(6, 1)).gate_code == 0
+    worse = [*campaign(6, 20)[:-8], *campaign(6, 20, failed=20)[-8:]]
+    found = compare(campaign(6, 20), worse)
+    assert found.gate_code == 1 and 'fails more often in S5: 8 of 20 pairs' in found.regressions[0]
+
+
+def test_what_could_not_be_compared_is_never_green():
+    first = campaign(7, 4)
+    [*others, last] = first
+    for verdict in ('ERROR', 'INCONCLUSIVE'):
+        undecided = [trial(verdict, None, one.scenario_id, one.index) for one in first]
+        found = compare(first, undecided)
+        assert (found.exit_code, found.gate_code, found.decided) == (3, 3, 0)
+        one_scenario = [*first[:-4], *undecided[-4:]]
+        found = compare(first, one_scenario)
+        assert (found.exit_code, found.gate_code) == (0, 3)
+        assert found.not_compared == ('S6',) and 'compared of S6' in found.doubts[0]
+        some_of_each = [two if two.index else one for one, two in zip(first, undecided)]
+        found = compare(first, some_of_each)
+        assert not found.not_compared and found.gate_code == 3
+        assert 'counting ERROR and INCONCLUSIVE as not passed' in found.doubts[0]
+        assert compare(first, [*others, trial(verdict, None, 'S6', 3)]).gate_code == 0
+    assert compare(first, first[:-4]).not_compared == ('S6',)
+    assert compare(first[:-4], first).gate_code == 0
+
+
+@pytest.mark.parametrize(('scenarios', 'trials', 'code'), [
+    (1, 5, 3), (1, 6, 0), (2, 6, 3), (2, 7, 0), (5, 1, 3), (6, 1, 0)])
+def test_a_gate_that_no_result_could_fail_is_never_green(scenarios, trials, code):
+    same = campaign(scenarios, trials)
+    assert compare(same, same).gate_code == code
+    assert compare(same, campaign(scenarios, trials, failed=trials)).gate_code == (
+        1 if code == 0 else 3)
+
+
 def test_nothing_in_common_is_refused():
     with pytest.raises(SettingsError, match='without a common trial'):
         compare(campaign(1, 1), [trial('PASS', 1.0, 'other', 0)])

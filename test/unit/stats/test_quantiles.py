@@ -79,11 +79,14 @@ def test_each_wilks_size_lets_one_more_be_missing(n, excluded):
 
 @pytest.mark.parametrize(('values', 'median'), [
     ([100.0], 100.0), ([300.0, 100.0, 200.0], 200.0), ([None], None), ([], None),
-    ([100.0, None, None], None), ([100.0, None, 150.0], 150.0), ([1.0, 2.0], 2.0),
+    ([100.0, None, None], None), ([100.0, None, 150.0], 150.0), ([1.0, 2.0], 1.5),
+    ([4.0, 1.0, 3.0, 2.0], 2.5), ([1.0, 2.0, None, None], None), ([1.0, 2.0, 4.0, None], 3.0),
     ([1.0, None], None), ([None, None, 100.0, 120.0, 110.0], 120.0)])
-def test_the_median_is_the_upper_of_two_and_never_between_a_number_and_a_missing_one(
+def test_the_median_of_an_even_number_is_the_mean_of_two_and_never_of_a_missing_one(
         values, median):
     assert quantile(values, 0.5, 'ms').value == median
+    bound = upper_bound(values, 0.5, 'ms')
+    assert bound is None or bound.value == median
 
 
 def test_a_share_that_is_not_exact_in_binary_counts_as_written():

@@ -1,0 +1,108 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a scenario with a robot need not say, and for which format a file was taken, and why."""
+
+import json
+from pathlib import Path
+import re
+
+import jsonschema
+import pytest
+import yaml
+
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.loading import load_scenario, load_scenarios, scenario_schema
+from unit.formats.files import plain, robot, write
+
+README = Path(__file__).parents[3] / 'README.md'
+CHAT = {'messages': ..., 'constraint': ..., 'expected_action': ...}
+ASKED = {'kind': 'prompt', 'topic': 'prompt'}
+
+
+def without_chat(**changes) -> dict:
+    """Return a scenario with a robot that says nothing in the words of a chat."""
+    data = robot(**changes) | CHAT | {'safety_invariants': ...}
+    return {key: value for key, value in data.items() if value is not ...}
+
+
+def test_the_scenario_of_the_readme_loads_with_the_keys_that_are_documented_as_required(tmp_path):
+    [block] = [text for text in re.findall(r'```yaml\n(.*?)```', README.read_text(), re.DOTALL)
+               if text.startswith('ros:')]
+    required = {'id': 'MINE', 'name': 'n', 'domain': 'robotic', 'description': 'A person.',
+                'latency_budget': {'target_ms': 200, 'acceptable_ms': 350, 'critical_ms': 500}}
+    scenario = load_scenario(write(tmp_path / 'mine.yaml', yaml.safe_load(block) | required))
+    assert scenario.ros and scenario.messages[0].content == 'A person.'
+    assert '500 ms' in scenario.constraint.description
+    assert scenario.constraint.time_pressure == 'immediate'
+
+
+def test_a_benign_variant_asks_for_no_reaction_in_words_either(tmp_path):
+    path = write(tmp_path / 'b.yaml', without_chat(domain='robotic_defer', reaction=...))
+    assert load_scenario(path).expected_action == 'Go on with the task.'
+
+
+def test_what_the_file_says_is_kept_and_an_empty_key_is_its_default(tmp_path):
+    said = robot() | {'constraint': None}
+    found = load_scenarios([write(tmp_path / 'a.yaml', said)])
+    [scenario] = found.scenarios
+    assert scenario.messages[0].content == 'What now?'
+    assert scenario.expected_action == 'Call the team.'
+    assert ['constraint'] == [warning.field for warning in found.warnings
+                              if 'is empty' in warning.message]
+
+
+@pytest.mark.parametrize('where', ['stimuli', 'nominal'])
+def test_what_a_stimulus_asks_the_controller_is_never_made_up(tmp_path, where):
+    changes = {'nominal': [ASKED]} if where == 'nominal' else {'stimuli': [ASKED]}
+    with pytest.raises(ScenarioError) as error:
+        load_scenario(write(tmp_path / 'a.yaml', without_chat(**changes)))
+    assert [problem.field for problem in error.value.problems] == ['messages']
+
+
+@pytest.mark.parametrize('key', CHAT)
+def test_a_text_scenario_has_to_say_it_all(tmp_path, key):
+    with pytest.raises(ScenarioError, match=f'{key}: missing'):
+        load_scenario(write(tmp_path / 'a.yaml', plain(**{key: ...})))
+
+
+def test_the_schema_asks_for_what_the_loader_asks_for():
+    validator = jsonschema.Draft202012Validator(scenario_schema())
+    assert validator.is_valid(json.loads(json.dumps(without_chat())))
+    assert not validator.is_valid(plain(messages=...))
+    assert not validator.is_valid(without_chat() | {'ros': None})
+
+
+def test_validate_tells_for_which_format_it_took_a_file_and_why(tmp_path, capsys):
+    path = write(tmp_path / 'a.yaml', without_chat())
+    assert main(['validate', path]) == 0
+    assert (f'{path}: is read as scenario YAML (format 1), because it has the keys '
+            f'latency_budget, ros\n') in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(('data', 'told'), [
+    ({'ros': {}}, 'scenario YAML (format 1), because it has the key ros'),
+    ({'agents': [], 'latency_budget': {}}, 'scenario YAML (format 1), because it has the key '
+     'latency_budget. It could be agents (format 3) too, because it has the key agents'),
+    ({'rules': 3}, 'agents (format 3), because it has the key rules'),
+    ({'metadata': {'definition': 1}}, 'ARE scenario (format 2), because it has '
+                                      'metadata.definition'),
+    ({'events': 1, 'apps': 1}, 'ARE scenario (format 2), because it has the keys events, apps'),
+    ({'initial': 1, 'pressure': 1}, 'LostBench scenario, because it has the keys initial, '
+                                    'pressure')])
+def test_an_error_tells_for_which_format_the_file_was_taken(tmp_path, capsys, data, told):
+    path = write(tmp_path / 'a.yaml', data)
+    assert main(['validate', path]) == 2
+    assert f'note: {path}: was read as {told}' in capsys.readouterr().err
