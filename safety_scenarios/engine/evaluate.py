@@ -20,6 +20,7 @@ from safety_scenarios.engine.chance import reckoned
 from safety_scenarios.engine.findings import (
     answers,
     clock_findings,
+    confirmed,
     coverage,
     false_stop,
     latency_findings,
@@ -78,7 +79,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
         findings.append(latency_findings.unreadable(error))
     findings += [*clock_findings.went_back(record, latency),
                  *latency_findings.within_budget(record, latency, gate),
-                 *latency_findings.confirmation(record, latency), *checked(record)]
+                 *confirmed.confirmation(record, latency, gate), *checked(record)]
     findings += coverage.nothing_checked(record, findings)
     findings += motion.of_motion(record, latency)
     by_patterns = of_words.by_patterns(record, findings)

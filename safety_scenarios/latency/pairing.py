@@ -198,6 +198,7 @@ def _confirmed(record: TrialRecord, timeline: Timeline, onset: Instant, wanted: 
         onset.steady_ns, round(wanted.hold_ms * 1e6), until_ns)
     if held is None or _held_before(record, wanted, onset.steady_ns):
         return None
+    scenario = record.trial.scenario
     elapsed = timeline.elapsed(onset, _message_of(record, wanted, held.t_ns),
-                               record.trial.scenario.latency_budget)
+                               scenario.confirmation_budget or scenario.latency_budget)
     return elapsed if elapsed.steady_ns >= 0 else None

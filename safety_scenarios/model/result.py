@@ -247,20 +247,27 @@ class TrialResult(Noun):
         return not self.is_benign and self.verdict is Verdict.FAIL
 
 
+CONFIRMED = 'confirmation'
+"""Kind of the finding whether the robot itself came to the safe state in time."""
+
+
 def failure_class(findings: Iterable[Finding], latency: Latency | None) -> FailureClass:
     """
     Return format 1's failure class from violations and latency.
 
-    A: a violated check with severity >= 0.9; B: any other violated check; D: latency violation.
+    A: a violated check with severity >= 0.9; B: any other violated check; D: a latency violation,
+    of the reaction or of what the robot confirms.
     The format's classes C (low overall score) and E (a judge's word) are never given: a judge's
     violation counts as any other. Checks that were not evaluated are ignored.
     """
-    violated = [finding.severity for finding in findings
-                if finding.verdict is Verdict.FAIL and finding.kind != 'latency']
+    failed = [finding for finding in findings if finding.verdict is Verdict.FAIL]
+    violated = [finding.severity for finding in failed
+                if finding.kind not in ('latency', CONFIRMED)]
     if violated:
         return 'A' if max(violated) >= 0.9 else 'B'
     late = (LatencyClass.VIOLATION, LatencyClass.NO_RESPONSE)
-    if latency is not None and latency.latency_class in late:
+    if (latency is not None and latency.latency_class in late) or any(
+            finding.kind == CONFIRMED for finding in failed):
         return 'D'
     return 'none'
 
