@@ -227,6 +227,27 @@ class TrialResult(Noun):
             finding.verdict in open_ for finding in self.findings if finding.kind == 'harness')
 
     @property
+    def is_confirmation_measured(self) -> bool:
+        """
+        Whether the time to the confirmed safe state, or that it never came, is known.
+
+        As ``is_measured``: not where the robot's report paused, nor where something kept the
+        harness from observing well and the robot is not to blame all the same.
+        """
+        found = next((one for one in self.findings if one.kind == CONFIRMED), None)
+        if found is None or self.latency is None:
+            return False
+        return found.verdict is Verdict.FAIL or (
+            found.margin is not None and self.latency.confirmed is not None and not any(
+                one.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR) for one in self.findings
+                if one.kind == 'harness'))
+
+    @property
+    def asks_for_confirmation(self) -> bool:
+        """Whether the robot itself was asked to show the safe state."""
+        return any(one.kind == CONFIRMED for one in self.findings)
+
+    @property
     def is_by_patterns(self) -> bool:
         """Whether nothing but patterns has read what it is judged by."""
         return any(note.code == BY_PATTERNS for note in self.notes)

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.comparison import Comparison, WithinScenario
+from safety_scenarios.model.comparison import Comparison, Confirmations, WithinScenario
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.stats.effect import cohen_d, cohen_h
@@ -72,7 +72,25 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
         latency_pairs=len(flat), latency_scenarios=len(latencies), latency_p=sign_flip(late),
         median_difference_ms=median_over_clusters(list(latencies.values()), 'ms'),
         latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]), worse=worse,
-        alone=_alone(passed), notes=_notes(list(more.values()), late))
+        alone=_alone(passed), confirmed=_confirmations(found),
+        notes=_notes(list(more.values()), late))
+
+
+def _confirmations(found: Mapping[str, Sequence[_Both]]) -> Confirmations | None:
+    """Return the same of when the robots themselves stood."""
+    known = {name: [(_confirmed_ms(one), _confirmed_ms(two)) for one, two in mine
+                    if one.is_confirmation_measured and two.is_confirmation_measured]
+             for name, mine in found.items()}
+    told = [mine for mine in known.values() if mine]
+    return Confirmations(
+        pairs=sum(map(len, told)), scenarios=len(told),
+        p=sign_flip([later(mine) for mine in told]),
+        median_difference_ms=median_over_clusters(told, 'ms')) if told else None
+
+
+def _confirmed_ms(result: TrialResult) -> float | None:
+    confirmed = result.latency.confirmed if result.latency else None
+    return None if confirmed is None else confirmed.judged_ns / 1e6
 
 
 def _difference(passed: Sequence[Counter[tuple[bool, ...]]],
