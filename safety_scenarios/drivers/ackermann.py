@@ -20,8 +20,9 @@ from typing import ClassVar, Literal
 import numpy
 from pydantic import Field
 
+from safety_scenarios.drivers._rolling import Rolling
 from safety_scenarios.drivers._twist import at_once, STAMPED, take, Terms, TWIST
-from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Follower, Start
 
 
 class Ackermann(DriverPlugin):
@@ -50,15 +51,24 @@ class Ackermann(DriverPlugin):
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return the velocities of the base; standing, its wheels stay turned."""
         is_humble = self.distro == 'humble'
-        taken = take(commands, Terms(
-            driver=self.kind, types=self.interfaces if is_humble else self.interfaces[:1],
-            stale_ns=self.timeout_ns, drops_stale=True, drops_nan=not is_humble,
-            source='steering_controllers_library.cpp 528', axes=(True, False, True)))
+        taken = take(commands, self._terms())
         if not is_humble:
             self._without_timeout(taken.times_ns, taken.stamps_ns, [
                 one.t_ns for one in taken.rejections if 'not finite' in one.reason], until_ns)
         return at_once(taken, self.kind, self.timeout_ns, until_ns,
                        round(1e9 / self.update_rate_hz))
+
+    def follow(self, start: Start) -> Follower:
+        """Return the velocities of the base, command by command."""
+        return Rolling(self._terms(), self.timeout_ns, round(1e9 / self.update_rate_hz),
+                       nan_disables=self.distro != 'humble')
+
+    def _terms(self) -> Terms:
+        is_humble = self.distro == 'humble'
+        return Terms(
+            driver=self.kind, types=self.interfaces if is_humble else self.interfaces[:1],
+            stale_ns=self.timeout_ns, drops_stale=True, drops_nan=not is_humble,
+            source='steering_controllers_library.cpp 528', axes=(True, False, True))
 
     @staticmethod
     def _without_timeout(times: numpy.ndarray, stamps: numpy.ndarray, disabled: Sequence[int],

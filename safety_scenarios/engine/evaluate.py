@@ -145,6 +145,10 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
     yield from rejection_notes(record)
     if record.trial.scenario.body.is_conversation:
         yield from rule_notes(record)
+    if record.measuring.simulated:
+        yield Note(code='simulated-robot', text=(
+            f'{", ".join(record.measuring.simulated)} worked out from the commands by the '
+            f'harness: no robot was measured'))
     if latency is None:
         return
     if latency.fallback is not None:

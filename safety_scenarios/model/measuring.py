@@ -115,12 +115,20 @@ class Measuring(Noun):
     schedule_clock: ScheduleClock = 'steady'
     """Clock on which stimuli were due; ``scheduled_ns`` of an event is a time on it."""
 
+    simulated: tuple[str, ...] = ()
+    """Feedback topics on which the harness itself told what a robot would report."""
+    untold: Mapping[str, str] = {}
+    """Feedback topics on which nobody told anything, and why."""
+
     @model_serializer(mode='wrap')
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the usual schedule clock: journals without it were written before it."""
+        """Leave out what is as usual: journals without it were written before it."""
         data: dict[str, Any] = write(self)
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
+        for name in ('simulated', 'untold'):
+            if not getattr(self, name):
+                data.pop(name, None)
         return data
 
     def schedule_ns(self, stamps: Stamps) -> int:

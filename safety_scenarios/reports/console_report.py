@@ -259,29 +259,30 @@ def table(summary: CampaignSummary) -> Table:
     rows = Table(title=f'{escape(summary.controller)}: {summary.verdict.value}',
                  title_justify='left', title_style=f'bold {_COLOURS[summary.verdict]}')
     confirms = any(row.confirmed is not None for row in summary.scenarios)
-    for name in ('scenario', 'expects', 'verdict', 'passed', 'median ms', 'worst ms', 'class',
-                 *(('confirmed: median ms', 'worst ms', 'class') if confirms else ())):
+    for name in ('scenario', 'expects', 'verdict', 'passed', 'median ms', 'worst ms', 'class'):
         rows.add_column(name, justify='right' if name.endswith('ms') else 'left')
+    if confirms:
+        rows.add_column('confirmed: median, worst ms')
     for row in summary.scenarios:
         rows.add_row(
             escape(row.scenario_name),
             expected_in(row.domain),
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
-            ' '.join(row.latency_classes) or '-', *(_confirmed(row) if confirms else ()))
+            ' '.join(row.latency_classes) or '-', *([_confirmed(row)] if confirms else []))
     return rows
 
 
-def _confirmed(row: ScenarioSummary) -> tuple[str, str, str]:
+def _confirmed(row: ScenarioSummary) -> str:
     """Return median, worst and classes of when the robot itself showed the safe state."""
     found = row.confirmed
     if found is None:
-        return '', '', ''
+        return ''
     if not found.latency_ms:
-        return '-', '-', 'not seen'
-    median, worst = found.median_ms.value, found.worst_ms
-    return ('none' if median is None else f'{median:.1f}',
-            'none' if worst is None else f'{worst:.1f}', ' '.join(found.latency_classes))
+        return 'not seen'
+    numbers = ['none' if value is None else f'{value:.1f}'
+               for value in (found.median_ms.value, found.worst_ms)]
+    return f'{", ".join(numbers)} {" ".join(found.latency_classes)}'
 
 
 def metres_table(summary: CampaignSummary) -> Table | None:

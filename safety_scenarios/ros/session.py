@@ -26,6 +26,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import ros_names
+from safety_scenarios.controllers.making import brake_lag
 from safety_scenarios.engine.plan import file_name
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings
@@ -34,6 +35,7 @@ from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UN
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
 from safety_scenarios.model.settings import ControllerSettings, EXTERNAL, RunSettings
+from safety_scenarios.model.simulated_robot import simulated_robot, SimulatedRobot, to_json
 from safety_scenarios.ros.calibration import calibrate_over_ros
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import (
@@ -136,24 +138,43 @@ class _Opener:
                               schedule_clock=settings.schedule_clock,
                               uncertainty_ms=dict(self._uncertainty_ms),
                               floor_ms=dict(self._floor_ms))
-        children = list(self._children(scenario))
+        robot = self._simulated(scenario)
+        if robot is not None:
+            measuring = measuring.model_copy(update={
+                'simulated': tuple(robot.feedback), 'untold': robot.untold})
+        children = list(self._children(scenario, robot))
         try:
             with closing(RosLink(self._node, self._spin, self._clock, settings.connect_timeout_s,
                                  measuring, settings.hosts, children,
                                  settings.controller == EXTERNAL, self._trials,
-                                 settings.declared_topics)) as link:
+                                 settings.declared_topics, robot)) as link:
                 yield link
         finally:
             for child in children:
                 child.stop()
 
-    def _children(self, scenario: Scenario) -> Iterator[ChildProcess]:
+    def _simulated(self, scenario: Scenario) -> SimulatedRobot | None:
+        """
+        Return the robot whose state the controller's process reports.
+
+        None where a robot may be there: with an external controller, and in a domain that was
+        asked for. In a free one of our own there can be none.
+        """
+        settings = self._settings
+        if settings.controller == EXTERNAL or settings.domain_id >= 0:
+            return None
+        return simulated_robot(scenario, brake_lag(
+            registry.resolve('controllers', settings.controller)))
+
+    def _children(self, scenario: Scenario,
+                  robot: SimulatedRobot | None) -> Iterator[ChildProcess]:
         """Yield the controller under test, if it is ours, and the models that take part."""
         own = controller_settings(self._settings, scenario)
         block = scenario.agents or AgentsBlock()
         if own.controller != EXTERNAL:
             yield self._child(scenario, own.model_copy(update={
-                'agent': ros_token(block.sut) if block.sut else ''}))
+                'agent': ros_token(block.sut) if block.sut else '',
+                'simulated_robot': to_json(robot) if robot and robot.feedback else ''}))
         for agent in block.agents:
             if agent.driver == 'model':
                 other = controller_settings(self._settings, scenario, agent.controller)

@@ -26,7 +26,9 @@ from safety_scenarios.model.trial import ALL_CLEAR, END, TrialRecord
 
 _PAUSE_NS, _PAUSE_PERIODS = 250_000_000, 5
 """A report that pauses for longer than both says nothing of what happened in between."""
-_robot = partial(Finding, check='safe state confirmed', kind=CONFIRMED, source='latency')
+CHECK = 'safe state confirmed'
+"""Name of the check."""
+_robot = partial(Finding, check=CHECK, kind=CONFIRMED, source='latency')
 
 
 def confirmation(record: TrialRecord, latency: Latency | None,
@@ -124,7 +126,9 @@ def _pause(record: TrialRecord, wanted: Confirmation, from_ns: int, to_ns: int) 
     for topic in dict.fromkeys(ros.signals[limit.signal].topic for limit in wanted.limits):
         times = [event.stamps.steady_ns for event in record.by_topic('feedback').get(topic, ())]
         if not times:
-            return f'nothing was heard of {topic}. Its publisher has to tell what the robot does'
+            why = record.measuring.untold.get(topic)
+            return f'nobody tells anything on {topic}: {why}' if why else \
+                f'nothing was heard on {topic}. Start the robot that publishes it'
         gaps = [later - earlier for earlier, later in pairwise(times)]
         longest_ns = max(_PAUSE_NS, _PAUSE_PERIODS * median(gaps) if gaps else 0)
         ends = [max(from_ns, times[0]), *(t for t in times if from_ns < t < to_ns), to_ns]

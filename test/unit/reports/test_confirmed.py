@@ -76,9 +76,9 @@ def test_a_summary_without_a_confirmation_is_written_as_before_and_old_ones_are_
     assert 'confirmed' not in data and 'confirmed' not in shown(table(plain))
     row = json.loads(summary(trials(300)).scenarios[0].model_dump_json())
     assert row['confirmed']['worst_ms'] == 300.0
-    assert ScenarioSummary.model_validate(row).confirmed.worst_ms == 300.0
+    assert ScenarioSummary.model_validate_json(json.dumps(row)).confirmed.worst_ms == 300.0
     del row['confirmed']
-    assert ScenarioSummary.model_validate(row).confirmed is None
+    assert ScenarioSummary.model_validate_json(json.dumps(row)).confirmed is None
 
 
 def test_the_console_shows_it_for_each_trial_and_each_scenario():
@@ -86,7 +86,7 @@ def test_the_console_shows_it_for_each_trial_and_each_scenario():
     assert latency_text(results[1].latency) == (
         '250.0 ms acceptable, confirmed 687.0 ms violation')
     text = shown(table(summary(results)))
-    assert 'confirmed: median ms' in text and '687.0' in text and 'violation' in text
+    assert 'confirmed: median, worst ms' in text and '687.0 acceptable violation' in text
 
 
 def test_two_campaigns_are_compared_by_it_too():
