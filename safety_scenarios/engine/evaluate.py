@@ -151,6 +151,10 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
             f'harness: no robot was measured'))
     if latency is None:
         return
+    if latency.widened_ns:
+        yield Note(code='busy-host', text=(
+            f'the host was busier than at the calibration, which adds ± '
+            f'{latency.widened_ns / 1e6:.2f} ms to the uncertainty. Lower its load'))
     if latency.fallback is not None:
         yield Note(code='no-better-method', text=f'measured by less than source stamps: '
                                                  f'{latency.fallback}')

@@ -56,6 +56,7 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
     elapsed, anticipatory = found.elapsed()
     first = _first_command(record, timeline, onset)
     shown = elapsed or first
+    last = found.event.stamps.steady_ns if found.event else until_ns
     ros = scenario.ros
     return Latency(
         onset_steady_ns=onset.steady_ns, reaction=elapsed,
@@ -68,6 +69,7 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
         inferred=found.inferred, fell_silent=found.fell_silent,
         split=timeline.split(onset, found.event)
         if elapsed and found.event and not found.inferred else None,
+        widened_ns=round(timeline.busy_ns(onset.steady_ns, last)),
         fallback=found.fallback if shown else None)
 
 

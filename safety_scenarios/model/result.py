@@ -100,8 +100,17 @@ class Latency(Noun):
     """Time to standstill and distance, where the reaction is a stop; no part of the latency."""
     split: Split | None = None
     """None without a responder beside the controller, or when it cannot tell well enough."""
+    widened_ns: int = 0
+    """What the load of the host adds to the expanded uncertainty, beyond the calibration's."""
     fallback: str | None = None
     """Why no better method could be used."""
+
+    @model_serializer(mode='wrap')
+    def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if not self.widened_ns:
+            data.pop('widened_ns', None)
+        return data
 
     @property
     def judged_ns(self) -> int | None:

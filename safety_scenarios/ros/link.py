@@ -35,7 +35,7 @@ from safety_scenarios.model.agents import AGENTS, ros_token
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
-from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE
+from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.robot_interfaces import read_answer
 from safety_scenarios.model.simulated_robot import SimulatedRobot
@@ -177,9 +177,8 @@ class RosLink(Link):
         offset = self.measuring.offset
         if offset is not None:
             rows.append(PreflightRow(
-                check='clock offset', status='ok' if offset.split_bound_ns <= 1_000_000
-                else 'warn', detail=f'{offset.offset_ns / 1e6:+.3f} ms within '
-                                    f'{offset.bound_ns / 1e6:.3f} ms, by {offset.probes} probes'))
+                check='clock offset', status='ok' if offset.split_bound_ns <= SPLIT_BOUND_NS
+                else 'warn', detail=offset.explained()))
         return rows
 
     def mark(self, name: str) -> Event:

@@ -106,6 +106,8 @@ class _Opener:
         self._killed = killed
         self._uncertainty_ms: Mapping[str, float] = dict.fromkeys(METHODS, UNCALIBRATED_MS)
         self._floor_ms: Mapping[str, float] = {}
+        self._wake_ups_ms: Mapping[str, float] | None = None
+        self._busy_ms = 0.0
         self._trials: set[str] = set()
 
     def calibrate(self, scheduling: str) -> Calibration | None:
@@ -123,6 +125,7 @@ class _Opener:
                                    self._settings.connect_timeout_s,
                                    {**_ros(self._domain_id), 'scheduling': scheduling})
         self._uncertainty_ms = found.uncertainty_ms
+        self._wake_ups_ms, self._busy_ms = found.wake_ups_ms, found.busy_ms
         if 'fastrtps' not in get_rmw_implementation_identifier():  # it may stamp only when taken
             self._uncertainty_ms = {**found.uncertainty_ms, 'received': max(
                 UNCALIBRATED_MS, found.uncertainty_ms.get('received', 0.0))}
@@ -137,7 +140,8 @@ class _Opener:
         measuring = Measuring(rules=settings.clock, sim_time=settings.use_sim_time,
                               schedule_clock=settings.schedule_clock,
                               uncertainty_ms=dict(self._uncertainty_ms),
-                              floor_ms=dict(self._floor_ms))
+                              floor_ms=dict(self._floor_ms), wake_ups_ms=self._wake_ups_ms,
+                              busy_ms=self._busy_ms)
         robot = self._simulated(scenario)
         if robot is not None:
             measuring = measuring.model_copy(update={
