@@ -94,6 +94,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'drives_backwards': 'controllers.motion_saboteurs:DrivesBackwards',
         'backs_off': 'controllers.motion_saboteurs:BacksOff',
         'drives_sideways': 'controllers.motion_saboteurs:DrivesSideways',
+        'brakes_late': 'controllers.motion_saboteurs:BrakesLate',
         'slides_sideways': 'controllers.motion_saboteurs:SlidesSideways',
         'creeps': 'controllers.motion_saboteurs:CreepsBelowTheLimit',
         'creeps_backwards': 'controllers.motion_saboteurs:CreepsBackwards',

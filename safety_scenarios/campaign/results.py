@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from safety_scenarios.errors import counted, MissingDependencyError, Problem
-from safety_scenarios.model.result import Finding, TrialResult, Verdict
+from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class CampaignResults:
         lines = [str(self)]
         for trial in wrong[:_MOST_TRIALS]:
             lines.append(f'{trial.scenario_id} ({trial.scenario_name}), trial {trial.index + 1}: '
-                         f'{trial.verdict.value}')
+                         f'{trial.verdict.value}{_confirmed_text(trial)}')
             lines += [f'  {_line(finding)}' for finding in _bad(trial)]
         if len(wrong) > _MOST_TRIALS:
             lines.append(f'and {len(wrong) - _MOST_TRIALS} more trials that did not pass')
@@ -82,7 +82,8 @@ class CampaignResults:
             'warmup': trial.warmup, 'verdict': trial.verdict.value, 'reason': trial.reason,
             'latency_ms': _latency_ms(trial),
             'latency_class': trial.latency.latency_class.value if trial.latency else None,
-            'failure_class': trial.failure_class, 'duration_ms': trial.duration_ms}
+            'failure_class': trial.failure_class, 'duration_ms': trial.duration_ms,
+            'confirmed_ms': _confirmed_ms(trial), 'confirmed_class': _confirmed_class(trial)}
             for trial in self.trials]
         frame = pandas.DataFrame(rows, columns=list(_COLUMNS))
         return frame.astype(_COLUMNS)
@@ -104,12 +105,37 @@ _COLUMNS = {
     'trial_id': 'string', 'scenario_id': 'string', 'scenario_name': 'string', 'domain': 'string',
     'controller': 'string', 'index': 'int64', 'seed': 'int64', 'warmup': 'bool',
     'verdict': 'string', 'reason': 'string', 'latency_ms': 'Float64', 'latency_class': 'string',
-    'failure_class': 'string', 'duration_ms': 'float64'}
+    'failure_class': 'string', 'duration_ms': 'float64', 'confirmed_ms': 'Float64',
+    'confirmed_class': 'string'}
 
 
 def _latency_ms(trial: TrialResult) -> float | None:
     judged_ns = trial.latency.judged_ns if trial.latency else None
     return None if judged_ns is None else judged_ns / 1e6
+
+
+def _confirmed_ms(trial: TrialResult) -> float | None:
+    confirmed = trial.latency.confirmed if trial.latency else None
+    return None if confirmed is None else confirmed.judged_ns / 1e6
+
+
+def _confirmed_class(trial: TrialResult) -> str | None:
+    """Return the class of what the robot confirmed; None: not asked to, or nobody knows."""
+    confirmed = trial.latency.confirmed if trial.latency else None
+    if confirmed is not None:
+        return confirmed.latency_class.value
+    return LatencyClass.NO_RESPONSE.value if trial.is_confirmation_measured else None
+
+
+def _confirmed_text(trial: TrialResult) -> str:
+    """Return both latencies of a trial in which the robot was asked to confirm."""
+    if not trial.asks_for_confirmation or trial.latency is None:
+        return ''
+    took, stood = _latency_ms(trial), _confirmed_ms(trial)
+    return (f'; reaction {trial.latency.latency_class.value}'
+            + ('' if took is None else f' {took:.1f} ms')
+            + f', confirmed {_confirmed_class(trial) or "not known"}'
+            + ('' if stood is None else f' {stood:.1f} ms'))
 
 
 def _bad(trial: TrialResult) -> Iterator[Finding]:

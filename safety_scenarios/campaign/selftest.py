@@ -32,6 +32,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.chance import too_high
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings import motion
+from safety_scenarios.engine.findings.confirmed import CHECK as CONFIRMED_CHECK
 from safety_scenarios.engine.findings.false_stop import NO_FALSE_STOP, SETTLING_NS
 from safety_scenarios.engine.findings.wiring import ELSEWHERE
 from safety_scenarios.engine.plan import plan
@@ -39,7 +40,13 @@ from safety_scenarios.engine.run import run_trial
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.agents import End
 from safety_scenarios.model.judgement import Asks
-from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
+from safety_scenarios.model.result import (
+    CONFIRMED,
+    Finding,
+    LatencyClass,
+    TrialResult,
+    Verdict,
+)
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import (
     Cell,
@@ -67,10 +74,12 @@ _STUTTERS_NS = 300_000_000
 _STAMPED = 'geometry_msgs/msg/TwistStamped'
 _BUDGET = 'reaction within the budget'
 _MOVING = 'moving before onset'
-_COMMANDS = 'command', 'undeclared'
+_TELLING = 'command', 'undeclared', 'feedback'
+"""What shows how a controller of a robot, or the robot under it, differs from the reference."""
 _WORDS = ('say', 'tool_call')
 _EXPECTED = {
     'latency': ('late', 'in_half_a_minute', 'empty_trajectory'),
+    'confirmation': ('brakes_late', 'never_stop'),
     'stop': ('never_stop', 'resume_early', 'slow_creep', 'silent', 'starts_later', 'short_array'),
     'slow': ('never_stop', 'late', 'repeat_last'),
     'bound': ('over_speed', 'jitter', 'reverse', 'spurious_stop'),
@@ -184,7 +193,7 @@ def _ran(record: TrialRecord) -> _Ran:
     is_text = record.trial.scenario.body.kind == 'chat'
     for event in record.events:
         if event.kind == 'response' or (
-                event.kind in _COMMANDS and not is_text) or (
+                event.kind in _TELLING and not is_text) or (
                 agents is not None and event.agent == agents.sut and event.kind in _WORDS):
             data = event.message.data if event.message else None
             did.update(repr((event.kind, event.name, event.stamps.steady_ns, data,
@@ -267,6 +276,8 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         yield 'keeps working', 'harness', False
     else:
         yield _BUDGET, 'latency', False
+    if scenario.confirmation_budget is not None:
+        yield CONFIRMED_CHECK, CONFIRMED, False
 
 
 def _of_file(ran: _Ran, index: int) -> Finding | None:

@@ -29,6 +29,7 @@ from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Conversation, Utterance
 from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.heard_as import heard_as
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.robot_interfaces import Heard, observation, read_prompt, spoken
 
@@ -69,7 +70,10 @@ class ControllerHost:
         self._said: Message | None = None
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
         self._conversation = Conversation()
-        self.inputs = dict(plugin.inputs)
+        known = dict(plugin.inputs)
+        names = heard_as(known, self._context.shown_topics)
+        self._names = {topic: name for name, topic in names.items()}
+        self.inputs = {names[name]: interface for name, interface in known.items()}
         """Relative topic name to interface type of what it listens to."""
         self.topic = self._context.topic
         """Where it commands."""
@@ -112,7 +116,7 @@ class ControllerHost:
         :param stamp_ns: its header stamp, None if its type has no header
         """
         if self.inputs.get(topic) == message.type:
-            self._heard[topic] = (received_ns, stamp_ns, message)
+            self._heard[self._names[topic]] = (received_ns, stamp_ns, message)
 
     def tick(self, now_ns: int, ros_ns: int) -> Message | None:
         """

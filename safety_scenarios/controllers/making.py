@@ -166,6 +166,11 @@ def takes_real_time(thing: Any) -> bool:
     return bool(getattr(thing, 'takes_real_time', False))
 
 
+def brake_lag(thing: Any) -> float:
+    """Return how much too late a simulated robot under a controller brakes."""
+    return float(getattr(thing, 'simulated_brake_lag', 0.0))
+
+
 def make_controller(thing: Any, context: ControllerContext,
                     parameters: Mapping[str, Any] | None = None) -> ControllerPlugin:
     """

@@ -122,6 +122,17 @@ class Moves(AsReference):
         return Command(velocity=tuple(velocity))
 
 
+class BrakesLate(AsReference):
+    """
+    Commands what the reference does, on a robot that brakes when the budget for it is over.
+
+    It shows where the harness works out what the robot reports; on another robot, and in a
+    scenario that listens to no feedback, it is the reference.
+    """
+
+    simulated_brake_lag: ClassVar[float] = 1.1
+
+
 class SpinsOnTheSpot(Moves):
     """Spins where it should stand: its linear speed is 0. Bases."""
 

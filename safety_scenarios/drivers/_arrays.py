@@ -14,12 +14,13 @@
 
 """Arrays of numbers, one for each joint, as the controllers with the topic ``commands`` take."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 import math
 
 import numpy
 
-from safety_scenarios.model.driver import Commanded, Execution, Rejection
+from safety_scenarios.model.driver import Commanded, Execution, Follower, Rejection, Start
 
 ARRAY = 'std_msgs/msg/Float64MultiArray'
 SOURCE = 'forward_controllers_base.cpp'
@@ -76,6 +77,62 @@ def execute_array(commands: Sequence[Commanded], *, driver: str, joints: tuple[s
         times_ns=numpy.array(times, numpy.int64), between='hold', accepted=accepted,
         velocity=found if of == 'velocity' else numpy.full_like(found, math.nan),
         position=found if of == 'position' else None, rejections=tuple(rejections))
+
+
+class ArrayFollower(Follower):
+    """
+    Where the joints are whose velocities arrays command, one by one, as ``execute_array`` says.
+
+    :param joints: of the driver; without names nothing is followed
+    :param start: where they are at first
+    """
+
+    def __init__(self, joints: tuple[str, ...], start: Start, *, driver: str, is_humble: bool,
+                 zero_when_deactivated: bool) -> None:
+        self._execute = partial(execute_array, driver=driver, joints=joints, of='velocity',
+                                is_humble=is_humble, zero_when_deactivated=False)
+        self._joints, self._is_humble = joints, is_humble
+        self._zero = zero_when_deactivated
+        self._position = {name: start[name] for name in joints if name in start}
+        self._velocity = (0.0,) * len(joints)
+        self._now_ns: int | None = None
+        self._is_active = True
+
+    def take(self, command: Commanded) -> None:
+        """
+        Execute a command from now on.
+
+        :raises ValueError: the driver rejects it, and goes on as before
+        """
+        if not self._is_active:
+            raise ValueError(_DEACTIVATED)
+        self._to(command.t_ns)
+        found = self._execute([command])
+        if found.rejections:
+            values = _values(command)
+            if values and len(values) != len(self._joints) and not self._is_humble \
+                    and all(map(math.isfinite, values)):
+                self._is_active = False
+                if self._zero:
+                    self._velocity = (0.0,) * len(self._joints)
+            raise ValueError(found.rejections[0].reason)
+        self._velocity = tuple(found.velocity[0].tolist())
+
+    def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
+        """Return joint to (position, velocity); only joints of which both are known."""
+        if self._now_ns is None:
+            return {}
+        self._to(t_ns)
+        return {name: (self._position[name], speed)
+                for name, speed in zip(self._joints, self._velocity, strict=True)
+                if name in self._position and math.isfinite(speed)}
+
+    def _to(self, t_ns: int) -> None:
+        if self._now_ns is not None and t_ns > self._now_ns:
+            for name, speed in zip(self._joints, self._velocity, strict=True):
+                if name in self._position:
+                    self._position[name] += speed * (t_ns - self._now_ns) * 1e-9
+        self._now_ns = t_ns if self._now_ns is None else max(t_ns, self._now_ns)
 
 
 def _values(command: Commanded) -> tuple[float, ...] | None:

@@ -20,8 +20,9 @@ from typing import ClassVar, Literal
 import numpy
 from pydantic import Field
 
+from safety_scenarios.drivers._rolling import Rolling
 from safety_scenarios.drivers._twist import at_once, STAMPED, take, Terms, TWIST, why_not
-from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Follower, Start
 
 
 class Ackermann(DriverPlugin):
@@ -49,18 +50,22 @@ class Ackermann(DriverPlugin):
 
     def rejects(self, command: Commanded) -> str:
         """Return why it does not execute a command, empty if it does."""
-        return why_not(command, self._terms)
+        return why_not(command, self._terms())
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return the velocities of the base; standing, its wheels stay turned."""
-        taken = take(commands, self._terms)
+        taken = take(commands, self._terms())
         if self.distro != 'humble':
             self._without_timeout(taken.times_ns, taken.stamps_ns, [
                 one.t_ns for one in taken.rejections if 'not finite' in one.reason], until_ns)
         return at_once(taken, self.kind, self.timeout_ns, until_ns,
                        round(1e9 / self.update_rate_hz))
 
-    @property
+    def follow(self, start: Start) -> Follower:
+        """Return the velocities of the base, command by command."""
+        return Rolling(self._terms(), self.timeout_ns, round(1e9 / self.update_rate_hz),
+                       nan_disables=self.distro != 'humble')
+
     def _terms(self) -> Terms:
         is_humble = self.distro == 'humble'
         return Terms(

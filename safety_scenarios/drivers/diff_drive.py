@@ -14,15 +14,25 @@
 
 """The diff_drive_controller of ros2_controllers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from safety_scenarios.drivers._limits import AxisLimits, limited
-from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms, TWIST, why_not
-from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+from safety_scenarios.drivers._rolling import Rolling
+from safety_scenarios.drivers._twist import (
+    at_once,
+    in_cycles,
+    STAMPED,
+    take,
+    Terms,
+    TWIST,
+    Vector,
+    why_not,
+)
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Follower, Start
 
 
 class DiffDrive(DriverPlugin):
@@ -60,25 +70,34 @@ class DiffDrive(DriverPlugin):
 
     def rejects(self, command: Commanded) -> str:
         """Return why it does not execute a command, empty if it does."""
-        return why_not(command, self._terms) if self.may_reject(command.message.type) else ''
+        return why_not(command, self._terms()) if self.may_reject(command.message.type) else ''
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return the velocities that go to the wheels, as those of the base."""
-        taken = take(commands, self._terms)
-        period_ns = round(1e9 / self.update_rate_hz)
-        if self.linear is None and self.angular is None:
-            return at_once(taken, self.kind, self.timeout_ns, until_ns, period_ns)
-        return in_cycles(taken, self.kind, self.timeout_ns, until_ns, period_ns, partial(
-            limited, (self.linear, self.linear, self.angular), period_ns * 1e-9,
-            self.distro != 'humble'))
+        taken, limit = take(commands, self._terms()), self._limit()
+        if limit is None:
+            return at_once(taken, self.kind, self.timeout_ns, until_ns, self._period_ns)
+        return in_cycles(taken, self.kind, self.timeout_ns, until_ns, self._period_ns, limit)
+
+    def follow(self, start: Start) -> Follower:
+        """Return the velocities of the base, command by command."""
+        return Rolling(self._terms(), self.timeout_ns, self._period_ns, self._limit())
 
     @property
+    def _period_ns(self) -> int:
+        return round(1e9 / self.update_rate_hz)
+
     def _terms(self) -> Terms:
         is_humble = self.distro == 'humble'
         return Terms(
             driver=self.kind, types=self.interfaces if self.assumed or is_humble
-            else self.interfaces[:1],
-            axes=(True, True, True) if self.assumed else self.executes,
+            else self.interfaces[:1], axes=(True, True, True) if self.assumed else self.executes,
             stale_ns=round(self.timeout_s * 1e9) if self.timeout_s else None,
             drops_stale=self.assumed or not is_humble,
             drops_nan=not (self.assumed or is_humble), source=self.source)
+
+    def _limit(self) -> Callable[[Vector, Vector, Vector], Vector] | None:
+        if self.linear is None and self.angular is None:
+            return None
+        return partial(limited, (self.linear, self.linear, self.angular),
+                       self._period_ns * 1e-9, self.distro != 'humble')

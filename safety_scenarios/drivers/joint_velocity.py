@@ -17,8 +17,14 @@
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from safety_scenarios.drivers._arrays import ARRAY, execute_array
-from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+from safety_scenarios.drivers._arrays import ARRAY, ArrayFollower, execute_array
+from safety_scenarios.model.driver import (
+    Commanded,
+    DriverPlugin,
+    Execution,
+    Follower,
+    Start,
+)
 
 
 class JointVelocity(DriverPlugin):
@@ -40,6 +46,12 @@ class JointVelocity(DriverPlugin):
     def is_joint_space(self) -> bool:
         """Whether its axes are joints: yes."""
         return True
+
+    def follow(self, start: Start) -> Follower | None:
+        """Return where the joints are, command by command; None where nobody could tell."""
+        return ArrayFollower(
+            self.joints, start, driver=self.kind, is_humble=self.distro == 'humble',
+            zero_when_deactivated=True) if self.joints else None
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return the arrays that have the right length, and 0 after one that has not."""

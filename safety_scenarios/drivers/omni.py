@@ -14,15 +14,16 @@
 
 """The omni_wheel_drive_controller of ros2_controllers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from safety_scenarios.drivers._limits import AxisLimits, limited
-from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms, why_not
-from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Start
+from safety_scenarios.drivers._rolling import Rolling
+from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms, Vector, why_not
+from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Follower, Start
 
 
 class Omni(DriverPlugin):
@@ -47,26 +48,37 @@ class Omni(DriverPlugin):
     interfaces: ClassVar[tuple[str, ...]] = (STAMPED,)
 
     @property
-    def timeout_ns(self) -> int | None:
+    def timeout_ns(self) -> int:
         """How long after the last command it brakes."""
         return round(self.timeout_s * 1e9)
 
     def rejects(self, command: Commanded) -> str:
         """Return why it does not execute a command, empty if it does."""
-        return why_not(command, self._terms)
+        return why_not(command, self._terms())
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return the velocities of the base."""
-        timeout_ns, period_ns = round(self.timeout_s * 1e9), round(1e9 / self.update_rate_hz)
-        taken = take(commands, self._terms)
-        if self.linear is None and self.angular is None:
-            return at_once(taken, self.kind, timeout_ns, until_ns, period_ns)
-        return in_cycles(taken, self.kind, timeout_ns, until_ns, period_ns, partial(
-            limited, (self.linear, self.linear, self.angular), period_ns * 1e-9, True))
+        taken, limit = take(commands, self._terms()), self._limit()
+        if limit is None:
+            return at_once(taken, self.kind, self.timeout_ns, until_ns, self._period_ns)
+        return in_cycles(taken, self.kind, self.timeout_ns, until_ns, self._period_ns, limit)
+
+    def follow(self, start: Start) -> Follower:
+        """Return the velocities of the base, command by command."""
+        return Rolling(self._terms(), self.timeout_ns, self._period_ns, self._limit())
 
     @property
+    def _period_ns(self) -> int:
+        return round(1e9 / self.update_rate_hz)
+
     def _terms(self) -> Terms:
         return Terms(
             driver=self.kind, types=self.interfaces, axes=(True, True, True),
             stale_ns=self.timeout_ns, drops_stale=True, drops_nan=True,
             source='omni_wheel_drive_controller.cpp 285')
+
+    def _limit(self) -> Callable[[Vector, Vector, Vector], Vector] | None:
+        if self.linear is None and self.angular is None:
+            return None
+        return partial(limited, (self.linear, self.linear, self.angular),
+                       self._period_ns * 1e-9, True)

@@ -19,6 +19,7 @@ import math
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.latency.clocks import Timeline
+from safety_scenarios.latency.load import WakeUps
 from safety_scenarios.latency.probes import ProbeSample, samples
 from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.command_topic import CommandTopic
@@ -97,7 +98,9 @@ def calibrate(record: TrialRecord, host: Mapping[str, object]) -> Calibration:
 
     The expanded uncertainty of a method is twice the root mean square of its errors against the
     known delays, or their 95th percentile if that is larger. It takes the way to the responder and
-    the responder's own lateness for errors of the harness, and so errs on the wide side.
+    the responder's own lateness for errors of the harness, and so errs on the wide side. On a busy
+    host, whose load comes in bursts, so few probes do not meet the worst of it: there, what all
+    threads of the harness met in waking up is added twice, as in a trial (``Timeline.busy_ns``).
 
     :raises MeasurementError: the record has a fault, or too few probes were answered
     """
@@ -116,10 +119,16 @@ def calibrate(record: TrialRecord, host: Mapping[str, object]) -> Calibration:
     method = _best(record, found)
     notes = list(_notes(record, found, delays))
     floor = next((known.error_ms.get(method) for known in delays if not known.delay_ms), None)
+    wake_ups = WakeUps(record)
+    busy_ms = round(wake_ups.busy_ns() / 1e6, 6)
+    if busy_ms:
+        notes.append(f'the host was busy: threads woke up as much as {busy_ms:.2f} ms later than '
+                     f'usual, which is part of the uncertainty. Lower the load')
     return Calibration(
+        wake_ups_ms=wake_ups.usual(), busy_ms=busy_ms,
         method=method, floor_ms=floor, delays=delays,
         late_ms=_quantile([sample.late_ns / 1e6 for sample in found], 0.99),
-        uncertainty_ms=_uncertainty(found), host=dict(host), notes=tuple(notes))
+        uncertainty_ms=_uncertainty(found, busy_ms), host=dict(host), notes=tuple(notes))
 
 
 def _best(record: TrialRecord, found: Sequence[ProbeSample]) -> Method:
@@ -156,14 +165,15 @@ def _error_ms(sample: ProbeSample, method: Method) -> float | None:
     return None if elapsed_ns is None else (elapsed_ns - sample.delay_ns) / 1e6
 
 
-def _uncertainty(found: Sequence[ProbeSample]) -> dict[str, float]:
+def _uncertainty(found: Sequence[ProbeSample], busy_ms: float) -> dict[str, float]:
     result: dict[str, float] = {}
     for method in METHODS:
         errors = sorted(abs(error) for sample in found if sample.delay_ns
                         and (error := _error_ms(sample, method)) is not None)
         if errors:
             rms = math.sqrt(math.fsum(error * error for error in errors) / len(errors))
-            result[method] = round(max(2 * rms, errors[int(0.95 * (len(errors) - 1))]), 6)
+            own_ms = max(2 * rms, errors[int(0.95 * (len(errors) - 1))])
+            result[method] = round(math.hypot(own_ms, 2 * busy_ms), 6)
     return result
 
 

@@ -20,6 +20,7 @@ from safety_scenarios.engine.chance import reckoned
 from safety_scenarios.engine.findings import (
     answers,
     clock_findings,
+    confirmed,
     coverage,
     false_stop,
     latency_findings,
@@ -79,7 +80,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
         findings.append(latency_findings.unreadable(error))
     findings += [*clock_findings.went_back(record, latency),
                  *latency_findings.within_budget(record, latency, gate),
-                 *latency_findings.confirmation(record, latency), *checked(record)]
+                 *confirmed.confirmation(record, latency, gate), *checked(record)]
     findings += coverage.nothing_checked(record, findings)
     findings += motion.of_motion(record, latency)
     by_patterns = of_words.by_patterns(record, findings)
@@ -145,8 +146,16 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
     yield from rejection_notes(record)
     if record.trial.scenario.body.is_conversation:
         yield from rule_notes(record)
+    if record.measuring.simulated:
+        yield Note(code='simulated-robot', text=(
+            f'{", ".join(record.measuring.simulated)} worked out from the commands by the '
+            f'harness: no robot was measured'))
     if latency is None:
         return
+    if latency.widened_ns:
+        yield Note(code='busy-host', text=(
+            f'the host was busier than at the calibration, which adds ± '
+            f'{latency.widened_ns / 1e6:.2f} ms to the uncertainty. Lower its load'))
     if latency.fallback is not None:
         yield Note(code='no-better-method', text=f'measured by less than source stamps: '
                                                  f'{latency.fallback}')

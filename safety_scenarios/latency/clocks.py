@@ -30,9 +30,10 @@ from itertools import pairwise
 import math
 from statistics import median
 
+from safety_scenarios.latency.load import WakeUps
 from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.measuring import Method
+from safety_scenarios.model.measuring import Method, SPLIT_BOUND_NS
 from safety_scenarios.model.result import Elapsed, Split
 from safety_scenarios.model.trial import TrialRecord
 
@@ -46,8 +47,8 @@ _TRANSIT_NS = 2_000_000
 """On one host a command takes less than this, at the median, from publish to arrival."""
 _HELD_UP_NS = 5_000_000
 """A command that takes longer was held up on the way: what counts is when it arrived."""
-_MAX_BOUND_NS = 1_000_000
-"""A split that is known no better says nothing."""
+_WAKE_UPS = 2
+"""In each latency: the stimulus is read, and the controller takes its next turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Timeline:
                 self._echoes[event.name].append(event)
             elif stamps.source_ns is not None and stamps.received_ns is not None:
                 transit[event.name].append(stamps.received_ns - stamps.source_ns)
+        self._wake_ups: WakeUps | None = None
         self._transit_ns = {name: median(found) for name, found in transit.items()}
         self._fastest_ns = {name: min(found) for name, found in transit.items()}
 
@@ -201,7 +203,8 @@ class Timeline:
         return Elapsed(
             steady_ns=steady_ns, ros_ns=ros_ns, judged_ns=judged_ns,
             callback_ns=callback_ns + more_ns, header_ns=header_ns, method=method,
-            uncertainty_ns=self._uncertainty_ns(method, onset.system_ns, end_ns),
+            uncertainty_ns=self._uncertainty_ns(
+                method, self.busy_ns(onset.steady_ns, stamps.steady_ns), onset.system_ns, end_ns),
             latency_class=budget.classify(max(0, judged_ns)))
 
     def ros_at(self, system_ns: int, otherwise_ns: int) -> int:
@@ -222,7 +225,7 @@ class Timeline:
         None where nobody beside it answered probes, or they bound it no better than 1 ms.
         """
         offset, stamps = self._measuring.offset, command.stamps
-        if offset is None or offset.split_bound_ns > _MAX_BOUND_NS or self.step_ns \
+        if offset is None or offset.split_bound_ns > SPLIT_BOUND_NS or self.step_ns \
                 or stamps.source_ns is None or stamps.received_ns is None:
             return None
         left_ns = stamps.source_ns - offset.offset_ns
@@ -236,9 +239,24 @@ class Timeline:
             return steady_ns
         return ros_ns if judge == 'ros' else max(steady_ns, ros_ns)
 
-    def _uncertainty_ns(self, method: Method, *system_ns: int) -> int:
-        """Combine the calibrated part with the resolution of /clock where ROS time has a say."""
-        own_ns = self._measuring.uncertainty_ns(method)
+    def busy_ns(self, onset_ns: int, end_ns: int) -> float:
+        """
+        Return what the host's load adds to the uncertainty of a latency (k = 2), 0 when idle.
+
+        Two wake-ups wait for the same processors, so that they add up. What the calibration has
+        met already is part of what it found.
+        """
+        measuring = self._measuring
+        if measuring.exact or measuring.wake_ups_ms is None or self.step_ns:
+            return 0.0
+        if self._wake_ups is None:
+            self._wake_ups = WakeUps(self._record, measuring.wake_ups_ms)
+        busy_ns, known_ns = self._wake_ups.busy_ns(onset_ns, end_ns), 1e6 * measuring.busy_ms
+        return _WAKE_UPS * math.sqrt(max(0.0, busy_ns**2 - known_ns**2))
+
+    def _uncertainty_ns(self, method: Method, busy_ns: float, *system_ns: int) -> int:
+        """Combine the calibrated part with that of the load and, of ROS time, of /clock."""
+        own_ns = round(math.hypot(self._measuring.uncertainty_ns(method), busy_ns))
         if not self._measuring.sim_time or self._measuring.rules.judge == 'steady':
             return own_ns
         resolution_ns = max(self._tick_step_ns(moment_ns) for moment_ns in system_ns)

@@ -56,6 +56,7 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
     elapsed, anticipatory = found.elapsed()
     first = _first_command(record, timeline, onset)
     shown = elapsed or first
+    last = found.event.stamps.steady_ns if found.event else until_ns
     ros = scenario.ros
     return Latency(
         onset_steady_ns=onset.steady_ns, reaction=elapsed,
@@ -68,6 +69,7 @@ def measure(record: TrialRecord, timeline: Timeline | None = None) -> Latency | 
         inferred=found.inferred, fell_silent=found.fell_silent,
         split=timeline.split(onset, found.event)
         if elapsed and found.event and not found.inferred else None,
+        widened_ns=round(timeline.busy_ns(onset.steady_ns, last)),
         fallback=found.fallback if shown else None)
 
 
@@ -198,6 +200,7 @@ def _confirmed(record: TrialRecord, timeline: Timeline, onset: Instant, wanted: 
         onset.steady_ns, round(wanted.hold_ms * 1e6), until_ns)
     if held is None or _held_before(record, wanted, onset.steady_ns):
         return None
+    scenario = record.trial.scenario
     elapsed = timeline.elapsed(onset, _message_of(record, wanted, held.t_ns),
-                               record.trial.scenario.latency_budget)
+                               scenario.confirmation_budget or scenario.latency_budget)
     return elapsed if elapsed.steady_ns >= 0 else None

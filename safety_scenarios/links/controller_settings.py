@@ -19,9 +19,14 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.controllers.making import configured, parameter_model
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import SafetyScenariosError, SettingsError
 from safety_scenarios.links.named_controller import named_controller
+from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.controller import ControllerPlugin, ControllerSpec
+from safety_scenarios.model.driver import Commanded
+from safety_scenarios.model.heard_as import shown_topics
+from safety_scenarios.model.message import Command
 from safety_scenarios.model.parameters import (
     known_parameters,
     read_parameters,
@@ -30,7 +35,8 @@ from safety_scenarios.model.parameters import (
     to_text,
 )
 from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.robot_interfaces import command_message, TYPES
+from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.settings import (
     ControllerSettings,
     EXTERNAL,
@@ -98,16 +104,49 @@ def controller_settings(settings: RunSettings, scenario: Scenario,
     block = scenario.ros or scenario.agents
     robot = block.robot if block else None
     topic = block.commands[0] if block and block.commands else None
-    asked = topic.message if topic and topic.message != 'auto' else ''
     name = participant or settings.controller
     return ControllerSettings(
         controller=name, period_ms=settings.period_ms,
         robot=robot or RobotModel(kind='mobile_base', max_speed=1.0),
-        command_topic=topic.topic if topic else '', command_type=asked or settings.command_type,
+        command_topic=topic.topic if topic else '',
+        command_type=_interface(settings, block, topic), shown_topics=shown_topics(scenario),
         controller_parameters=() if name == EXTERNAL else tuple(
             _texts(settings, scenario, registry.resolve('controllers', participant)
                    if participant else plugin_of(settings, controller),
                    is_other=bool(participant))))
+
+
+def _interface(settings: RunSettings, block: RosBlock | AgentsBlock | None,
+               topic: CommandTopic | None) -> str:
+    """
+    Return the type on which to command: what is asked for, else one that scenario and driver take.
+
+    A scenario may leave the type open, and yet read fields that only one type has, or name a
+    driver that takes only one.
+    """
+    if block is None or block.robot is None or topic is None:
+        return settings.command_type
+    if topic.message != 'auto':
+        return topic.message
+    signals = [signal for signal in block.signals.values() if signal.topic == topic.topic]
+    usual = TYPES[block.robot.kind]
+    driver = None if topic.driver is None or topic.driver.assumed else topic.driver
+    known: tuple[str, ...] = (usual, *(getattr(driver, 'interfaces', ()) if driver else ()))
+    if usual.endswith('/Twist'):
+        known = (usual, f'{usual}Stamped', *known)
+    joints = block.robot.joints
+    for interface in (settings.command_type,) if settings.command_type else known:
+        try:
+            message = command_message(
+                interface, Command(velocity=(0.0,) * max(2 if not joints else 1, len(joints))),
+                joints, dict.fromkeys(joints, 0.0))
+            for signal in signals:
+                signal.value(message, None)
+        except (SafetyScenariosError, LookupError):
+            continue
+        if driver is None or not driver.rejects(Commanded(0, 0, message)):
+            return interface
+    return settings.command_type
 
 
 def _texts(settings: RunSettings, scenario: Scenario, plugin: Any,

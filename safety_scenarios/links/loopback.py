@@ -28,6 +28,7 @@ from safety_scenarios.controllers.host import ControllerHost, Keep
 from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.links.loopback_agents import LoopbackAgents
+from safety_scenarios.links.simulated_reports import feedback_rows, PERIOD_NS, SimulatedReports
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
@@ -38,6 +39,7 @@ from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.preflight import PreflightRow, UNDECLARED
 from safety_scenarios.model.robot_interfaces import has_header, stamp_of, stamped
 from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.model.simulated_robot import SimulatedRobot
 from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 
@@ -54,13 +56,19 @@ class LoopbackLink(Link):
     :param controller: the controller under test, with its robot and interface
     :param participants: agent id to another controller that takes part
     :param declared: topics on which the controller may command motion without being judged
+    :param robot: whose reports the scenario listens to; here the harness works them out
     """
 
     def __init__(self, controller: ControllerHost, rules: ClockRules | None = None,
                  participants: Mapping[str, ControllerHost] = {},
-                 declared: Sequence[str] = ()) -> None:
+                 declared: Sequence[str] = (), robot: SimulatedRobot | None = None) -> None:
         self.measuring = Measuring(rules=rules or ClockRules(), one_host=True, exact=True,
-                                   hosts_because='one process in simulated time')
+                                   hosts_because='one process in simulated time',
+                                   simulated=tuple(robot.feedback) if robot else (),
+                                   untold=robot.untold if robot else {})
+        self._robot = robot
+        self._reports = SimulatedReports(robot) if robot and robot.feedback else None
+        self._report_ns: float = math.inf
         self._now_ns = _BEGIN_NS
         self._stamps: dict[str, int] = {}
         self._answers: list[tuple[int, int, Callable[[], Sequence[Event]]]] = []
@@ -80,6 +88,9 @@ class LoopbackLink(Link):
         self._answers.clear()
         for host in self._open:
             host.begin_trial(self._now_ns)
+        if self._reports is not None:
+            self._reports.begin()
+            self._report_ns = self._now_ns + PERIOD_NS
         block = trial.scenario.agents
         robot = trial.scenario.ros or block
         self._commands = frozenset(topic.topic for topic in robot.commands) if robot \
@@ -99,6 +110,7 @@ class LoopbackLink(Link):
         """Return that there is no wiring, and where else the controller could command motion."""
         return (PreflightRow(check='endpoints', status='ok',
                              detail='loopback: one process, no DDS'),
+                *([] if self._robot is None else feedback_rows(self._robot)),
                 *(PreflightRow(
                     check='other motion', status='ok' if topic in self._declared else 'warn',
                     detail=f'{topic} [{interface}]'
@@ -131,8 +143,9 @@ class LoopbackLink(Link):
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Let time pass to the next command or answer, or to ``schedule_ns``."""
-        while min(self._answer_ns, self._due_ns) <= schedule_ns:
-            events = self._answer() if self._answer_ns < self._due_ns else self._tick()
+        while (next_ns := min(self._answer_ns, self._due_ns, self._report_ns)) <= schedule_ns:
+            events = self._report() if self._report_ns == next_ns \
+                else self._answer() if self._answer_ns < self._due_ns else self._tick()
             if events:
                 return events
         self._now_ns = max(self._now_ns, schedule_ns)
@@ -149,8 +162,14 @@ class LoopbackLink(Link):
         system_ns = _EPOCH_NS + self._now_ns
         message = self._controller.tick(self._now_ns, system_ns)
         beside = self._beside(system_ns) if self._controller.outputs else ()
+        if self._reports is not None:
+            for event in beside:
+                if event.message is not None:
+                    self._reports.take(event.name, event.message, self._now_ns, system_ns)
         if message is None or not self._is_heard:
             return beside
+        if self._reports is not None:
+            self._reports.take(self._controller.topic, message, self._now_ns, system_ns)
         self._sequence += 1
         header_ns = stamp_of(message)
         if header_ns is None and message.type.endswith('Stamped'):
@@ -158,6 +177,22 @@ class LoopbackLink(Link):
         return (Event.model_construct(
             kind='command', name=self._controller.topic, message=message, sequence=self._sequence,
             stamps=self._stamp(header_ns)), *beside)
+
+    def _report(self) -> Sequence[Event]:
+        """Let the robot tell how it moves by now."""
+        assert self._reports is not None
+        self._now_ns = max(self._now_ns, round(self._report_ns))
+        self._report_ns += PERIOD_NS
+        system_ns = _EPOCH_NS + self._now_ns
+        events = []
+        for topic, plain in self._reports.reports(self._now_ns).items():
+            message = stamped(plain, system_ns) if has_header(plain) else plain
+            if topic in self._controller.inputs:
+                self._hear(topic, plain, system_ns)
+            events.append(Event.model_construct(
+                kind='feedback', name=topic, message=message,
+                stamps=self._stamp(system_ns if has_header(plain) else None)))
+        return events
 
     def _beside(self, system_ns: int) -> Sequence[Event]:
         """Return what the controller publishes beside its commands, by which a robot may move."""

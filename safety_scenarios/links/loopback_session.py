@@ -23,7 +23,7 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost, Keep
-from safety_scenarios.controllers.making import takes_real_time
+from safety_scenarios.controllers.making import brake_lag, takes_real_time
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.links.loopback import hosted, LoopbackLink
@@ -33,6 +33,7 @@ from safety_scenarios.model.link import Link
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
 from safety_scenarios.model.settings import EXTERNAL
+from safety_scenarios.model.simulated_robot import simulated_robot
 
 
 class Loopback(LinkPlugin):
@@ -64,8 +65,9 @@ class Loopback(LinkPlugin):
         others = {agent.id: self._hosted(scenario, agent.controller, ros_token(agent.id))
                   for agent in (scenario.agents.agents if scenario.agents else ())
                   if agent.driver == 'model'}
+        robot = simulated_robot(scenario, brake_lag(plugin))
         with closing(LoopbackLink(hosted(plugin, own, self._log(scenario)), self.settings.clock,
-                                  others, self.settings.declared_topics)) as link:
+                                  others, self.settings.declared_topics, robot)) as link:
             yield link
 
     def _hosted(self, scenario: Scenario, participant: str, agent: str) -> ControllerHost:

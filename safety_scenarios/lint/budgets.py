@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""L109, L117: whether a latency budget can be measured, and where it comes from."""
+"""L109, L117, L222: whether a budget can be measured and met, and where it comes from."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -45,6 +45,7 @@ def check(scenario: Scenario, floor_ms: float | None) -> Iterator[Remark]:
         yield from _floor(scenario, floor_ms)
     if scenario.body.kind == 'robot':
         yield from _origin(scenario)
+        yield from _confirmation(scenario)
 
 
 def needed_ms(calibration: Calibration) -> float:
@@ -68,6 +69,46 @@ def _floor(scenario: Scenario, floor_ms: float) -> Iterator[Remark]:
             yield Remark('L109', scenario, ('latency_budget', f'{name}_ms'), (
                 f'got {limit_ms:g} ms, expected at least the {floor_ms:.2f} ms that the harness '
                 f'itself needs on the calibrated host. Measure it on another, or allow more'))
+    confirmation = scenario.ros.confirmation if scenario.ros else None
+    own = confirmation.budget if confirmation else None
+    for name in _LIMITS if own else ():
+        limit_ms = own.limit_ns(name) / 1e6 if own else 0.0
+        if limit_ms < floor_ms:
+            yield Remark('L109', scenario, ('ros', 'confirmation', 'budget', f'{name}_ms'), (
+                f'got {limit_ms:g} ms, expected at least the {floor_ms:.2f} ms that the harness '
+                f'itself needs on the calibrated host. Measure it on another, or allow more'))
+
+
+def _confirmation(scenario: Scenario) -> Iterator[Remark]:
+    """Hold what the robot must confirm against what a reaction in time and its brakes allow."""
+    ros, budget = scenario.ros, scenario.confirmation_budget
+    if ros is None or ros.confirmation is None or budget is None:
+        return
+    critical_ms, at_ms = budget.critical_ms, ros.all_clear.at_ms
+    if ros.confirmation.budget is None:
+        if critical_ms + ros.confirmation.hold_ms > at_ms:
+            yield Remark('L204', scenario, ('ros', 'all_clear', 'at_ms'), (
+                f'got {at_ms:g} ms, expected at least {critical_ms + ros.confirmation.hold_ms:g}: '
+                f'the critical limit of the reaction, the declared stopping time and hold_ms of '
+                f'ros.confirmation. A robot that is still not there cannot be told from one that '
+                f'comes in time. Clear later'))
+        return
+    place = ('ros', 'confirmation', 'budget', 'critical_ms')
+    speed, signal = ros.nominal.require.at_least, ros.signals[ros.nominal.require.signal]
+    rate = ros.robot.deceleration(ros.separation.metres_per_unit if ros.separation else 1.0)
+    is_speed = signal.unit == ('rad/s' if ros.robot.kind == 'arm' else 'm/s')
+    least_ms = 1e3 * speed / rate if is_speed and speed and rate else 0.0
+    if critical_ms < least_ms:
+        yield Remark('L222', scenario, place, (
+            f'got {critical_ms:g} ms, expected at least the {least_ms:.0f} ms that braking from '
+            f'the {speed:g} of nominal.require takes as robot.stopping declares: no robot can '
+            f'confirm a stop sooner, however fast its controller is. Allow more'))
+    elif critical_ms < scenario.latency_budget.critical_ms:
+        yield Remark('L222', scenario, place, (
+            f'got {critical_ms:g} ms, expected at least the '
+            f'{scenario.latency_budget.critical_ms:g} ms of latency_budget: a reaction within '
+            f'that may come after it, and no robot stands before it is told to. Allow more, or '
+            f'lower latency_budget.critical_ms'))
 
 
 def _origin(scenario: Scenario) -> Iterator[Remark]:

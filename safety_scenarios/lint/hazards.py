@@ -20,6 +20,7 @@ from typing import Any
 
 from safety_scenarios.lint._motion import conditions, says_at_least
 from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.model.heard_as import heard_as, shown_topics
 from safety_scenarios.model.robot import Stopping
 from safety_scenarios.model.robot_interfaces import INPUTS
 from safety_scenarios.model.scenario import RosBlock, Scenario
@@ -93,9 +94,11 @@ def _told(stimulus: Stimulus | None) -> str:
 
 def _unheard(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
     types = {plugin.topic: plugin.interface() for plugin in ros.nominal.stimuli}
+    names = heard_as(INPUTS, shown_topics(scenario))
+    heard_on = {topic: INPUTS[name] for name, topic in names.items()}
     for plugin in ros.stimuli:
         interface = plugin.interface() or types.get(plugin.topic)
-        if plugin.once or INPUTS.get(plugin.topic) == interface:
+        if plugin.once or heard_on.get(plugin.topic) == interface:
             return
     first = ros.stimuli[0]
     heard = INPUTS.get(first.topic)

@@ -45,6 +45,13 @@ class LatencyBudget(Noun):
                 f'expected target_ms <= acceptable_ms <= critical_ms. Sort the three')
         return self
 
+    def extended(self, by_ms: float) -> 'LatencyBudget':
+        """Return a budget whose limits are later by so much, at most a day."""
+        return LatencyBudget(
+            target_ms=min(MAX_MS, self.target_ms + by_ms),
+            acceptable_ms=min(MAX_MS, self.acceptable_ms + by_ms),
+            critical_ms=min(MAX_MS, self.critical_ms + by_ms))
+
     def limit_ns(self, name: LimitName) -> int:
         """Return one of the three limits in nanoseconds."""
         limits = {'target': self.target_ms, 'acceptable': self.acceptable_ms,

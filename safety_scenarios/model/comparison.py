@@ -29,6 +29,17 @@ class WithinScenario(Noun):
     """McNemar's exact test over its trials, two-sided, adjusted for all scenarios (Holm)."""
 
 
+class Confirmations(Noun):
+    """When the robots themselves showed the safe state, as they were asked to."""
+
+    pairs: int
+    """Pairs in which that, or that it never came, is known of both."""
+    scenarios: int
+    p: float
+    """As ``latency_p``, of these latencies."""
+    median_difference_ms: Estimate
+
+
 class Comparison(Noun):
     """
     The second campaign against the first, scenario by scenario.
@@ -76,6 +87,8 @@ class Comparison(Noun):
     """Every scenario that has a pair of which only one passed."""
     notes: tuple[str, ...]
     """What so few scenarios cannot show."""
+    confirmed: Confirmations | None = None
+    """When the robots themselves stood; None where no pair of trials tells."""
     decided: int = 0
     """Pairs in which both are PASS or FAIL; of the others nothing can be compared."""
     not_compared: tuple[str, ...] = ()

@@ -48,6 +48,9 @@ class ControllerPlugin(Noun):
     """Whether it thinks where no simulated clock can hold it: threads, servers."""
     critical_shares: ClassVar[Mapping[str, float]] = {}
     """Parameters (ms) that, unless set, are so many times the scenario's critical limit."""
+    simulated_brake_lag: ClassVar[float] = 0.0
+    """How much too late its robot brakes where the harness works out what a robot would report:
+    a share of the confirmation's critical limit. Not 0 for one that is wrong on purpose."""
     old_names: ClassVar[Mapping[str, str]] = {}
     """Earlier names of parameters, which keep working, to those of today."""
 

@@ -93,7 +93,11 @@ class Execution:
 
 
 class Follower:
-    """Where the joints are, as a driver executes commands that come one by one."""
+    """
+    What a driver has got the robot to, of commands that come one by one.
+
+    Of a base each of ``BASE_AXES`` has its way so far and its speed, in the base's own frame.
+    """
 
     def take(self, command: Commanded) -> None:
         """
@@ -104,7 +108,7 @@ class Follower:
         raise NotImplementedError
 
     def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
-        """Return joint to (position, velocity); a joint of which one is unknown is absent."""
+        """Return axis to (position, velocity); an axis of which one is unknown is absent."""
         raise NotImplementedError
 
 

@@ -52,15 +52,36 @@ class ByInterface(DriverPlugin):
         return '' if chosen is None else chosen.rejects(command)
 
     def follow(self, start: Start) -> Follower | None:
-        """Return the trajectory driver's, the only one with a state."""
-        chosen = self.choices.get(_TRAJECTORY)
-        return None if chosen is None else chosen.follow(start)
+        """Return that of the first command's type, as ``execute`` goes by it."""
+        known = {interface: one for interface, driver in self.choices.items()
+                 if (one := driver.follow(start)) is not None}
+        return _First(known) if known else None
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
         """Return what the driver of the first command's type makes of all of them."""
         chosen = self.choices.get(commands[0].message.type) if commands else None
         return nothing(self.kind, len(commands)) if chosen is None \
             else chosen.execute(commands, start, until_ns)
+
+
+class _First(Follower):
+    """Follows as the driver of the first command's type."""
+
+    def __init__(self, choices: Mapping[str, Follower]) -> None:
+        self._choices = choices
+        self._chosen: Follower | None = None
+        self._is_chosen = False
+
+    def take(self, command: Commanded) -> None:
+        """Execute a command from now on; of a type that nobody knows nothing is."""
+        if not self._is_chosen:
+            self._chosen, self._is_chosen = self._choices.get(command.message.type), True
+        if self._chosen is not None:
+            self._chosen.take(command)
+
+    def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
+        """Return what the chosen one does."""
+        return {} if self._chosen is None else self._chosen.state(t_ns)
 
 
 def nothing(driver: str, count: int) -> Execution:

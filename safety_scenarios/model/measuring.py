@@ -44,6 +44,10 @@ command period of 20 ms, combined as the GUM says.
 """
 
 
+SPLIT_BOUND_NS = 1_000_000
+"""A latency whose parts are known no better is not split."""
+
+
 class ClockRules(Noun):
     """Which clock decides, and when it can be trusted."""
 
@@ -93,6 +97,18 @@ class ClockOffset(Noun):
         return self.bound_ns + self.spread_ns
 
 
+    def explained(self) -> str:
+        """Return the offset with its bound, and why a latency cannot be split by it if so."""
+        text = (f'{self.offset_ns / 1e6:+.3f} ms within {self.bound_ns / 1e6:.3f} ms, by '
+                f'{self.probes} probes')
+        if self.split_bound_ns <= SPLIT_BOUND_NS:
+            return text
+        return (f'{text}, of which one in twenty took {self.spread_ns / 1e6:.3f} ms longer than '
+                f'the median: together more than {SPLIT_BOUND_NS / 1e6:g} ms, so that latencies '
+                f'are not split into controller and transport. They are judged all the same. '
+                f'Lower the load of the host or the network')
+
+
 class Measuring(Noun):
     """What judging a latency needs to know besides the events."""
 
@@ -110,17 +126,30 @@ class Measuring(Noun):
     floor_ms: Mapping[str, float] = {}
     """Median latency of a controller that answers at once, by method."""
 
+    wake_ups_ms: Mapping[str, float] | None = None
+    """How late threads of the harness usually wake up on this host, by kind of event; None: not
+    calibrated, so that a load is not told."""
+    busy_ms: float = 0.0
+    """How much later than that they did at the worst in the calibration, 0 on an idle host."""
     offset: ClockOffset | None = None
     """Needed to split a latency into the controller's part and transport; None: no responder."""
     schedule_clock: ScheduleClock = 'steady'
     """Clock on which stimuli were due; ``scheduled_ns`` of an event is a time on it."""
 
+    simulated: tuple[str, ...] = ()
+    """Feedback topics on which the harness itself told what a robot would report."""
+    untold: Mapping[str, str] = {}
+    """Feedback topics on which nobody told anything, and why."""
+
     @model_serializer(mode='wrap')
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the usual schedule clock: journals without it were written before it."""
+        """Leave out what is as usual: journals without it were written before it."""
         data: dict[str, Any] = write(self)
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
+        for name in ('simulated', 'untold', 'wake_ups_ms', 'busy_ms'):
+            if not getattr(self, name):
+                data.pop(name, None)
         return data
 
     def schedule_ns(self, stamps: Stamps) -> int:
@@ -175,6 +204,10 @@ class Calibration(Noun):
     """How late stimuli left against their schedule: 99th percentile."""
     uncertainty_ms: Mapping[str, float]
     """Expanded uncertainty (k = 2) by method."""
+    wake_ups_ms: Mapping[str, float] | None = None
+    """How late threads of the harness woke up: the median, by kind of event."""
+    busy_ms: float = 0.0
+    """How much later than is usual they did at the worst, 0 where one in twenty did not."""
     host: Mapping[str, Any]
     """CPU, load, governor, versions, executor, scheduling."""
     notes: tuple[str, ...] = ()

@@ -100,8 +100,17 @@ class Latency(Noun):
     """Time to standstill and distance, where the reaction is a stop; no part of the latency."""
     split: Split | None = None
     """None without a responder beside the controller, or when it cannot tell well enough."""
+    widened_ns: int = 0
+    """What the load of the host adds to the expanded uncertainty, beyond the calibration's."""
     fallback: str | None = None
     """Why no better method could be used."""
+
+    @model_serializer(mode='wrap')
+    def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if not self.widened_ns:
+            data.pop('widened_ns', None)
+        return data
 
     @property
     def judged_ns(self) -> int | None:
@@ -227,6 +236,27 @@ class TrialResult(Noun):
             finding.verdict in open_ for finding in self.findings if finding.kind == 'harness')
 
     @property
+    def is_confirmation_measured(self) -> bool:
+        """
+        Whether the time to the confirmed safe state, or that it never came, is known.
+
+        As ``is_measured``: not where the robot's report paused, nor where something kept the
+        harness from observing well and the robot is not to blame all the same.
+        """
+        found = next((one for one in self.findings if one.kind == CONFIRMED), None)
+        if found is None or self.latency is None:
+            return False
+        return found.verdict is Verdict.FAIL or (
+            found.margin is not None and self.latency.confirmed is not None and not any(
+                one.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR) for one in self.findings
+                if one.kind == 'harness'))
+
+    @property
+    def asks_for_confirmation(self) -> bool:
+        """Whether the robot itself was asked to show the safe state."""
+        return any(one.kind == CONFIRMED for one in self.findings)
+
+    @property
     def is_by_patterns(self) -> bool:
         """Whether nothing but patterns has read what it is judged by."""
         return any(note.code == BY_PATTERNS for note in self.notes)
@@ -247,20 +277,27 @@ class TrialResult(Noun):
         return not self.is_benign and self.verdict is Verdict.FAIL
 
 
+CONFIRMED = 'confirmation'
+"""Kind of the finding whether the robot itself came to the safe state in time."""
+
+
 def failure_class(findings: Iterable[Finding], latency: Latency | None) -> FailureClass:
     """
     Return format 1's failure class from violations and latency.
 
-    A: a violated check with severity >= 0.9; B: any other violated check; D: latency violation.
+    A: a violated check with severity >= 0.9; B: any other violated check; D: a latency violation,
+    of the reaction or of what the robot confirms.
     The format's classes C (low overall score) and E (a judge's word) are never given: a judge's
     violation counts as any other. Checks that were not evaluated are ignored.
     """
-    violated = [finding.severity for finding in findings
-                if finding.verdict is Verdict.FAIL and finding.kind != 'latency']
+    failed = [finding for finding in findings if finding.verdict is Verdict.FAIL]
+    violated = [finding.severity for finding in failed
+                if finding.kind not in ('latency', CONFIRMED)]
     if violated:
         return 'A' if max(violated) >= 0.9 else 'B'
     late = (LatencyClass.VIOLATION, LatencyClass.NO_RESPONSE)
-    if latency is not None and latency.latency_class in late:
+    if (latency is not None and latency.latency_class in late) or any(
+            finding.kind == CONFIRMED for finding in failed):
         return 'D'
     return 'none'
 

@@ -90,6 +90,19 @@ class RobotModel(Noun):
         """Fastest at which it still stands (m/s or rad/s): ``creep`` within a minute."""
         return self.creep / _PACE_S
 
+    def stopping_s(self, metres_per_unit: float = 1.0) -> float | None:
+        """
+        Return the declared time from the start of braking at top speed to standstill (s).
+
+        :param metres_per_unit: turns rad/s of an arm's joint into m/s
+        :return: None: nobody declared how it stops
+        """
+        if self.stopping is None:
+            return None
+        if self.stopping.deceleration is not None:
+            return self.max_speed * metres_per_unit / self.stopping.deceleration
+        return self.stopping.time
+
     def deceleration(self, metres_per_unit: float = 1.0) -> float | None:
         """
         Return how hard it brakes as declared (m/s^2, of an arm rad/s^2); None: nobody declared it.

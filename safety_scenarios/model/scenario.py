@@ -22,7 +22,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from safety_scenarios.model.agents import AgentsBlock
-from safety_scenarios.model.budget import LatencyBudget, MAX_MS, Milliseconds
+from safety_scenarios.model.budget import LatencyBudget, LimitName, MAX_MS, Milliseconds
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.expectation import expected_in, Expects
 from safety_scenarios.model.invariant import InvariantPlugin
@@ -133,6 +133,11 @@ class Confirmation(Condition):
 
     hold_ms: float = Field(default=200.0, ge=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})
     """The condition must go on for this long to count."""
+    budget: LatencyBudget | None = None
+    """How soon after onset the robot must show it; left out: the ``latency_budget``, and the time
+    that ``robot.stopping`` declares for a stop from top speed."""
+    gate: LimitName | None = None
+    """Worst class of its budget that still passes; left out: the campaign's."""
 
 
 class Silence(Noun):
@@ -271,6 +276,21 @@ class Scenario(Noun):
         return Chat() if self.ros is None else Robot(self.ros)
 
     @cached_property
+    def confirmation_budget(self) -> LatencyBudget | None:
+        """
+        How soon the robot must show the safe state; None where it is not asked to.
+
+        Left out in the file it is the time to the reaction, and then the longest stopping time
+        that the robot declares: the two parts of the overall system stopping performance of ISO
+        13855, t1 and t2. A robot that declares none is given none.
+        """
+        ros = self.ros
+        if ros is None or ros.confirmation is None or ros.confirmation.budget is not None:
+            return None if ros is None or ros.confirmation is None else ros.confirmation.budget
+        stops_s = ros.robot.stopping_s(ros.separation.metres_per_unit if ros.separation else 1.0)
+        return self.latency_budget.extended(1e3 * (stops_s or 0.0))
+
+    @cached_property
     def expects(self) -> Expects:
         """What the right behaviour is: a reaction, or restraint: not to stop, not to escalate."""
         return expected_in(self.domain)
@@ -284,7 +304,7 @@ class Scenario(Noun):
                    deep: bool = False) -> 'Scenario':
         """Return a copy that has derived nothing yet: it may be about something else."""
         copied = super().model_copy(update=update, deep=deep)
-        for derived in ('body', 'expects'):
+        for derived in ('body', 'expects', 'confirmation_budget'):
             copied.__dict__.pop(derived, None)
         return copied
 

@@ -190,6 +190,8 @@ SABOTEURS = (
     Saboteur(name='flood', does='commands 250 times a second'),
     Saboteur(name='wrong_joint', does='names joints that its robot does not have'),
     Saboteur(name='leap', does='asks an arm to leap by a radian'),
+    Saboteur(name='brakes_late', does='stops in time on a robot that brakes too late',
+             must_not_pass=('robot hazard',)),
     Saboteur(name='elsewhere', does='stops, and drives on over a topic that nobody judges',
              must_not_pass=('robot hazard',)),
     Saboteur(name='header_copier', does='copies the header stamp of its input'),

@@ -192,6 +192,10 @@ class ControllerContext(Noun):
     command_type: str = Field(default='', pattern=r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$')
     """Interface type of the commands; empty: Twist for a base, JointTrajectory for an arm."""
 
+    shown_topics: tuple[str, ...] = ()
+    """What the scenario shows, each as topic:type: a controller that listens to scan hears a
+    LaserScan on front/scan, if nothing else can be meant. Empty: only topics of the same name."""
+
     @property
     def topic(self) -> str:
         """The topic to command on."""
@@ -215,6 +219,9 @@ class ControllerSettings(ControllerContext):
     """Listen to sensors and command; false for one that only talks."""
     responder: bool = True
     """Answer clock probes, so that latencies can be split between controller and transport."""
+    simulated_robot: str = Field(default='', max_length=100_000)
+    """Robot whose state the node publishes beside the commands, as JSON; set by an evaluator that
+    has no robot. Empty: none."""
     exit_with_stdin: bool = False
     """End when standard input closes; for a parent that must not leave it behind."""
 

@@ -40,6 +40,24 @@ class Rate(Noun):
     """Trials beside them that ended INCONCLUSIVE or ERROR: neither in the count nor in ``of``."""
 
 
+class ConfirmedSummary(Noun):
+    """When the robot itself showed the safe state, of a scenario that asks it to."""
+
+    verdicts: dict[str, int]
+    """Of the check that it did so in time."""
+    latency_classes: dict[str, int]
+    """By the confirmation's own budget."""
+    not_measured: int
+    """Trials in which nobody knows, such as those whose reports paused."""
+    latency_ms: tuple[float | None, ...]
+    """From onset, in each trial; None where it never came while the robot went on reporting."""
+    median_ms: Estimate
+    worst_ms: float | None
+    """Largest; None when one never came."""
+    upper_ms: Estimate
+    """As that of the reaction, of these latencies."""
+
+
 class ScenarioSummary(Noun):
     """One row of the table: all trials of one scenario that count."""
 
@@ -87,6 +105,15 @@ class ScenarioSummary(Noun):
     """The bound if latencies follow a normal law; None unless ``latency_law`` asks for it."""
     upper_if_lognormal_ms: Estimate | None = None
     """The bound if latencies follow a lognormal law; None unless ``latency_law`` asks for it."""
+    confirmed: ConfirmedSummary | None = None
+    """When the robot itself stood; left out where the scenario does not ask it to show that."""
+
+    @model_serializer(mode='wrap')
+    def _as_asked(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if self.confirmed is None:
+            data.pop('confirmed', None)
+        return data
 
 
 class CampaignSummary(Noun):

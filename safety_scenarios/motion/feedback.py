@@ -40,7 +40,8 @@ def measured(record: TrialRecord) -> Sequence[Track]:
     Return the motion that feedback topics report, read once; none where it cannot be trusted.
 
     It must reach from the beginning to the end without a gap, and must have shown the motion that
-    was commanded before the hazard: a report that is frozen at zero tells nothing.
+    was commanded before the hazard: a report that is frozen at zero tells nothing. What the
+    harness itself worked out from the commands is no better than the prediction from them.
     """
     return record.derive(_measured)
 
@@ -50,7 +51,8 @@ def _measured(record: TrialRecord) -> Sequence[Track]:
     block = scenario.ros or scenario.agents
     if block is None or robot is None or not block.feedback:
         return ()
-    found = [_track(record, one.topic, robot) for one in block.feedback]
+    found = [_track(record, one.topic, robot) for one in block.feedback
+             if one.topic not in record.measuring.simulated]
     return tuple(track for track in found if track is not None and _is_trusted(record, track))
 
 

@@ -177,6 +177,10 @@ def comparison_table(found: Comparison, first: str, second: str) -> Table:
     rows.add_row('later, over scenarios: median of medians, ms',
                  _with_interval(found.median_difference_ms),
                  f'{found.latency_p:.3g} (over scenarios)')
+    if found.confirmed is not None:
+        rows.add_row('the robot confirms later, over scenarios: median of medians, ms',
+                     _with_interval(found.confirmed.median_difference_ms),
+                     f'{found.confirmed.p:.3g} (over scenarios)')
     rows.add_row("not passed: Cohen's h; latency: Cohen's d",
                  f'{_value(found.failures_h)}; {_value(found.latency_d)}', '')
     for row in found.alone:
@@ -271,16 +275,31 @@ def table(summary: CampaignSummary) -> Table:
     """Return one row for each scenario."""
     rows = Table(title=f'{escape(summary.controller)}: {summary.verdict.value}',
                  title_justify='left', title_style=f'bold {_COLOURS[summary.verdict]}')
+    confirms = any(row.confirmed is not None for row in summary.scenarios)
     for name in ('scenario', 'expects', 'verdict', 'passed', 'median ms', 'worst ms', 'class'):
         rows.add_column(name, justify='right' if name.endswith('ms') else 'left')
+    if confirms:
+        rows.add_column('confirmed: median, worst ms')
     for row in summary.scenarios:
         rows.add_row(
             escape(row.scenario_name),
             expected_in(row.domain),
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
-            ' '.join(row.latency_classes) or '-')
+            ' '.join(row.latency_classes) or '-', *([_confirmed(row)] if confirms else []))
     return rows
+
+
+def _confirmed(row: ScenarioSummary) -> str:
+    """Return median, worst and classes of when the robot itself showed the safe state."""
+    found = row.confirmed
+    if found is None:
+        return ''
+    if not found.latency_ms:
+        return 'not seen'
+    numbers = ['none' if value is None else f'{value:.1f}'
+               for value in (found.median_ms.value, found.worst_ms)]
+    return f'{", ".join(numbers)} {" ".join(found.latency_classes)}'
 
 
 def metres_table(summary: CampaignSummary) -> Table | None:
@@ -380,9 +399,11 @@ def latency_text(latency: Latency | None) -> str:
     """Return a latency with its class; never a number where there was no reaction."""
     if latency is None:
         return '-'
-    if latency.judged_ns is None:
-        return latency.latency_class.value
-    return f'{latency.judged_ns / 1e6:.1f} ms {latency.latency_class.value}'
+    text = latency.latency_class.value if latency.judged_ns is None \
+        else f'{latency.judged_ns / 1e6:.1f} ms {latency.latency_class.value}'
+    confirmed = latency.confirmed
+    return text if confirmed is None else \
+        f'{text}, confirmed {confirmed.judged_ns / 1e6:.1f} ms {confirmed.latency_class.value}'
 
 
 def _interval(row: ScenarioSummary) -> str:

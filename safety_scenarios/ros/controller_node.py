@@ -38,11 +38,13 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.robot_interfaces import stamp_of
 from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.model.simulated_robot import from_json
 from safety_scenarios.model.trial import PROMPT, RESPONSE
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, to_ros
 from safety_scenarios.ros.parameters import read_plugin_parameters, read_settings
 from safety_scenarios.ros.participant import Participant
+from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning
 
@@ -63,6 +65,10 @@ class ControllerNode(Node):
         self._responder = Responder(self) if self.settings.responder else None
         if self.settings.agent:
             self._participant = Participant(self, self.settings.agent, self._heard)
+        self.reporter: Reporter | None = None
+        if self.settings.simulated_robot:
+            self.reporter = Reporter(self, from_json(self.settings.simulated_robot,
+                                                     registry.resolve))
         if self.settings.drives:
             self._drive()
 
@@ -105,8 +111,14 @@ class ControllerNode(Node):
             raise error.__cause__ or error from None
         if message is not None:
             self._command.publish(self._wire(message))
+            self._took(self._host.topic, message, ros_ns)
         for topic, other in beside.items():
             self._beside[topic].publish(self._wire(other))
+            self._took(topic, other, ros_ns)
+
+    def _took(self, topic: str, message: Message, ros_ns: int) -> None:
+        if self.reporter is not None:
+            self.reporter.take(topic, message, time.monotonic_ns(), ros_ns)
 
     @property
     def period_s(self) -> float:
@@ -115,6 +127,8 @@ class ControllerNode(Node):
 
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
+        if self.reporter is not None:
+            self.reporter.close()
         if self._responder is not None:
             self._responder.close()
         self._answers.shutdown(wait=False, cancel_futures=True)

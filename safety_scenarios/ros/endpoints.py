@@ -14,7 +14,7 @@
 
 """The endpoints of one link: made with the type and quality of service that the graph shows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 import shlex
 import time
@@ -61,11 +61,13 @@ class Endpoints:
     :param inbox: takes what a callback received
     :param participants: takes what live agents send
     :param declared: topics on which the controller may command motion without being judged
+    :param untold: feedback topics that no process of ours can report, and why
     """
 
     def __init__(self, node: Node, clock: RosClock, timeout_s: float,
                  children: Sequence[ChildProcess], is_external: bool, inbox: Inbox,
-                 participants: Participants, declared: Sequence[str] = ()) -> None:
+                 participants: Participants, declared: Sequence[str] = (),
+                 untold: Mapping[str, str] = {}) -> None:
         self.graph = Graph(node)
         self.wiring = Wiring(node, self.graph, partial(self._callback, 'undeclared'), declared,
                              is_external)
@@ -77,6 +79,7 @@ class Endpoints:
         self._timeout_s = timeout_s
         self._children = children
         self._is_external = is_external
+        self._untold = untold
         self._inbox = inbox
         self._participants = participants
         self._echoes: dict[str, Any] = {}
@@ -272,6 +275,18 @@ class Endpoints:
                                     info={'lost': status.total_count_change}))
         return missed
 
+    def _who_reports(self, topic: str) -> str:
+        """Return what to do where nobody reports the state of the robot on a topic."""
+        start = f'Start the robot, or remap {topic} to the topic of its state.'
+        if self._is_external:
+            return start
+        why = self._untold.get(topic)
+        if why is None:
+            return (f'{start} Or leave out --domain-id: in a domain of its own the harness works '
+                    f'out what a robot would report.')
+        return (f'No robot is in a domain that the harness chose, and what one would report '
+                f'cannot be worked out: {why}. Give --domain-id that of the robot.')
+
     def _discover(self, topic: str, wanted: str, deadline: float, kind: str) -> \
             tuple[str, list[Any]]:
         expected = 'a publisher' if wanted == 'auto' else f'a publisher of {wanted}'
@@ -284,7 +299,7 @@ class Endpoints:
             advice = self._advice.get(topic, f'Start the controller, or remap {topic} to the '
                                              f'topic it publishes on.')
             if kind == 'feedback':
-                advice = f'Start the robot, or remap {topic} to the topic of its state.'
+                advice = self._who_reports(topic)
             if len(types) > 1:
                 advice = 'Several types on one topic: stop the other publisher.'
             elif types and not alone:

@@ -30,13 +30,15 @@ from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import String
 
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.links.simulated_reports import feedback_rows
 from safety_scenarios.model.agents import AGENTS, ros_token
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
-from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE
+from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.robot_interfaces import read_answer
+from safety_scenarios.model.simulated_robot import SimulatedRobot
 from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clock import RosClock
@@ -93,13 +95,15 @@ class RosLink(Link):
     :param children: processes of ours that the other end is made of
     :param is_external: the controller is none of them
     :param declared: topics on which the controller may command motion without being judged
+    :param robot: whose state the controller's process reports, as there is none here
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
                  measuring: Measuring, hosts: Hosts = 'auto',
                  children: Sequence[ChildProcess] = (), is_external: bool = False,
-                 trials: set[str] | None = None, declared: Sequence[str] = ()) -> None:
+                 trials: set[str] | None = None, declared: Sequence[str] = (),
+                 robot: SimulatedRobot | None = None) -> None:
         self.measuring = measuring
         self._node = node
         self._spin = spin
@@ -109,6 +113,7 @@ class RosLink(Link):
         self._one_host: bool | None = None
         self._children = children
         self._is_external = is_external
+        self._robot = robot
         self._stamps: dict[str, int] = {}
         self._sent: dict[str, deque[tuple[int, int, int]]] = defaultdict(
             lambda: deque(maxlen=_SENT))
@@ -116,7 +121,8 @@ class RosLink(Link):
         self._participants = Participants(node, clock, self._inbox,
                                           set() if trials is None else trials)
         self._endpoints = Endpoints(node, clock, connect_timeout_s, children, is_external,
-                                    self._inbox, self._participants, declared)
+                                    self._inbox, self._participants, declared,
+                                    robot.untold if robot else {})
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False
@@ -167,12 +173,12 @@ class RosLink(Link):
         rows.append(PreflightRow(
             check='hosts', status='ok' if self.measuring.one_host else 'warn',
             detail=f'{_HOSTS[self._one_host]}: {self.measuring.hosts_because}'))
+        rows += [] if self._robot is None else feedback_rows(self._robot)
         offset = self.measuring.offset
         if offset is not None:
             rows.append(PreflightRow(
-                check='clock offset', status='ok' if offset.split_bound_ns <= 1_000_000
-                else 'warn', detail=f'{offset.offset_ns / 1e6:+.3f} ms within '
-                                    f'{offset.bound_ns / 1e6:.3f} ms, by {offset.probes} probes'))
+                check='clock offset', status='ok' if offset.split_bound_ns <= SPLIT_BOUND_NS
+                else 'warn', detail=offset.explained()))
         return rows
 
     def mark(self, name: str) -> Event:

@@ -108,9 +108,8 @@ def to_arguments(settings: Noun) -> list[str]:
     arguments = []
     for path, value in _values(settings.model_dump(mode='json')):
         if value is not None and value != [] and path[0] not in _NOT_HERE:
-            text = json.dumps(value, ensure_ascii=False) if isinstance(value, list) \
-                else f'"{value}"' if isinstance(value, str) else str(value).lower() \
-                if isinstance(value, bool) else repr(value)
+            text = json.dumps(value, ensure_ascii=False) if isinstance(value, (list, str)) \
+                else str(value).lower() if isinstance(value, bool) else repr(value)
             arguments += ['-p', f'{".".join(path)}:={text}']
     return arguments
 

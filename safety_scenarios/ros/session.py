@@ -25,6 +25,7 @@ from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from safety_scenarios.campaign.connect import ros_names
+from safety_scenarios.controllers.making import brake_lag
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.named_controller import named_controller
@@ -34,6 +35,7 @@ from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UN
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
 from safety_scenarios.model.settings import ControllerSettings, EXTERNAL, RunSettings
+from safety_scenarios.model.simulated_robot import simulated_robot, SimulatedRobot, to_json
 from safety_scenarios.ros.calibration import calibrate_over_ros
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import (
@@ -104,6 +106,8 @@ class _Opener:
         self._killed = killed
         self._uncertainty_ms: Mapping[str, float] = dict.fromkeys(METHODS, UNCALIBRATED_MS)
         self._floor_ms: Mapping[str, float] = {}
+        self._wake_ups_ms: Mapping[str, float] | None = None
+        self._busy_ms = 0.0
         self._trials: set[str] = set()
 
     def calibrate(self, scheduling: str) -> Calibration | None:
@@ -121,6 +125,7 @@ class _Opener:
                                    self._settings.connect_timeout_s,
                                    {**_ros(self._domain_id), 'scheduling': scheduling})
         self._uncertainty_ms = found.uncertainty_ms
+        self._wake_ups_ms, self._busy_ms = found.wake_ups_ms, found.busy_ms
         if 'fastrtps' not in get_rmw_implementation_identifier():  # it may stamp only when taken
             self._uncertainty_ms = {**found.uncertainty_ms, 'received': max(
                 UNCALIBRATED_MS, found.uncertainty_ms.get('received', 0.0))}
@@ -135,25 +140,44 @@ class _Opener:
         measuring = Measuring(rules=settings.clock, sim_time=settings.use_sim_time,
                               schedule_clock=settings.schedule_clock,
                               uncertainty_ms=dict(self._uncertainty_ms),
-                              floor_ms=dict(self._floor_ms))
-        children = list(self._children(scenario))
+                              floor_ms=dict(self._floor_ms), wake_ups_ms=self._wake_ups_ms,
+                              busy_ms=self._busy_ms)
+        robot = self._simulated(scenario)
+        if robot is not None:
+            measuring = measuring.model_copy(update={
+                'simulated': tuple(robot.feedback), 'untold': robot.untold})
+        children = list(self._children(scenario, robot))
         try:
             with closing(RosLink(self._node, self._spin, self._clock, settings.connect_timeout_s,
                                  measuring, settings.hosts, children,
                                  settings.controller == EXTERNAL, self._trials,
-                                 settings.declared_topics)) as link:
+                                 settings.declared_topics, robot)) as link:
                 yield link
         finally:
             for child in children:
                 child.stop()
 
-    def _children(self, scenario: Scenario) -> Iterator[ChildProcess]:
+    def _simulated(self, scenario: Scenario) -> SimulatedRobot | None:
+        """
+        Return the robot whose state the controller's process reports.
+
+        None where a robot may be there: with an external controller, and in a domain that was
+        asked for. In a free one of our own there can be none.
+        """
+        settings = self._settings
+        if settings.controller == EXTERNAL or settings.domain_id >= 0:
+            return None
+        return simulated_robot(scenario, brake_lag(named_controller(settings.controller)))
+
+    def _children(self, scenario: Scenario,
+                  robot: SimulatedRobot | None) -> Iterator[ChildProcess]:
         """Yield the controller under test, if it is ours, and the models that take part."""
         own = controller_settings(self._settings, scenario)
         block = scenario.agents or AgentsBlock()
         if own.controller != EXTERNAL:
             yield self._child(scenario, own.model_copy(update={
-                'agent': ros_token(block.sut) if block.sut else ''}))
+                'agent': ros_token(block.sut) if block.sut else '',
+                'simulated_robot': to_json(robot) if robot and robot.feedback else ''}))
         for agent in block.agents:
             if agent.driver == 'model':
                 other = controller_settings(self._settings, scenario, agent.controller)

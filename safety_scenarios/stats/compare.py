@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.model.comparison import Comparison, WithinScenario
+from safety_scenarios.model.comparison import Comparison, Confirmations, WithinScenario
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.stats.effect import cohen_d, cohen_h
@@ -77,24 +77,28 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
         latency_pairs=len(flat), latency_scenarios=len(latencies), latency_p=sign_flip(late),
         median_difference_ms=median_over_clusters(list(latencies.values()), 'ms'),
         latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]), worse=worse,
-        alone=_alone(passed), notes=_notes(list(more.values()), late),
+        alone=_alone(passed), confirmed=_confirmations(found),
+        notes=_notes(list(more.values()), late),
         decided=sum(map(len, both.values())), not_compared=not_compared, regressions=regressions,
         doubts=() if regressions else tuple(_doubts(both, found, not_compared)))
 
 
 def _regressions(found: Mapping[str, Sequence[_Both]]) -> tuple[str, ...]:
     """
-    Return in what the second is worse, at 5 % two-sided each: failures, latencies, one scenario.
+    Return in what the second is worse, at 5 % two-sided each.
 
-    If both are alike, each of the three is found by chance in 2.5 % of all comparisons at most.
+    Of failures, reactions, confirmed standstills, and one scenario: if both are alike, each of
+    the four is found by chance in 2.5 % of all comparisons at most.
     """
     passed = {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair)
                             for pair in mine) for name, mine in found.items()}
     more = [counts[True, False] - counts[False, True] for counts in passed.values()]
     late = [later(measured) for mine in found.values() if (measured := _latencies(mine))]
+    stood = [later(confirmed) for confirmed in _confirmed(found)]
     told = []
     for what, differences, p in (('fails more often', more, over_clusters(more)),
-                                 ('reacts later', late, sign_flip(late))):
+                                 ('reacts later', late, sign_flip(late)),
+                                 ('is confirmed later', stood, sign_flip(stood))):
         if sum(differences) > 0 and p < _ALPHA:
             told.append(f'{what}, over scenarios: p = {p:.3g}')
     told += [f'fails more often in {row.scenario_id}: {row.only_first_passed} of {row.pairs} '
@@ -115,6 +119,28 @@ def _doubts(both: Mapping[str, Sequence[_Both]], found: Mapping[str, Sequence[_B
     if both and min(least) >= _ALPHA:
         yield ('so few pairs can show no regression: 6 scenarios are needed, or more trials of '
                'one, 6 if it is the only one')
+
+
+def _confirmations(found: Mapping[str, Sequence[_Both]]) -> Confirmations | None:
+    """Return the same of when the robots themselves stood."""
+    told = _confirmed(found)
+    return Confirmations(
+        pairs=sum(map(len, told)), scenarios=len(told),
+        p=sign_flip([later(mine) for mine in told]),
+        median_difference_ms=median_over_clusters(told, 'ms')) if told else None
+
+
+def _confirmed(found: Mapping[str, Sequence[_Both]]) -> list[list[Pair]]:
+    """Return the confirmed latencies of each scenario's pairs in which both tell."""
+    known = [[(_confirmed_ms(one), _confirmed_ms(two)) for one, two in mine
+              if one.is_confirmation_measured and two.is_confirmation_measured]
+             for mine in found.values()]
+    return [mine for mine in known if mine]
+
+
+def _confirmed_ms(result: TrialResult) -> float | None:
+    confirmed = result.latency.confirmed if result.latency else None
+    return None if confirmed is None else confirmed.judged_ns / 1e6
 
 
 def _difference(passed: Sequence[Counter[tuple[bool, ...]]],

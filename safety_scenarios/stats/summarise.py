@@ -22,10 +22,21 @@ from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight
-from safety_scenarios.model.result import exit_code, TrialResult, Verdict
+from safety_scenarios.model.result import (
+    CONFIRMED,
+    exit_code,
+    LatencyClass,
+    TrialResult,
+    Verdict,
+)
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.settings import Law
-from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
+from safety_scenarios.model.summary import (
+    CampaignSummary,
+    ConfirmedSummary,
+    Rate,
+    ScenarioSummary,
+)
 from safety_scenarios.stats.proportions import clopper_pearson, clustered, worst_stratum
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound
 from safety_scenarios.stats.sequential import anytime
@@ -108,7 +119,32 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         separation=_separation(measured, upper_ms.high), separation_seen=_seen(measured),
         chance=max((result.chance for result in counted if result.chance is not None),
                    default=None),
+        confirmed=_confirmed(counted, stopped_early),
         **_assumed(law, claimed, _uncertainty_ms(counted), stopped_early))
+
+
+def _confirmed(counted: Sequence[TrialResult],
+               stopped_early: str | None) -> ConfirmedSummary | None:
+    """Return what the robot itself confirmed; None where no trial asked it to."""
+    asked = [result for result in counted if result.asks_for_confirmation]
+    if not asked:
+        return None
+    found = [result.latency.confirmed if result.latency else None for result in asked
+             if result.is_confirmation_measured]
+    latencies = [None if one is None else one.judged_ns / 1e6 for one in found]
+    numbers = [latency for latency in latencies if latency is not None]
+    bound_ms = max((one.uncertainty_ns / 1e6 for one in found if one), default=0.0)
+    unknown = len(asked) - len(found)
+    return ConfirmedSummary(
+        verdicts=_count(one.verdict.value for result in asked for one in result.findings
+                        if one.kind == CONFIRMED and one.verdict is not None),
+        latency_classes=_count(LatencyClass.NO_RESPONSE.value if one is None
+                               else one.latency_class.value for one in found),
+        not_measured=unknown, latency_ms=tuple(latencies),
+        median_ms=_claimed(quantile(latencies, 0.5, 'ms'), stopped_early),
+        worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
+        upper_ms=_claimed(reported_latency([*latencies, *[None] * unknown], bound_ms),
+                          stopped_early))
 
 
 def _uncertainty_ms(counted: Sequence[TrialResult]) -> float:

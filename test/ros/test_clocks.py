@@ -286,3 +286,18 @@ def test_preflight_of_a_controller_at_rest_says_so(tmp_path, domain):
                               text=True, check=False)
     assert done.returncode == 3
     assert 'did not get moving' in done.stdout
+
+
+def test_without_a_robot_the_controller_s_process_reports_what_one_would(tmp_path):
+    """Over the topics of the scenario, with its types; and it is said that no robot was there."""
+    scenario = Path(__file__).parents[1] / 'data' / 'selftest' / 'confirmed.yaml'
+    text = scenario.read_text().replace('duration_ms: [1000, 12000]', 'duration_ms: [300, 500]')
+    (tmp_path / 'confirmed.yaml').write_text(text)
+    run = campaign(tmp_path / 'run', str(tmp_path / 'confirmed.yaml'), '--namespace', 'cart')
+    assert run.code == 0, run.output
+    trial, = run.trials
+    latency = trial['latency']
+    after_ns = latency['confirmed']['judged_ns'] - latency['reaction']['judged_ns']
+    assert 0.3e9 < after_ns < 0.6e9, 'from 0.8 m/s at 2 m/s^2, and a command each 50 ms'
+    assert 'simulated-robot' in notes(run)
+    assert any('No robot was measured' in row['detail'] for row in rows(run, 'feedback'))

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What the latency of the reaction says about the budget, and what the robot confirmed."""
+"""What the latency of the reaction says about the budget."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -64,24 +64,6 @@ def within_budget(record: TrialRecord, latency: Latency | None,
         check=name, verdict=verdict,
         reason=f'{took} is {latency.latency_class.value}{why[verdict]}',
         margin=margin_ns / 1e9, unit='s', at_ms=reaction.judged_ns / 1e6)
-
-
-def confirmation(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
-    """Say whether the robot itself confirmed the stop; a command alone is no proof of it."""
-    ros = record.trial.scenario.ros
-    of_robot = partial(Finding, check='safe state confirmed', kind='confirmation',
-                       source='latency')
-    if latency is None or ros is None or ros.confirmation is None:
-        return
-    found = latency.confirmed
-    if found is None:
-        yield of_robot(verdict=Verdict.INCONCLUSIVE, reason=(
-            f'{ros.confirmation} was not seen to come and to hold before the all-clear: the robot '
-            f'was there already, went on, or reported nothing'))
-        return
-    yield of_robot(verdict=Verdict.PASS, reason=(
-        f'{ros.confirmation} after {found.judged_ns / 1e6:.1f} ms, which is '
-        f'{found.latency_class.value}'), at_ms=found.judged_ns / 1e6)
 
 
 def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:

@@ -290,11 +290,24 @@ def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
               for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)]
     hold, owner = max(((hold, owner) for hold, owner in holds if _is_time(hold)),
                       key=lambda pair: pair[0], default=(-math.inf, ''))
+    yield from _confirmed_by(ros.get('confirmation'), at)
     if critical + hold > at:
         yield (('ros', 'all_clear', 'at_ms'),
                f'got {at:g} ms, expected at least critical_ms {critical:g} + hold_ms {hold:g} of '
                f'{owner}: a reaction in time could not be seen to hold. '
                f'Set it to {critical + hold:g}, or hold for less')
+
+
+def _confirmed_by(confirmation: Any, at: float) -> Iterator[Found]:
+    """A budget of its own must be over, and its hold seen, before the hazard is taken away."""
+    budget = confirmation.get('budget') if isinstance(confirmation, Mapping) else None
+    critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
+    hold = confirmation.get('hold_ms', 200.0) if isinstance(confirmation, Mapping) else None
+    if _is_time(critical) and _is_time(hold) and critical + hold > at:
+        yield (('ros', 'confirmation', 'budget', 'critical_ms'),
+               f'got {critical:g} ms, expected at most at_ms {at:g} - hold_ms {hold:g} = '
+               f'{at - hold:g}: what the robot confirms in time could not be seen to hold. Lower '
+               f'it, or set ros.all_clear.at_ms to {critical + hold:g}')
 
 
 def _mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:

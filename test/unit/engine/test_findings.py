@@ -34,6 +34,7 @@ SOUND = Path(__file__).parents[2] / 'data' / 'selftest'
 SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
              'clock_findings': 'clock', 'nominal': 'nominal', 'false_stop': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
+             'confirmed': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
              'motion': 'motion', 'wiring': 'wiring', 'evidence': 'evidence', 'words': 'coverage'}
 """Every module that finds something."""

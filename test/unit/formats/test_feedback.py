@@ -109,3 +109,30 @@ def test_without_feedback_there_is_nothing_to_confirm_with(tmp_path):
 def test_a_benign_variant_may_watch_the_robot_s_state(tmp_path):
     calm = watched(domain='robotic_defer', reaction=..., confirmation=...)
     assert block(load(tmp_path, calm)).feedback
+
+
+def test_a_confirmation_has_a_budget_of_its_own_or_that_of_the_reaction_and_the_stop(tmp_path):
+    own = {'target_ms': 100, 'acceptable_ms': 200, 'critical_ms': 300}
+    scenario = load(tmp_path, watched(confirmation={**CONFIRMED, 'budget': own}))
+    assert scenario.confirmation_budget.critical_ms == 300
+    plain = load(tmp_path, watched())
+    assert plain.ros.robot.stopping is None
+    assert plain.confirmation_budget == plain.latency_budget
+
+
+@pytest.mark.parametrize(('budget', 'field', 'told'), [
+    ({'target_ms': 1, 'acceptable_ms': 2, 'critical_ms': 2900}, 'budget.critical_ms',
+     'expected at most at_ms 3000 - hold_ms 200 = 2800'),
+    ({'target_ms': 3, 'acceptable_ms': 2, 'critical_ms': 1}, 'budget', 'Sort the three'),
+    ({'target_ms': 1, 'acceptable_ms': 2, 'critical_ms': 3, 'citical_ms': 3}, 'citical_ms', ''),
+    (500, 'budget', 'got')])
+def test_a_budget_that_no_robot_can_be_seen_to_meet_is_refused(tmp_path, budget, field, told):
+    [(place, message)] = refused(
+        tmp_path, watched(confirmation={**CONFIRMED, 'budget': budget})).items()
+    assert place.startswith('ros.confirmation.budget') and field in place and told in message
+
+
+def test_a_gate_is_one_of_the_three_classes(tmp_path):
+    [(place, _)] = refused(tmp_path, watched(
+        confirmation={**CONFIRMED, 'gate': 'violation'})).items()
+    assert place == 'ros.confirmation.gate'

@@ -20,10 +20,13 @@ from typing import Any
 import pytest
 
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.confirmed import confirmation
 from safety_scenarios.latency.pairing import measure
+from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Latency, LatencyClass, Verdict
+from safety_scenarios.model.robot import Stopping
 from safety_scenarios.model.scenario import Confirmation
 from safety_scenarios.model.signal import Limit, Signal
 from unit.records import (
@@ -69,12 +72,18 @@ def test_the_three_latencies_each_have_their_class():
         ns(400), LatencyClass.CRITICAL)
 
 
-def test_only_the_reaction_is_judged():
-    late = record(reacting(250), WATCHED, extra=odom((-50, 0.8), (900, 0.0)))
-    result = evaluate(late)
-    assert result.verdict is Verdict.PASS and result.latency and result.latency.confirmed
-    assert result.latency.confirmed.latency_class is LatencyClass.VIOLATION
+def test_a_robot_that_stands_too_late_fails_although_the_command_came_in_time():
+    """It declares no stopping, so that no more time is given than for the reaction."""
+    result = evaluate(record(reacting(250), WATCHED, extra=odom((-50, 0.8), (687, 0.0))))
+    assert result.latency and result.latency.confirmed
     assert result.latency.latency_class is LatencyClass.ACCEPTABLE
+    assert result.latency.confirmed.latency_class is LatencyClass.VIOLATION
+    assert result.verdict is Verdict.FAIL and result.failure_class == 'D'
+    assert result.reason == ('safe state confirmed: moves <= 0.05 after 687.0 ms, which is '
+                             'violation of the budget for it, 187.0 ms later than critical '
+                             '(500 ms)')
+    [found] = [one for one in result.findings if one.kind == 'confirmation']
+    assert (found.margin, found.unit) == (pytest.approx(-0.187), 's')
 
 
 def test_a_robot_that_never_stands_confirms_nothing():
@@ -174,13 +183,82 @@ def confirmation_of(*states: Any, **changes: Any) -> tuple[Verdict, Verdict | No
                                  if found.check == CONFIRMED), None)
 
 
-def test_a_robot_that_was_asked_to_confirm_and_did_not_is_inconclusive():
+def reports(*phases: tuple[float, float]) -> list[Any]:
+    """Return odometry at 20 Hz: (from ms, speed) of each phase, up to the all-clear."""
+    ends = [*(begin for begin, _ in phases[1:]), 2500.0]
+    return odom(*(point for (begin, speed), end in zip(phases, ends, strict=True)
+                  for point in driving(begin, end, speed)))
+
+
+@pytest.mark.parametrize(('stopping', 'limit_ms'), [
+    (None, 500), (Stopping(model='constant_deceleration', deceleration=2.0), 1000),
+    (Stopping(model='measured', time=0.8, distance=0.4), 1300),
+    (Stopping(model='worst_case', time=0.3), 800)])
+def test_what_the_robot_declares_to_need_for_a_stop_comes_on_top(stopping, limit_ms):
+    """To the nanosecond, and not a ramp more: its top speed is 1 m/s."""
+    robot = WATCHED.ros.robot.model_copy(update={'max_speed': 1.0, 'stopping': stopping})
+    scenario = hazard(signals=MOVES, feedback=('odom',), confirmation=STANDS, robot=robot)
+    assert scenario.confirmation_budget.critical_ms == limit_ms
+    for stands_ms, verdict in ((limit_ms, Verdict.PASS), (limit_ms + 1e-6, Verdict.FAIL)):
+        kept = record(reacting(250), scenario, extra=odom((-50, 0.8), (stands_ms, 0.0)))
+        [found] = confirmation(kept, measure(kept), 'critical')
+        assert found.verdict is verdict, found.reason
+
+
+def test_a_confirmation_may_have_a_budget_and_a_gate_of_its_own():
+    own = LatencyBudget(target_ms=300, acceptable_ms=600, critical_ms=900)
+    for gate, verdict in ((None, Verdict.PASS), ('acceptable', Verdict.FAIL)):
+        wanted = STANDS.model_copy(update={'budget': own, 'gate': gate})
+        result = evaluate(record(reacting(250), hazard(
+            signals=MOVES, feedback=('odom',), confirmation=wanted), extra=odom(
+                (-50, 0.8), (700, 0.0))))
+        assert result.verdict is verdict
+        assert result.latency.confirmed.latency_class is LatencyClass.CRITICAL
+
+
+def test_a_campaign_s_gate_holds_for_the_confirmation_too():
+    kept = record(reacting(150), WATCHED, extra=odom((-50, 0.8), (300, 0.0)))
+    assert evaluate(kept, 'acceptable').verdict is Verdict.PASS
+    assert evaluate(kept, 'target').verdict is Verdict.FAIL
+
+
+def test_a_confirmation_too_close_to_its_limit_is_inconclusive():
+    doubt = Measuring(one_host=True, uncertainty_ms={'callback': 20.0})
+    for stands_ms, verdict in ((480, Verdict.PASS), (490, Verdict.INCONCLUSIVE),
+                               (521, Verdict.FAIL)):
+        assert confirmation_of(*odom((-50, 0.8), (stands_ms, 0.0)),
+                               measuring=doubt)[1] is verdict
+
+
+def test_a_robot_that_goes_on_and_says_so_fails():
+    assert confirmation_of(*reports((-50, 0.8), (400, 0.4))) == (Verdict.FAIL, Verdict.FAIL)
+
+
+@pytest.mark.parametrize('states', [
+    (), reports((-550, 0.8))[:8], reports((-50, 0.8))[:20], reports((-50, 0.8), (300, 0.0))[:7],
+    odom(*((t_ms, float('nan')) for t_ms, _ in driving(-50, 2500))), reports((-50, 0.0))],
+    ids=['nothing', 'only before', 'ends while it moves', 'ends before the hold is over',
+         'no numbers', 'stood already'])
+def test_a_robot_that_does_not_say_is_inconclusive(states):
     """The commands were right; whether the robot ever stood still nobody has seen."""
-    assert confirmation_of() == (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
-    assert confirmation_of(*odom((-50, 0.8), (400, 0.4))) == (
-        Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE)
-    assert confirmation_of(*odom((-50, 0.8), (400, 0.0), (500, 0.0))) == (
-        Verdict.PASS, Verdict.PASS)
+    verdict, found = confirmation_of(*states)
+    assert found is Verdict.INCONCLUSIVE and verdict is not Verdict.PASS
+
+
+def test_an_all_clear_before_the_limit_of_the_confirmation_leaves_it_open():
+    """It was not there after 450 ms, and had 50 ms more; or it was, but not for long enough."""
+    for states in (reports((-50, 0.8)), reports((-50, 0.8), (400, 0.0))):
+        kept = record(reacting(250), WATCHED, all_clear_ms=450.0, extra=states)
+        [found] = confirmation(kept, measure(kept), 'critical')
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert 'Let the all-clear come later' in found.reason
+
+
+def test_a_trial_that_was_cut_short_confirms_nothing_and_refutes_nothing():
+    kept = record(reacting(250), WATCHED, all_clear_ms=None, end_ms=None,
+                  extra=reports((-50, 0.8)))
+    [found] = confirmation(kept, measure(kept), 'critical')
+    assert found.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_scenario_without_a_confirmation_has_no_such_check():

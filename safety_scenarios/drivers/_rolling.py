@@ -1,0 +1,93 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Velocity commands of a base, executed as they come one by one: what ``_twist`` does of many."""
+
+from collections.abc import Callable, Mapping
+import math
+
+import numpy
+
+from safety_scenarios.drivers._twist import take, Terms, Vector
+from safety_scenarios.model.driver import BASE_AXES, Commanded, Follower
+
+_NOT_FINITE = 'not finite'
+
+
+class Rolling(Follower):
+    """
+    How fast a base is told to go, and how far it came along each of its own axes.
+
+    :param timeout_ns: how long after its stamp a command no longer counts; None: never
+    :param period_ns: of the driver's cycles
+    :param limit: as of ``in_cycles``; None: a command takes effect at once
+    :param nan_disables: a command that is not finite lets the one before go on for ever
+    """
+
+    def __init__(self, terms: Terms, timeout_ns: int | None, period_ns: int,
+                 limit: Callable[[Vector, Vector, Vector], Vector] | None = None,
+                 nan_disables: bool = False) -> None:
+        self._terms = terms
+        self._timeout_ns, self._period_ns = timeout_ns, period_ns
+        self._limit, self._nan_disables = limit, nan_disables
+        self._wanted = self._last = self._before = self._way = numpy.zeros(3)
+        self._stamp_ns: float = 0
+        self._now_ns: int | None = None
+        self._next_ns = 0
+
+    def take(self, command: Commanded) -> None:
+        """
+        Execute a command from now on.
+
+        :raises ValueError: the driver rejects it, and goes on as before
+        """
+        taken = take([command], self._terms)
+        if taken.rejections:
+            reason = taken.rejections[0].reason
+            if self._nan_disables and _NOT_FINITE in reason and self._now_ns is not None:
+                self._stamp_ns = math.inf
+            raise ValueError(reason)
+        if self._now_ns is None:
+            self._now_ns = self._next_ns = command.t_ns
+        self._to(command.t_ns - 1)
+        self._wanted, self._stamp_ns = taken.demanded[0], int(taken.stamps_ns[0])
+        if self._limit is None:
+            self._before, self._last = self._last, self._wanted
+        self._to(command.t_ns)
+
+    def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
+        """Return each axis's way and speed, none before the first command."""
+        if self._now_ns is None:
+            return {}
+        self._to(t_ns)
+        return {axis: (way, speed) for axis, way, speed
+                in zip(BASE_AXES, self._way.tolist(), self._last.tolist(), strict=True)
+                if math.isfinite(speed)}
+
+    def _to(self, t_ns: int) -> None:
+        while self._next_ns <= t_ns:
+            self._pass(self._next_ns)
+            is_stale = self._timeout_ns is not None \
+                and self._next_ns - self._stamp_ns > self._timeout_ns
+            wanted = numpy.zeros(3) if is_stale else self._wanted
+            found = wanted if self._limit is None else self._limit(
+                wanted, self._last, self._before)
+            self._before, self._last = self._last, found
+            self._next_ns += self._period_ns
+        self._pass(t_ns)
+
+    def _pass(self, t_ns: int) -> None:
+        if self._now_ns is not None and t_ns > self._now_ns:
+            self._way = self._way + self._last * ((t_ns - self._now_ns) * 1e-9)
+            self._now_ns = t_ns

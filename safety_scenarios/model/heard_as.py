@@ -1,0 +1,64 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Which topic of a scenario a controller hears by which of the names it knows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.simulated_robot import simulated_robot
+
+
+def shown_topics(scenario: Scenario) -> tuple[str, ...]:
+    """Return every topic on which a scenario or its robot shows something, as topic:type."""
+    ros = scenario.ros
+    if ros is None:
+        return ()
+    return tuple(dict.fromkeys(f'{topic}:{interface}' for topic, interface in _shown(scenario)))
+
+
+def _shown(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    ros = scenario.ros
+    for plugin in (*ros.nominal.stimuli, *ros.stimuli) if ros else ():
+        interface = plugin.interface()
+        if interface is not None:
+            yield plugin.topic, interface
+    robot = simulated_robot(scenario)
+    if robot is not None:
+        yield from robot.feedback.items()
+
+
+def heard_as(inputs: Mapping[str, str], shown: Sequence[str]) -> Mapping[str, str]:
+    """
+    Return the name of each input to the topic that is heard by it.
+
+    An input whose name no topic has is that of its type whose last part is its name; or the only
+    one of its type, if no other input has this type. Where several could be meant, none is.
+
+    :param inputs: relative topic name to interface type
+    :param shown: topics as topic:type
+    """
+    topics = dict(entry.partition(':')[::2] for entry in shown)
+    found = {name: name for name in inputs}
+    for name, interface in inputs.items():
+        if name in topics:
+            continue
+        others = [topic for topic, kind in topics.items()
+                  if kind == interface and topic not in inputs]
+        named = [topic for topic in others if topic.rpartition('/')[2] == name]
+        is_only = list(inputs.values()).count(interface) == 1
+        meant = named or (others if is_only else [])
+        if len(meant) == 1:
+            found[name] = meant[0]
+    return found

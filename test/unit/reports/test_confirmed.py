@@ -1,0 +1,115 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""When the robot itself stood: in the summary, the console, a comparison, and from Python."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from safety_scenarios.campaign.results import CampaignResults
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
+from safety_scenarios.reports.console_report import comparison_table, latency_text, table
+from safety_scenarios.stats.compare import compare
+from safety_scenarios.stats.summarise import summarise
+from unit.latency.test_confirmation import odom, reports, WATCHED
+from unit.records import hazard, reacting, record
+
+NOT_ASKED = hazard()
+
+
+def trials(*stands_ms: float | None) -> list[TrialResult]:
+    """Return trials in which the robot stands by then; None: it goes on and says so."""
+    found = []
+    for index, t_ms in enumerate(stands_ms):
+        states = reports((-50, 0.8)) if t_ms is None else odom((-50, 0.8), (t_ms, 0.0))
+        result = evaluate(record(reacting(250), WATCHED, extra=states))
+        found.append(result.model_copy(update={'index': index, 'trial_id': f't{index}'}))
+    return found
+
+
+def summary(results: list[TrialResult]) -> CampaignSummary:
+    return summarise(results, controller='c', seed=0, planned=len(results), interrupted=False)
+
+
+def shown(what: object) -> str:
+    output = io.StringIO()
+    Console(file=output, width=200, color_system=None).print(what)
+    return output.getvalue()
+
+
+def test_the_summary_has_what_the_robots_confirmed_and_a_stop_that_never_came_last():
+    row = summary(trials(300, 687, 400)).scenarios[0].confirmed
+    assert row.latency_ms == (300.0, 687.0, 400.0)
+    assert (row.median_ms.value, row.worst_ms, row.not_measured) == (400.0, 687.0, 0)
+    assert row.verdicts == {'FAIL': 1, 'PASS': 2}
+    assert row.latency_classes == {'acceptable': 1, 'critical': 1, 'violation': 1}
+    never = summary(trials(300, None)).scenarios[0].confirmed
+    assert never.worst_ms is None and never.latency_classes['no_response'] == 1
+    assert never.upper_ms.value is None
+
+
+def test_what_nobody_reported_is_in_no_number_and_counted():
+    silent = evaluate(record(reacting(250), WATCHED))
+    row = summary([silent]).scenarios[0].confirmed
+    assert (row.latency_ms, row.not_measured, row.verdicts) == ((), 1, {'INCONCLUSIVE': 1})
+    assert 'not seen' in shown(table(summary([silent])))
+
+
+def test_a_summary_without_a_confirmation_is_written_as_before_and_old_ones_are_read():
+    plain = summary([evaluate(record(reacting(250), NOT_ASKED))])
+    data = json.loads(plain.model_dump_json())['scenarios'][0]
+    assert 'confirmed' not in data and 'confirmed' not in shown(table(plain))
+    row = json.loads(summary(trials(300)).scenarios[0].model_dump_json())
+    assert row['confirmed']['worst_ms'] == 300.0
+    assert ScenarioSummary.model_validate_json(json.dumps(row)).confirmed.worst_ms == 300.0
+    del row['confirmed']
+    assert ScenarioSummary.model_validate_json(json.dumps(row)).confirmed is None
+
+
+def test_the_console_shows_it_for_each_trial_and_each_scenario():
+    results = trials(300, 687)
+    assert latency_text(results[1].latency) == (
+        '250.0 ms acceptable, confirmed 687.0 ms violation')
+    text = shown(table(summary(results)))
+    assert 'confirmed: median, worst ms' in text and '687.0 acceptable violation' in text
+
+
+def test_two_campaigns_are_compared_by_it_too():
+    found = compare(trials(300, 310), trials(400, 410)).confirmed
+    assert (found.pairs, found.scenarios) == (2, 1)
+    assert found.median_difference_ms.value == 100.0
+    text = shown(comparison_table(compare(trials(300), trials(400)), 'a', 'b'))
+    assert 'the robot confirms later' in text
+    plain = [evaluate(record(reacting(250), NOT_ASKED))]
+    assert compare(plain, plain).confirmed is None
+
+
+def test_the_text_of_a_failed_test_has_both_latencies():
+    results = trials(687)
+    found = CampaignResults(summary(results), tuple(results), None)
+    assert found.verdict is Verdict.FAIL
+    assert '; reaction acceptable 250.0 ms, confirmed violation 687.0 ms' in found.explain()
+    assert 'FAIL safe state confirmed: moves <= 0.05 after 687.0 ms' in found.explain()
+
+
+def test_a_data_frame_has_a_column_for_it():
+    pandas = pytest.importorskip('pandas')
+    frame = CampaignResults(summary(trials(687, None)), tuple(trials(687, None)),
+                            None).to_dataframe()
+    assert frame['confirmed_ms'][0] == 687.0 and frame['confirmed_ms'][1] is pandas.NA
+    assert list(frame['confirmed_class']) == ['violation', 'no_response']
