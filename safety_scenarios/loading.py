@@ -137,7 +137,8 @@ def scenario_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a scenario file with all known plug-ins."""
     schema = Scenario.model_json_schema()
     definitions = schema['$defs']
-    definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind')
+    definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind',
+                                            leave_out=('recorded',))
     definitions['DriverPlugin'] = _any_of('drivers', definitions, 'kind')
     definitions['InvariantPlugin'] = _any_of('invariants', definitions, 'kind',
                                              leave_out=('text', 'judge'))
