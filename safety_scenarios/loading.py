@@ -132,7 +132,8 @@ def scenario_schema() -> dict[str, Any]:
     schema['required'] = [name for name in schema['required'] if name not in TOLD_BY_ROS]
     schema['if'] = {'not': {'required': ['ros'], 'properties': {'ros': {'type': 'object'}}}}
     schema['then'] = {'required': list(TOLD_BY_ROS)}
-    definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind')
+    definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind',
+                                            leave_out=('recorded',))
     definitions['DriverPlugin'] = _any_of('drivers', definitions, 'kind')
     definitions['InvariantPlugin'] = _any_of('invariants', definitions, 'kind',
                                              leave_out=('text', 'judge'))

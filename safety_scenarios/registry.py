@@ -38,6 +38,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'prompt': 'stimuli.prompt:Prompt',
         'probe': 'stimuli.probe:Probe',
         'message': 'stimuli.message:RawMessage',
+        'recorded': 'stimuli.recorded:Recorded',
     },
     'invariants': {
         'text': 'invariants.text:Text',
@@ -174,6 +175,9 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'agent_spec': 'formats.agents.reader',
         'lostbench': 'formats.lostbench.reader',
     },
+    'bags': {
+        'rosbag2': 'traces.mcap.played:read_recording',
+    },
 }
 
 
@@ -183,8 +187,8 @@ def names(kind: str) -> dict[str, str]:
 
     Built-ins come first, in the order of the table; then the others by their names.
 
-    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``drivers``, ``links`` or
-        ``formats``
+    :param kind: ``stimuli``, ``invariants``, ``controllers``, ``drivers``, ``links``,
+        ``formats`` or ``bags``, whose plug-ins are functions that read one
     """
     known = {name: f'{_HERE}.{target}' for name, target in BUILT_IN[kind].items()}
     for name, target in sorted(_entries(kind)):

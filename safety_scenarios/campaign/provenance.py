@@ -29,6 +29,7 @@ from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import EXTERNAL, RunSettings
 from safety_scenarios.model.trial import Trial
+from safety_scenarios.stimuli.recorded import Recorded
 from safety_scenarios.traces.journal import planned_entries
 
 _PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
@@ -53,9 +54,17 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
         'versions': versions(), 'ros': dict(ros), 'host': host(),
         'controller': _controller(spec), 'git': _repositories(spec, scenarios),
         'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
-                       'sha256': scenario.origin.sha256}
+                       'sha256': scenario.origin.sha256, **_bag(scenario)}
                       for scenario in scenarios if scenario.origin],
         'plan': [entry.model_dump() for entry in planned_entries(trials)]}
+
+
+def _bag(scenario: Scenario) -> dict[str, Any]:
+    """Return which recording the nominal phase plays, if any; its hash is in the scenario's."""
+    played = [] if scenario.ros is None else [
+        one for one in scenario.ros.nominal.stimuli if isinstance(one, Recorded)]
+    return {'bag': {'file': played[0].bag, 'sha256': played[0].sha256, 'topics': {
+        one.source: one.topic for one in played}}} if played else {}
 
 
 def _controller(controller: ControllerSpec) -> dict[str, Any]:

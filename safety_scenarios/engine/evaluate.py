@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from safety_scenarios.engine.chance import reckoned
 from safety_scenarios.engine.findings import (
     answers,
+    calls,
     clock_findings,
     confirmed,
     coverage,
@@ -70,9 +71,10 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     if record.trial.scenario.body.is_conversation:
         return _of_rules(record, clocks, gate, words)
     findings = [*observation.faults(record), *nominal.before_onset(record),
-                *false_stop.false_stop(record), *answers.empty_answer(record),
-                *answers.further_answers(record), *observation.numbers(record),
-                *none_taken(record), *observation.losses(record), *motion_elsewhere(record)]
+                *calls.pursued(record), *false_stop.false_stop(record),
+                *answers.empty_answer(record), *answers.further_answers(record),
+                *observation.numbers(record), *none_taken(record), *observation.losses(record),
+                *motion_elsewhere(record)]
     latency: Latency | None = None
     try:
         latency = measure(record, clocks)

@@ -21,10 +21,11 @@ from itertools import pairwise
 import os
 from statistics import median
 
+from safety_scenarios.engine.calling import Answer
 from safety_scenarios.engine.conversing import AgentsPlayer
 from safety_scenarios.engine.streams import Stream, Streams
 from safety_scenarios.errors import ControllerError, described, MeasurementError
-from safety_scenarios.model.event import Event, EventSink
+from safety_scenarios.model.event import Event, EventSink, Stamps
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
@@ -61,7 +62,7 @@ def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),
         with _faults_recorded(link, recorder):
             _play(trial, link, recorder, with_hazard)
     finally:
-        with _faults_recorded(link, recorder):
+        with _faults_recorded(link, recorder, is_over=True):
             _disarm(link)
     return TrialRecord(trial=trial, events=tuple(recorder.events), measuring=link.measuring)
 
@@ -89,20 +90,27 @@ def _play(trial: Trial, link: Link, recorder: '_Recorder', with_hazard: bool) ->
 
 
 @contextmanager
-def _faults_recorded(link: Link, recorder: '_Recorder') -> Iterator[None]:
-    """Turn whatever ends a part of the trial early, Ctrl-C included, into a ``fault`` event."""
+def _faults_recorded(link: Link, recorder: '_Recorder',
+                     is_over: bool = False) -> Iterator[None]:
+    """
+    Turn whatever ends a part of the trial early, Ctrl-C included, into a ``fault`` event.
+
+    :param is_over: the observation has ended, and the time until now is none of it
+    """
+    last = recorder.events[-1].stamps if is_over and recorder.events else None
     try:
         yield
     except (MeasurementError, ControllerError) as error:
-        recorder.add(_fault(link, type(error).__name__, str(error)))
+        recorder.add(_fault(link, type(error).__name__, str(error), last))
     except KeyboardInterrupt:
-        recorder.add(_fault(link, INTERRUPTED, 'stopped by the user'))
+        recorder.add(_fault(link, INTERRUPTED, 'stopped by the user', last))
     except (Exception, SystemExit) as error:  # a plug-in's mistake costs its trial and no other
-        recorder.add(_fault(link, type(error).__name__, f'unexpected: {described(error)}'))
+        recorder.add(_fault(link, type(error).__name__, f'unexpected: {described(error)}', last))
 
 
-def _fault(link: Link, name: str, text: str) -> Event:
-    return link.mark(name).model_copy(update={'kind': 'fault', 'text': text})
+def _fault(link: Link, name: str, text: str, stamps: Stamps | None) -> Event:
+    event = link.mark(name).model_copy(update={'kind': 'fault', 'text': text})
+    return event if stamps is None else event.model_copy(update={'stamps': stamps})
 
 
 class _Recorder:
@@ -155,8 +163,9 @@ class _Player:
             self._onset_ns = self._begin_ns + trial.onset_delay_ns
             self._play(streams, self._onset_ns)
             return True
+        called_ns = self._make_calls(streams)
         moving = _Moving(trial, self._link)
-        if not self._play(streams, self._begin_ns + trial.nominal_timeout_ns, moving):
+        if not self._play(streams, called_ns + trial.nominal_timeout_ns, moving):
             return False
         self._onset_ns = moving.times_ns[0] + trial.onset_delay_ns
         self._play(streams, self._onset_ns, moving.watch)
@@ -167,6 +176,25 @@ class _Player:
         self._onset_ns += round(trial.onset_phase * moving.period_ns)
         self._play(streams, self._onset_ns, moving.watch)
         return True
+
+    def _make_calls(self, streams: Iterable[Stream]) -> int:
+        """
+        Ask for what the scenario asks for, one after the other; return when the last has agreed.
+
+        Stimuli go on meanwhile: a stack that hears no sensor accepts no goal.
+
+        :raises MeasurementError: somebody has refused, or not answered
+        """
+        assert self._trial.scenario.ros is not None
+        now_ns = self._begin_ns
+        for place, call in enumerate(self._trial.scenario.ros.nominal.calls):
+            self._play(streams, now_ns + round(call.after_ms * 1e6))
+            answer = Answer(call, place)
+            made = self._recorder.add(self._link.call(call, answer.symbol))
+            until_ns = self._link.schedule_ns(made.stamps) + answer.within_ns
+            self._play(streams, until_ns, answer)
+            now_ns = self._link.schedule_ns(answer.agreed().stamps)
+        return now_ns
 
     def play_hazard(self) -> None:
         """Publish the hazard from onset to the all-clear, then the nominal stimuli again."""

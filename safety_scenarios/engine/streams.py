@@ -26,7 +26,7 @@ from safety_scenarios.model.trial import Trial
 
 @dataclass(slots=True)
 class Stream:
-    """One stimulus on its schedule: message k is due at ``start_ns + k * period_ns``."""
+    """One stimulus on its schedule: message k is due at ``start_ns + plugin.due_ns(k)``."""
 
     plugin: StimulusPlugin
     start_ns: int
@@ -45,7 +45,7 @@ class Stream:
     @property
     def due_ns(self) -> int:
         """When its next message is due, on the link's schedule clock."""
-        return self.start_ns + round(self.index * 1e9 / self.rate_hz)
+        return self.start_ns + self.plugin.due_ns(self.index, self.rate_hz)
 
     def skip_to(self, schedule_ns: int) -> None:
         """Leave out the messages that were due before ``schedule_ns``."""

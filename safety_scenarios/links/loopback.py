@@ -29,6 +29,7 @@ from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.links.loopback_agents import LoopbackAgents
 from safety_scenarios.links.simulated_reports import feedback_rows, PERIOD_NS, SimulatedReports
+from safety_scenarios.model.calling import Call, NOT_MADE
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
@@ -78,6 +79,7 @@ class LoopbackLink(Link):
         self._participants = dict(participants)
         self._open: Sequence[ControllerHost] = (controller, *participants.values())
         self._agents: LoopbackAgents | None = None
+        self._calls: Sequence[Call] = ()
         self._is_heard = True
         self._declared, self._commands = frozenset(declared), frozenset[str]()
         self._period_ns = controller.period_ns
@@ -86,6 +88,7 @@ class LoopbackLink(Link):
     def open(self, trial: Trial) -> None:
         """Forget the answers to earlier prompts and where arms were, and bring in the agents."""
         self._answers.clear()
+        self._calls = trial.scenario.ros.nominal.calls if trial.scenario.ros else ()
         for host in self._open:
             host.begin_trial(self._now_ns)
         if self._reports is not None:
@@ -111,6 +114,9 @@ class LoopbackLink(Link):
         return (PreflightRow(check='endpoints', status='ok',
                              detail='loopback: one process, no DDS'),
                 *([] if self._robot is None else feedback_rows(self._robot)),
+                *(PreflightRow(check='calls', status='ok',
+                               detail=f'the {call} is not made: nobody serves it in this process')
+                  for call in self._calls),
                 *(PreflightRow(
                     check='other motion', status='ok' if topic in self._declared else 'warn',
                     detail=f'{topic} [{interface}]'
@@ -140,6 +146,19 @@ class LoopbackLink(Link):
         assert self._agents is not None
         self._agents.tell(envelope, hearers)
         return self._stamp()
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """
+        Ask nobody: there is no server here, and a plug-in moves without being asked.
+
+        Nothing is taken for granted by that: one that does not move is seen not to.
+        """
+        asked = call.asked
+        self._later(0, lambda: (Event.model_construct(
+            kind='call_state', name=asked.name, stamps=self._stamp(), text=NOT_MADE,
+            symbol=symbol),))
+        return Event.model_construct(kind='call', name=asked.name, stamps=self._stamp(),
+                                     text=asked.type, symbol=symbol)
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Let time pass to the next command or answer, or to ``schedule_ns``."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""L204, L213, L219: times that do not fit into a trial, or that one message fills."""
+"""L204, L213, L219, L223: times that do not fit into a trial, or that one message fills."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -44,6 +44,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
     ros = scenario.ros
     if ros is None or scenario.body.kind != 'robot':
         return
+    yield from _bag(scenario, ros)
     at_ms = ros.all_clear.at_ms
     if ros.all_clear.observe_ms < _HEARD_MS:
         yield Remark('L204', scenario, ('ros', 'all_clear', 'observe_ms'), (
@@ -64,6 +65,24 @@ def check(scenario: Scenario) -> Iterator[Remark]:
                         'the change never comes')
     for index, invariant in enumerate(ros.invariants):
         yield from _invariant(scenario, ros, ('ros', 'invariants', index), invariant)
+
+
+def _bag(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    """A recording that is over before the hazard is: what comes then may be taken for one."""
+    played = next((plugin for plugin in ros.nominal.stimuli
+                   if isinstance(getattr(plugin, 'round_ns', None), int)), None)
+    if played is None:
+        return
+    lasts_ms = getattr(played, 'round_ns', 0) / 1e6
+    trial_ms = ros.nominal.duration_ms[1] + ros.all_clear.at_ms + ros.all_clear.observe_ms
+    if lasts_ms < trial_ms:
+        then = 'begins again, with whatever leap that is' \
+            if getattr(played, 'at_end', '') == 'loop' else 'goes on with its last messages'
+        yield Remark('L223', scenario, ('ros', 'nominal', 'bag'), (
+            f'got a recording of {lasts_ms / 1e3:.1f} s, expected at least the '
+            f'{trial_ms / 1e3:.1f} s that a trial lasts from the first motion on: it then {then}, '
+            f'which a controller may answer instead of the hazard. Record for longer, or shorten '
+            f'the nominal phase'))
 
 
 def _invariant(scenario: Scenario, ros: RosBlock, path: FieldPath,

@@ -75,13 +75,18 @@ class Event(Slotted):
     - ``say``: the agent ``agent`` said ``text``; one that the harness speaks for was ``scheduled``
     - ``tool_call``: the agent called the tool ``name`` with ``arguments``
     - ``tool_result``: the harness answered that call with ``arguments``
+    - ``call``: the harness asked ``name``, an action or a service, for ``arguments``; ``text`` is
+      its interface type and ``symbol`` which of the scenario's calls it was
+    - ``call_state``: what became of that call by ``text``: accepted, rejected, answered, refused,
+      or of an accepted goal succeeded, aborted, canceled; ``arguments`` are the response
     - ``clock``: /clock advanced; ``ros_ns`` is what it said
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'feedback', 'state',
-                  'response', 'say', 'tool_call', 'tool_result', 'clock', 'lost', 'fault']
+                  'response', 'say', 'tool_call', 'tool_result', 'call', 'call_state', 'clock',
+                  'lost', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps
@@ -100,9 +105,9 @@ class Event(Slotted):
     agent: str | None = None
     """Id of the agent that said or called."""
     symbol: str | None = None
-    """What the author of a stimulus or a line named it."""
+    """What the author of a stimulus or a line named it; of a call its place, ``calls[0]``."""
     arguments: str | None = None
-    """Of a tool call or its result, or the intent of a stimulus in a world, as JSON."""
+    """Of a call or its result, or the intent of a stimulus in a world, as JSON."""
     depth: int = 0
     """How many rules in a row led to it: 0 for what came by itself."""
     sequence: int | None = None

@@ -17,6 +17,7 @@
 from collections.abc import Sequence
 
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.calling import Call
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
@@ -119,6 +120,19 @@ class Link:
         """
         raise MeasurementError(f'{type(self).__name__}: got a scenario with agents, expected one '
                                f'with stimuli and commands only. Use another link')
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """
+        Ask the stack for something before the hazard; return the ``call`` event at once.
+
+        What becomes of it comes as ``call_state`` events with the same ``symbol``. A goal that was
+        accepted is cancelled by ``disarm``.
+
+        :param symbol: names the call in the trial
+        :raises MeasurementError: this link cannot ask, or nobody is there to be asked
+        """
+        raise MeasurementError(f'{type(self).__name__}: got a scenario with a {call}, expected '
+                               f'one without ros.nominal.calls. Use link ros')
 
     def overlooked(self) -> Sequence[Event]:
         """Return what would be missed in the record, asked once right before its end."""

@@ -189,6 +189,10 @@ class Message:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it travel to another process, in which its shape is looked up again."""
+        return _arrived, (self._type, self.data)
+
     def __repr__(self) -> str:
         return f'Message(type={self._type!r}, data={self.data!r})'
 
@@ -198,6 +202,10 @@ class Message:
         """Let a noun have a message as a field."""
         return core_schema.is_instance_schema(
             cls, serialization=core_schema.plain_serializer_function_ser_schema(cls.model_dump))
+
+
+def _arrived(type: str, data: Mapping[str, Any]) -> Message:
+    return Message.model_construct(type=type, data=data)
 
 
 @lru_cache(maxsize=1024)

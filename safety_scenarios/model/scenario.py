@@ -23,11 +23,13 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget, LimitName, MAX_MS, Milliseconds
+from safety_scenarios.model.calling import Call
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.expectation import expected_in, Expects
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Label, Noun
+from safety_scenarios.model.recording import BagBlock
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Limit, Signal
@@ -56,6 +58,16 @@ def _as_range(value: Any) -> Any:
         else value
 
 
+def _as_file(value: Any) -> Any:
+    if value is not None and not isinstance(value, (str, Mapping, BagBlock)):
+        raise ValueError(f'got {value!r:.60}, expected the path of a bag, or a mapping with file')
+    return {'file': value} if isinstance(value, str) else value
+
+
+def _or_file(schema: dict[str, Any]) -> None:
+    schema['anyOf'] = [*schema['anyOf'], {'type': 'string', 'minLength': 1}]
+
+
 def _ascending(value: tuple[float, float]) -> tuple[float, float]:
     if not 0 <= value[0] <= value[1]:
         raise ValueError(f'got {value[0]:g} to {value[1]:g}, expected 0 <= shortest <= longest')
@@ -81,6 +93,20 @@ class Nominal(Noun):
     """Not met: INCONCLUSIVE, because a robot at rest passes everything."""
     stimuli: tuple[StimulusPlugin, ...] = ()
     """Published from the start of the trial to its end, unless the hazard takes their topic."""
+    bag: Annotated[BagBlock | None, BeforeValidator(_as_file)] = Field(
+        default=None, json_schema_extra=_or_file)
+    """A recording that is played beside them; the reader makes a stimulus of each topic of it."""
+    calls: tuple[Call, ...] = ()
+    """Action goals and service calls that get the stack moving, one after the other."""
+
+    @model_validator(mode='after')
+    def _one_goal_each(self) -> 'Nominal':
+        asked = [call.action.name for call in self.calls if call.action is not None]
+        twice = next((name for name in asked if asked.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f'got two goals for {twice!r}, expected one for each action: most '
+                             f'servers end the first for the second. Remove one of the two')
+        return self
 
 
 class AllClear(Noun):

@@ -82,6 +82,14 @@ class StimulusPlugin(Noun):
         """
         raise NotImplementedError
 
+    def due_ns(self, index: int, rate_hz: float) -> int:
+        """
+        Return when a message is due, after the start; never earlier than the one before it.
+
+        :param rate_hz: its own, or of the nominal stimulus that it alters
+        """
+        return round(index * 1e9 / rate_hz)
+
     def intent(self, context: StimulusContext) -> Intent | None:
         """
         Return what it changes in the world from its start on; None: messages, and nothing else.

@@ -34,20 +34,25 @@ _ONE = {'boolean': bool, 'double': float, 'float': float, 'string': str, 'wstrin
 """Type of a field of one value; an octet comes as bytes."""
 
 
+_KINDS = {'msg': 'message', 'srv': 'service', 'action': 'action'}
+
+
 @lru_cache(maxsize=256)
 def interface_class(name: str) -> Any:
     """
-    Return the message class of an interface name such as ``geometry_msgs/msg/Twist``.
+    Return the class of an interface name such as ``geometry_msgs/msg/Twist``.
 
-    :raises MeasurementError: the package is not installed or has no such message
+    :param name: of a message, a service (``/srv/``) or an action (``/action/``)
+    :raises MeasurementError: the package is not installed or has no such interface
     """
-    package, _, message = name.partition('/msg/')
+    kind = next((kind for kind in _KINDS if f'/{kind}/' in name), 'msg')
+    package, _, interface = name.partition(f'/{kind}/')
     try:
-        return getattr(import_module(f'{package}.msg'), message)
+        return getattr(import_module(f'{package}.{kind}'), interface)
     except (ImportError, AttributeError):
         raise MeasurementError(
-            f'{name}: no such message type here. Install the package {package!r} for this ROS '
-            f'distribution, or correct the name (package/msg/Type)') from None
+            f'{name}: no such {_KINDS[kind]} type here. Install the package {package!r} for this '
+            f'ROS distribution, or correct the name (package/{kind}/Type)') from None
 
 
 def warm_up(name: str) -> None:
@@ -92,6 +97,44 @@ def to_ros(message: Message) -> Any:
     target = interface_class(message.type)()
     _fill(target, message.data, message.type)
     return target
+
+
+def part_to_ros(name: str, part: str, data: Mapping[str, Any]) -> Any:
+    """
+    Return plain data as a part of a service or an action, as ``to_ros`` does a message.
+
+    :param part: ``Request``, or ``Goal``
+    :raises MeasurementError: unknown interface or field, or a value that does not fit
+    """
+    target = getattr(interface_class(name), part)()
+    _fill(target, data, name)
+    return target
+
+
+def restamp(message: Any, stamp_ns: int) -> None:
+    """
+    Write the time into the header of a message, and into those of what it lists.
+
+    A listed one that has a stamp keeps it; ``/tf`` is a list of messages with a header each.
+    """
+    if hasattr(message, 'header'):
+        set_header_stamp(message, stamp_ns)
+    for name in _listed(type(message)):
+        for item in getattr(message, name):
+            if header_stamp_ns(item) == 0:
+                set_header_stamp(item, stamp_ns)
+
+
+@lru_cache(maxsize=256)
+def _listed(kind: type) -> tuple[str, ...]:
+    """Return the fields of a message class that are sequences of messages with a header."""
+    found = []
+    for name, field_type in kind.get_fields_and_field_types().items():
+        element = field_type.removeprefix('sequence<').partition('>')[0].partition(',')[0]
+        if field_type.startswith('sequence<') and '/' in element and hasattr(
+                interface_class(element.replace('/', '/msg/'))(), 'header'):
+            found.append(name)
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)

@@ -32,6 +32,7 @@ from std_msgs.msg import String
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.links.simulated_reports import feedback_rows
 from safety_scenarios.model.agents import AGENTS, ros_token
+from safety_scenarios.model.calling import Call
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
@@ -41,12 +42,13 @@ from safety_scenarios.model.robot_interfaces import read_answer
 from safety_scenarios.model.simulated_robot import SimulatedRobot
 from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import Trial
+from safety_scenarios.ros.calls import Calls
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.convert import (
     header_stamp_ns,
     interface_class,
-    set_header_stamp,
+    restamp,
     to_ros,
 )
 from safety_scenarios.ros.endpoints import Endpoints
@@ -123,6 +125,7 @@ class RosLink(Link):
         self._endpoints = Endpoints(node, clock, connect_timeout_s, children, is_external,
                                     self._inbox, self._participants, declared,
                                     robot.untold if robot else {})
+        self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False
@@ -146,6 +149,7 @@ class RosLink(Link):
         deadline = time.monotonic() + self._timeout_s
         self._clock.await_first(self._timeout_s, self.measuring.rules.lockstep)
         self._endpoints.match(trial, deadline)
+        self._calls.match(trial, deadline)
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
@@ -160,8 +164,17 @@ class RosLink(Link):
         self._inbox.clear()
         self._participants.begin(trial.trial_id)
 
+    def disarm(self) -> None:
+        """
+        Cancel the goals of the trial, and wait until they are over.
+
+        :raises MeasurementError: one may go on: the robot has to be stopped by somebody else
+        """
+        self._calls.cancel()
+
     def close(self) -> None:
         """Give up the endpoints."""
+        self._calls.close()
         if self._clock.ticks is self._inbox:
             self._clock.ticks = None
         self._participants.close()
@@ -169,7 +182,7 @@ class RosLink(Link):
 
     def preflight(self) -> Sequence[PreflightRow]:
         """Return what the graph shows of the other end."""
-        rows = list(self._endpoints.preflight())
+        rows = [*self._endpoints.preflight(), *self._calls.preflight()]
         rows.append(PreflightRow(
             check='hosts', status='ok' if self.measuring.one_host else 'warn',
             detail=f'{_HOSTS[self._one_host]}: {self.measuring.hosts_because}'))
@@ -198,8 +211,8 @@ class RosLink(Link):
         if hasattr(message, 'header'):
             header_ns = self._stamps.get(stimulus.topic) if stimulus.stamp is Stamp.HOLD else None
             header_ns = self._clock.now_ns() if header_ns is None else header_ns
-            set_header_stamp(message, header_ns)
             self._stamps[stimulus.topic] = header_ns
+        restamp(message, self._clock.now_ns() if header_ns is None else header_ns)
         serialised = serialize_message(message)
         _, stamps = self._now(header_ns)
         publisher.publish(serialised)
@@ -207,6 +220,13 @@ class RosLink(Link):
         return Event.model_construct(
             kind='stimulus', name=stimulus.topic, stamps=stamps, message=stimulus.message,
             hazard=hazard, truth=dict(stimulus.truth), scheduled_ns=scheduled_ns)
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """Send a goal or a request that ``open`` has built; the clocks are read before it."""
+        stamps = self._reading()
+        said = self._calls.send(call, symbol)
+        return Event.model_construct(kind='call', name=call.asked.name, stamps=stamps,
+                                     text=call.asked.type, symbol=symbol, arguments=said)
 
     def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Let live agents hear something; what the harness says for another, that one says too."""
@@ -259,6 +279,9 @@ class RosLink(Link):
                 for event in self.overlooked():
                     self._inbox.put(event)
         return reason
+
+    def _reading(self) -> Stamps:
+        return self._now()[1]
 
     def _now(self, header_ns: int | None = None) -> tuple[int, Stamps]:
         """Return the clocks, and how long reading them took (ns)."""

@@ -33,6 +33,8 @@ from safety_scenarios.traces._exact import to_text
 
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
+_NEWER = 'bag', 'calls'
+"""What plans of older versions do not have, and without which a plan is as theirs."""
 Change = Callable[[dict[str, Any]], None]
 """Alters a scenario as plain data, before it is read."""
 
@@ -45,11 +47,14 @@ def plan_to_data(trial: Trial) -> dict[str, Any]:
 
 
 def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
-    """Return everything of a scenario as plain data; without draws where it has none."""
+    """Return everything of a scenario as plain data; without draws, bag, calls that it lacks."""
     data = scenario.model_dump(serialize_as_any=True)
     data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
     if data['ros'] is not None and not data['ros']['vary']:
         del data['ros']['vary']
+    if data['ros'] is not None:
+        data['ros']['nominal'] = {name: value for name, value in data['ros']['nominal'].items()
+                                  if value or name not in _NEWER}
     return data
 
 

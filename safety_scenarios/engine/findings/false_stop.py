@@ -17,6 +17,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from safety_scenarios.engine.calling import agreed_ns, ended_by
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.model.ground_truth import told_distances
 from safety_scenarios.model.margins import MarginSeries, Sample
@@ -89,14 +90,15 @@ def _begin_ns(record: TrialRecord) -> int | None:
     """
     Return when the world was there in which nothing calls for a stop, None if that was not ours.
 
-    Before the hazard of somebody else's recording there may have been anything.
+    Before the hazard of somebody else's recording there may have been anything; and before a goal
+    was accepted there was nothing to drive for.
     """
     onset, begin = record.mark(ONSET), record.mark(NOMINAL)
     if onset is None or begin is None or begin.scheduled_ns is not None:
         return None
     first = next(iter(record.of_kind('stimulus')), None)
     shown = first if record.trial.nominal and first is not None else begin
-    return shown.stamps.steady_ns
+    return max(shown.stamps.steady_ns, agreed_ns(record) or 0)
 
 
 def _spells(samples: Sequence[Sample], until_ns: int) -> Iterator[tuple[list[Sample], int]]:
@@ -128,6 +130,10 @@ def _judged(record: TrialRecord, nominal: Nominal, spell: tuple[list[Sample], in
     if late is not None:
         return found(Verdict.INCONCLUSIVE, f'{what}, after {late} had been sent late. Lower the '
                                            f'load on the host')
+    ended = ended_by(record, end_ns)
+    if ended is not None:
+        return found(Verdict.INCONCLUSIVE, f'{what}, and the goal for {ended.name} was '
+                                           f'{ended.text} by then')
     nearer = _nearer(record, begin_ns)
     if nearer is not None:
         first, now = nearer

@@ -17,10 +17,12 @@
 from collections.abc import Iterator
 from functools import partial
 
+from safety_scenarios.engine.calling import ended_by
 from safety_scenarios.engine.findings.clock_findings import PAUSE_NS
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.findings.other_trials import of_other_trials
 from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.calling import SUCCEEDED
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import RosBlock
@@ -79,6 +81,11 @@ def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
     series, clear_ns = record.margin_series([require]), all_clear.stamps.steady_ns
     broken = series.first_broken(onset_ns, clear_ns)
     if broken is not None:
+        reached = ended_by(record, clear_ns)
+        if reached is not None and reached.text == SUCCEEDED:
+            return _found(name, Verdict.INCONCLUSIVE, (
+                f'{require} no longer held during the event, in which the goal for '
+                f'{reached.name} was reached'), (broken.t_ns - onset_ns) / 1e6)
         return _found(name, Verdict.FAIL, f'{require} no longer held during the event',
                        (broken.t_ns - onset_ns) / 1e6)
     if not series.is_told(onset_ns, clear_ns):
@@ -103,6 +110,11 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
     if before is None:
         return _found(name, Verdict.INCONCLUSIVE, 'no command arrived before the hazard')
     if onset is None:
+        ended = ended_by(record, record.end_ns)
+        if ended is not None:
+            return _found(name, Verdict.INCONCLUSIVE, (
+                f'{require} was not met within {require.within_ms:g} ms, and the goal for '
+                f'{ended.name} was {ended.text} by then, so the hazard was not published'))
         still = record.trial.scenario.is_benign
         return _found(
             name, Verdict.FAIL if still else Verdict.INCONCLUSIVE,

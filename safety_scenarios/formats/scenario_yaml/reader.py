@@ -33,6 +33,7 @@ from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, dotted, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
+from safety_scenarios.formats.scenario_yaml.bags import Bags
 from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.formats.scenario_yaml.told_by_ros import told_by_ros
@@ -54,6 +55,8 @@ _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _NOT_IN_FILES = ('origin', 'agents')
 """What a reader sets, and no file of this format."""
+_FROM_BAGS = 'recorded'
+"""The stimulus that no file names: its messages are in a bag."""
 _NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata')
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
 
@@ -83,13 +86,14 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     if not isinstance(document.data, Mapping):
         return reading
     rename_old_keys(document, old_names.SCENARIO, reading)
-    data = _Preparation(document, resolve, reading).prepare(document.data)
+    bags = Bags(path, resolve)
+    data = _Preparation(document, resolve, reading, bags).prepare(document.data)
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
         reading.problems += _problems(document, (), error, Scenario)
     else:
-        origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
+        origin = Origin(path=path, sha256=_sha256(raw, bags.sha256))
         reading.scenario = scenario.model_copy(update={
             'origin': origin, 'agents': _agents(scenario, document, reading)})
     told = [problem.field for problem in reading.problems]
@@ -97,18 +101,28 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
                          if not any(_is_within(field, dotted(place)) for field in told)]
     if reading.scenario is not None and not reading.problems:
         reading.problems += list(misdrawn(document, reading.scenario, partial(
-            _contradictions, document, resolve)))
+            _contradictions, document, resolve, bags)))
     reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
     if reading.problems:
         reading.scenario = None
     return reading
 
 
-def _contradictions(document: Document, resolve: Resolve,
+def _sha256(raw: bytes, bag: str | None) -> str:
+    """
+    Return the hash of a file; with a bag that of both hashes, one a line.
+
+    :param bag: the hash of the bag that it plays
+    """
+    own = hashlib.sha256(raw).hexdigest()
+    return own if bag is None else hashlib.sha256(f'{own}\n{bag}\n'.encode()).hexdigest()
+
+
+def _contradictions(document: Document, resolve: Resolve, bags: Bags,
                     changed: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """Return (field, message) of what is wrong with a document whose values were changed."""
     aside = Reading(document=document)
-    data = _Preparation(document, resolve, aside).prepare(changed)
+    data = _Preparation(document, resolve, aside, bags).prepare(changed)
     found = [(problem.field, problem.message) for problem in aside.problems]
     try:
         Scenario.model_validate(data)
@@ -144,10 +158,12 @@ def _problems(document: Document, prefix: Path, error: ValidationError,
 class _Preparation:
     """Turns plug-in blocks into plug-ins and applies the format's defaults, with warnings."""
 
-    def __init__(self, document: Document, resolve: Resolve, reading: Reading) -> None:
+    def __init__(self, document: Document, resolve: Resolve, reading: Reading,
+                 bags: Bags) -> None:
         self._document = document
         self._resolve = resolve
         self._reading = reading
+        self._bags = bags
 
     def prepare(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         data = dict(raw)
@@ -211,12 +227,28 @@ class _Preparation:
         if isinstance(ros.get('nominal'), Mapping):
             ros['nominal'] = dict(ros['nominal'])
             self._plugins(ros['nominal'], 'stimuli', ('ros', 'nominal'), 'stimuli')
+            self._play_bag(ros)
         self._plugins(ros, 'stimuli', ('ros',), 'stimuli')
         self._plugins(ros, 'invariants', ('ros',), 'invariants')
         if isinstance(ros.get('commands'), tuple):
             ros['commands'] = tuple(self._driven(('ros', 'commands', index), block)
                                     for index, block in enumerate(ros['commands']))
         return ros
+
+    def _play_bag(self, ros: Mapping[str, Any]) -> None:
+        nominal, place = ros['nominal'], ('ros', 'nominal', 'bag')
+        given = nominal.get('stimuli', ())
+        if nominal.get('bag') is None or not isinstance(given, tuple):
+            return
+        try:
+            played = self._bags.stimuli(ros)
+        except InputError as error:
+            self._refuse(place, str(error))
+            played = (StimulusPlugin.model_construct(),)  # so that nothing is told to be missing
+        nominal['stimuli'] = (*given, *played)
+        if self._bags.left_out:
+            self._reading.notes.append(self._document.problem(place, 'not played: ' + '; '.join(
+                f'{name} {why}' for name, why in sorted(self._bags.left_out.items()))))
 
     def _driven(self, path: Path, block: Any) -> Any:
         """Return a commanded topic with its driver as a plug-in, if it declares one."""
@@ -237,6 +269,10 @@ class _Preparation:
         if not isinstance(block.get('kind'), str):
             self._refuse((*path, 'kind'), f'got {show(block.get("kind"))}, expected text. '
                                           f'Say which of the {kind} it is')
+            return fallback
+        if block['kind'] == _FROM_BAGS:
+            self._refuse((*path, 'kind'), f'got {_FROM_BAGS}, which is made of a bag. Name the '
+                                          f'bag in ros.nominal.bag')
             return fallback
         try:
             plugin = self._resolve(kind, block['kind'])

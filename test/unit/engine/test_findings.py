@@ -33,6 +33,7 @@ FOLDER = Path(findings.__file__).parent
 SOUND = Path(__file__).parents[2] / 'data' / 'selftest'
 SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
              'clock_findings': 'clock', 'nominal': 'nominal', 'false_stop': 'nominal',
+             'calls': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
              'confirmed': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',

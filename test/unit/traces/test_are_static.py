@@ -27,6 +27,7 @@ from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.text import Text
+from safety_scenarios.model.event import Event
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
@@ -42,6 +43,7 @@ from unit.records import (
     planned,
     reacting,
     record,
+    stamps,
 )
 from unit.scripted import careful, drives, ScriptedLink
 
@@ -68,6 +70,12 @@ RECORDS = {
     'answered': answered('„Stop“ — {{e1}} \x00\u2028', chat(SAYS)),
     'empty answer': answered('', chat(SAYS)),
     'long answer': answered('stop ' * 100_000, chat(SAYS)),
+    'asked': record(driving(-600, 3000), extra=[
+        Event(kind='call', name='navigate', stamps=stamps(-650), symbol='calls[0]',
+              text='nav2_msgs/action/NavigateToPose',
+              arguments='{"behavior_tree":"{{e1}}\u2028"}'),
+        Event(kind='call_state', name='navigate', stamps=stamps(-640), symbol='calls[0]',
+              text='accepted')]),
     'silent': answered(None, chat(SAYS)),
     'restless': record([*RESTLESS, (100, 0.0)]),
 }

@@ -97,6 +97,10 @@ EVERY_KIND = (
     Event(kind='stimulus', name='scan', stamps=stamps(8), hazard=True, scheduled_ns=8,
           arguments='{"kind":"person_at","distance":1.5}'),
     Event(kind='state', name='scan', stamps=stamps(8), truth={'distance': 1.5, 'speed': -0.8}),
+    Event(kind='call', name='navigate', stamps=stamps(8), text='nav2_msgs/action/NavigateToPose',
+          symbol='calls[0]', arguments='{"pose": "\u2028"}'),
+    Event(kind='call_state', name='navigate', stamps=stamps(8), text='accepted',
+          symbol='calls[0]'),
     Event(kind='clock', name='/clock', stamps=stamps(9, ros_ms=-2.5)),
     Event(kind='lost', name='cmd_vel', stamps=stamps(10), text='3'), fault('LinkTimeoutError', 11))
 
