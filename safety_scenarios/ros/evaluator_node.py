@@ -28,8 +28,9 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import console, ConsoleReport
 from safety_scenarios.ros.parameters import read_settings
-from safety_scenarios.ros.session import NODE_NAME
 from safety_scenarios.ros.spinning import ros_context
+
+_NAME = RunSettings.model_fields['node_name'].default
 
 
 def run(settings: RunSettings, screen: Console) -> CampaignSummary:
@@ -64,10 +65,11 @@ def _settings(arguments: Sequence[str]) -> RunSettings:
     rules = [rule for flag, rule in zip(arguments, arguments[1:], strict=False)
              if flag in ('-r', '--remap') and not rule.startswith('__')]
     with ros_context(arguments, None) as context:
-        reader = Node(NODE_NAME, context=context)
+        reader = Node(_NAME, context=context)
         try:
             settings = read_settings(
                 reader, RunSettings, namespace=reader.get_namespace().lstrip('/'),
+                node_name=reader.get_name(),
                 use_sim_time=bool(reader.get_parameter('use_sim_time').value))
         finally:
             reader.destroy_node()

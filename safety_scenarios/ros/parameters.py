@@ -33,8 +33,8 @@ from safety_scenarios.model.parameters import known_parameters, split, to_text
 from safety_scenarios.model.settings import ControllerSettings, leaves
 
 Settings = TypeVar('Settings', bound=Noun)
-_NOT_HERE = ('use_sim_time', 'namespace')
-"""What ROS itself sets: by -p use_sim_time and -r __ns."""
+_NOT_HERE = ('use_sim_time', 'namespace', 'node_name')
+"""What ROS itself sets: by -p use_sim_time, -r __ns and -r __node."""
 
 
 def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
