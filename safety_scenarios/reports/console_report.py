@@ -16,6 +16,7 @@
 
 from collections.abc import Iterator, Sequence
 import sys
+from typing import cast, IO
 
 from rich.console import Console
 from rich.markup import escape
@@ -49,7 +50,7 @@ def console() -> Console:
     """Return a console as wide as the terminal, or in ASCII and wide enough for a log."""
     found = Console(highlight=False)
     return found if found.is_terminal else Console(
-        highlight=False, width=_WIDTH_OF_A_LOG, file=PlainText(sys.stdout))
+        highlight=False, width=_WIDTH_OF_A_LOG, file=cast(IO[str], PlainText(sys.stdout)))
 
 
 class ConsoleReport(Observer):

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Text for where no terminal reads it: plain ASCII, because tools that read logs decode no more."""
+"""Text for where no terminal reads it: ASCII, because some tools that read logs know no more."""
 
 import codecs
 from collections.abc import Iterable

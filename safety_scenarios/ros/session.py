@@ -76,7 +76,8 @@ class OverRos(LinkPlugin):
         spin = stack.enter_context(spinning(node))
         clock = RosClock()
         if settings.use_sim_time:
-            stack.enter_context(clock.running(Node(f'{settings.node_name}_clock', context=context)))
+            stack.enter_context(clock.running(
+                Node(f'{settings.node_name}_clock', context=context)))
         opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
                        lambda: opener.calibrate(scheduling), definition)

@@ -40,8 +40,13 @@ from safety_scenarios.ros import qos
 from safety_scenarios.ros.controller_node import ControllerNode
 from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure
-from safety_scenarios.ros.parameters import read_plugin_parameters, read_settings, to_arguments
+from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS
+from safety_scenarios.ros.parameters import (
+    NOT_PARAMETERS,
+    read_plugin_parameters,
+    read_settings,
+    to_arguments,
+)
 from safety_scenarios.ros.spinning import ros_context
 
 pytestmark = pytest.mark.dds
@@ -143,7 +148,7 @@ def test_parameters_default_to_the_settings_and_carry_their_descriptions(node):
     reader = node()
     assert read_settings(reader, RunSettings) == RunSettings()
     for path, field in leaves(RunSettings):
-        if path[0] not in ('use_sim_time', 'namespace'):
+        if path[0] not in NOT_PARAMETERS:
             descriptor = reader.describe_parameter('.'.join(path))
             assert descriptor.description == field.description
             assert descriptor.read_only
@@ -213,20 +218,6 @@ def test_launch_declares_every_setting_with_description_and_choices():
     assert declared['use_sim_time']['choices'] == ['true', 'false']
     assert {argument for argument, _ in PARAMETERS.values()} < set(declared)
     assert PARAMETERS['trials'] == ('trials', int)
-
-
-@pytest.mark.parametrize('code', [1, 2, 3, -9])
-def test_launch_ends_with_an_error_when_the_evaluator_does(code):
-    class Ended:
-        returncode = code
-    with pytest.raises(RuntimeError, match=f'exit code {code}'):
-        raise_on_failure(Ended, None)
-
-
-def test_launch_ends_well_when_the_evaluator_does():
-    class Ended:
-        returncode = 0
-    assert raise_on_failure(Ended, None) is None
 
 
 def test_two_runs_at_a_time_get_two_domains(monkeypatch):
