@@ -54,7 +54,7 @@ PARAMETERS: dict[str, tuple[str, type]] = {
 
 OF_ROS2_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 """What ``ros2 launch`` itself adds to the arguments."""
-_NEAR = 0.8
+_NEAR = 0.85
 """How alike two names are of which one is a slip of the other (difflib's ratio)."""
 
 
@@ -85,9 +85,10 @@ def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], star
             f'launch argument {name}: got an unknown argument, expected one that '
             f'ros2 launch safety_scenarios eval.launch.py --show-args lists.'
             f'{did_you_mean(name, own)}')
-    near = {name: found[0] for name in sorted(set(in_scope) - given - own)
-            if (found := difflib.get_close_matches(name, own - given, n=1, cutoff=_NEAR))}
-    for name in near.keys() - {*started(), *around()} if near else ():
+    near = {name: one for name in set(in_scope) - given - own for one in own - given
+            if sorted(name) == sorted(one)
+            or difflib.SequenceMatcher(None, name, one).ratio() >= _NEAR}
+    for name in sorted(near.keys() - {*started(), *around()}) if near else ():
         raise SettingsError(
             f'launch argument {name}: got a name that no launch file declares. Did you mean '
             f'{near[name]!r}? If not, declare {name} in your launch file, or pass {near[name]} '

@@ -19,7 +19,7 @@ YAML of version 1.1, which ROS reads, takes ``off`` for false, ``101`` for a num
 for 1.1, also where a word is meant.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 import re
 import types
 from typing import Any, get_args, get_origin, Literal, Union
@@ -49,11 +49,13 @@ def fitting(name: str, value: Any, annotation: Any) -> Any:
         return tuple(_items(name, value)) if str in get_args(annotation) else value or []
     if value is None:
         raise SettingsError(f'parameter {name}: got an empty list, expected one value')
+    is_text = str in kinds or any(isinstance(kind, str) for kind in kinds)
     if isinstance(value, bool):
-        return value if bool in kinds else _word(name, value, kinds)
+        wants_other = bool not in kinds and (is_text or kinds & {int, float})
+        return _word(name, value, kinds) if wants_other else value
     if isinstance(value, str):
-        return _from_text(value, kinds)
-    if isinstance(value, (int, float)) and not kinds & {int, float}:
+        return value if is_text else _from_text(value, kinds)
+    if isinstance(value, (int, float)) and is_text and not kinds & {int, float}:
         return _as_text(name, value, kinds)
     if isinstance(value, float) and int in kinds and float not in kinds and value.is_integer():
         return int(value)
@@ -82,24 +84,22 @@ def _items(name: str, value: Any) -> Iterator[str]:
         yield item if isinstance(item, str) else _as_text(name, item, set())
 
 
-def _word(name: str, value: bool, kinds: Iterable[Any]) -> str:
+def _word(name: str, value: bool, kinds: Collection[Any]) -> str:
     words = [kind for kind in kinds if isinstance(kind, str)]
     meant = [word for word in words if word.lower() in _YAML_WORDS[value]]
     if len(meant) == 1:
         return meant[0]
-    read = f'{str(value).lower()}, as which YAML reads {", ".join(_YAML_WORDS[value][:2])}'
+    expected, advice = 'a number', 'Write it in digits'
     if words:
-        expected = f'one of {", ".join(sorted(words))}'
-    else:
-        expected = 'a number' if {int, float} & set(kinds) else 'text'
-    raise SettingsError(f'parameter {name}: got {read}, expected {expected}. Put a word into '
-                        f'quotes that YAML takes for a truth value, as in -p \'{name}:="on"\'')
+        expected, advice = f'one of {", ".join(sorted(words))}', 'Write one of them'
+    elif str in kinds or not kinds:
+        expected = 'text'
+        advice = f'Put it into quotes, as in -p \'{name}:="{_YAML_WORDS[value][0]}"\''
+    raise SettingsError(f'parameter {name}: got {str(value).lower()}, as which YAML reads '
+                        f'{", ".join(_YAML_WORDS[value][:2])}, expected {expected}. {advice}')
 
 
-def _from_text(value: str, kinds: Iterable[Any]) -> Any:
-    kinds = set(kinds)
-    if str in kinds or any(isinstance(kind, str) for kind in kinds):
-        return value
+def _from_text(value: str, kinds: Collection[Any]) -> Any:
     text = value.strip()
     if bool in kinds:
         return next((truth for truth, words in _YAML_WORDS.items() if text.lower() in words),
@@ -111,7 +111,7 @@ def _from_text(value: str, kinds: Iterable[Any]) -> Any:
     return value
 
 
-def _as_text(name: str, value: Any, kinds: Iterable[Any]) -> str:
+def _as_text(name: str, value: Any, kinds: Collection[Any]) -> str:
     """Return a whole number as text; of others nobody knows how they were written."""
     if isinstance(value, bool):
         return _word(name, value, kinds)

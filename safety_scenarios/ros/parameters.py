@@ -15,7 +15,7 @@
 """Settings models as ROS parameters: name, description, range and type derive from the fields."""
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 import json
 import types
 from typing import Any, get_args, get_origin, Literal, TypeVar, Union
@@ -47,9 +47,7 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
     """
     values: dict[str, Any] = {}
     given = overrides(node)
-    for path, field in leaves(model):
-        if path[0] in NOT_PARAMETERS:
-            continue
+    for path, field in _parameters(model, given):
         name = '.'.join(path)
         default = _plain(field.get_default(call_default_factory=True))
         value = _declared(node, name, default, _descriptor(field), given, field)
@@ -125,7 +123,29 @@ def refuse_unknown_parameters(node: Node, model: type[Noun], plugin: type[Noun] 
 
 def names_of(model: type[Noun]) -> set[str]:
     """Return the names of the parameters that a settings model's fields are."""
-    return {'.'.join(path) for path, _ in leaves(model) if path[0] not in NOT_PARAMETERS}
+    return {'.'.join(path) for path, _ in _parameters(model, None)}
+
+
+def _parameters(model: type[Noun], given: Collection[str] | None) -> \
+        Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """
+    Yield path and field of each parameter.
+
+    What may be left out as a whole, such as how a robot stops, has parameters only where it is
+    given.
+
+    :param given: names; None: as if all were
+    """
+    for path, field in leaves(model):
+        if path[0] in NOT_PARAMETERS:
+            continue
+        inner = next((kind for kind in get_args(field.annotation)
+                      if isinstance(kind, type) and issubclass(kind, Noun)), None)
+        if inner is None:
+            yield path, field
+        else:
+            yield from ((below, leaf) for below, leaf in leaves(inner, path)
+                        if given is None or '.'.join(below) in given)
 
 
 def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescriptor,
