@@ -80,11 +80,12 @@ def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], star
     """
     given, own = set(given), {argument['name'] for argument in ARGUMENTS}
     unknown = given - own - set(OF_ROS2_LAUNCH)
-    for name in sorted(unknown - set(started())) if unknown else ():
+    known = own | set(started()) if unknown else own
+    for name in sorted(unknown - known):
         raise SettingsError(
             f'launch argument {name}: got an unknown argument, expected one that '
             f'ros2 launch safety_scenarios eval.launch.py --show-args lists.'
-            f'{did_you_mean(name, own)}')
+            f'{did_you_mean(name, known)}')
     near = {name: one for name in set(in_scope) - given - own for one in own - given
             if sorted(name) == sorted(one)
             or difflib.SequenceMatcher(None, name, one).ratio() >= _NEAR}

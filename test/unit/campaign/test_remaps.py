@@ -18,6 +18,7 @@ import pytest
 
 import safety_scenarios as front_door
 from safety_scenarios.campaign.remaps import refuse_rules, refuse_unmatched
+from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.settings import RunSettings
@@ -55,6 +56,11 @@ def test_the_topics_of_a_campaign_are_those_of_its_scenarios_and_of_a_controller
     assert {'prompt', 'response'} <= set(topics_of('SCN-C-101', controller='external'))
     assert 'b/cmd_vel' in topics_of('SCN-C-101', declared_topics=('b/cmd_vel',))
     assert any(name.endswith('/in') for name in topics_of('agents', controller='external'))
+
+
+def test_a_person_who_takes_part_is_told_too(capsys):
+    assert main(['participate', 'a1', '--remap', 'agents/a1/on:=x']) == 2
+    assert 'agents/a1/on, which matches nothing here' in capsys.readouterr().err
 
 
 def test_nothing_is_written_when_a_rule_matches_nothing(tmp_path):

@@ -45,6 +45,8 @@ def test_what_resembles_nothing_is_an_error_too_and_what_is_ours_is_none():
 
 def test_what_ros2_launch_adds_and_what_the_controllers_launch_file_declares_is_known():
     look(['launch-prefix', 'launch-prefix-filter', 'robot_ip'], started=lambda: ['robot_ip'])
+    with pytest.raises(SettingsError, match="Did you mean 'robot_ip'"):
+        look(['robot_pi'], started=lambda: ['robot_ip'])
 
 
 def test_a_launch_file_around_ours_may_have_names_of_its_own():
