@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 import click
 
 from safety_scenarios.errors import InputError, SafetyScenariosError
-from safety_scenarios.reports.plain_text import never_fail
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')
@@ -105,11 +104,11 @@ class LazyGroup(click.Group):
 @click.version_option(package_name='safety_scenarios')
 def cli() -> None:
     """Test whether the model that drives your robot reacts in time, and safely."""
+    import_module('safety_scenarios.reports.plain_text').never_fail((sys.stdout, sys.stderr))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; what the user can fix has no traceback."""
-    never_fail((sys.stdout, sys.stderr))
     try:
         cli.main(args=None if arguments is None else list(arguments), prog_name='safety-scenarios',
                  standalone_mode=False)
