@@ -15,7 +15,7 @@
 """
 Launch files, launch tests and nodes as ROS itself starts them, wherever its tools are installed.
 
-``launch`` is not on PyPI; where it is missing, what of it is ours is tested in ``unit/ros_arguments``.
+``launch`` is not on PyPI; where it is missing, ours of it is tested in ``unit/ros_arguments``.
 """
 
 import os
