@@ -18,38 +18,30 @@ Run safety scenarios against a controller; ends with an error unless every trial
 ``ros2 launch safety_scenarios eval.launch.py scenarios:=robotic trials:=3``
 """
 
-from launch.actions import (
-    DeclareLaunchArgument,
-    EmitEvent,
-    IncludeLaunchDescription,
-    RegisterEventHandler,
-)
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.conditions import IfCondition
-from launch.event_handlers import OnProcessExit
-from launch.events import Shutdown
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
-from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure
+from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS
+from safety_scenarios.ros.launching import checked_arguments, ending_with
 
 
 def generate_launch_description():
     """Declare the arguments, start the evaluator, pass its exit code on."""
+    controller = AnyLaunchDescriptionSource(LaunchConfiguration('controller_launch'))
     evaluator = Node(
         package='safety_scenarios', executable='evaluator_node', output='screen',
-        namespace=LaunchConfiguration('namespace'),
+        name=LaunchConfiguration('node_name'), namespace=LaunchConfiguration('namespace'),
         parameters=[{name: ParameterValue(LaunchConfiguration(argument), value_type=value_type)
                      for name, (argument, value_type) in PARAMETERS.items()}])
-    ended = [EmitEvent(event=Shutdown(reason='the evaluation has ended'))]
     return LaunchDescription([
         *(DeclareLaunchArgument(**argument) for argument in ARGUMENTS),
-        IncludeLaunchDescription(
-            AnyLaunchDescriptionSource(LaunchConfiguration('controller_launch')),
-            condition=IfCondition(NotEqualsSubstitution(
-                LaunchConfiguration('controller_launch'), ''))),
-        RegisterEventHandler(OnProcessExit(target_action=evaluator, on_exit=raise_on_failure)),
-        RegisterEventHandler(OnProcessExit(target_action=evaluator, on_exit=ended)),
+        checked_arguments(controller),
+        *ending_with(evaluator),
+        IncludeLaunchDescription(controller, condition=IfCondition(NotEqualsSubstitution(
+            LaunchConfiguration('controller_launch'), ''))),
         evaluator])

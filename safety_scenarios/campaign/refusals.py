@@ -14,10 +14,11 @@
 
 """What is not run, because no verdict on it could be trusted."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.remaps import refuse_unmatched
 from safety_scenarios.controllers.making import takes_real_time
 from safety_scenarios.errors import MeasurementError, Problem, ScenarioError, SettingsError
 from safety_scenarios.model.link import Link
@@ -27,12 +28,13 @@ from safety_scenarios.model.session import OpenLink
 from safety_scenarios.model.settings import RunSettings
 
 
-def refuse_unrunnable(scenarios: Iterable[Scenario], settings: RunSettings) -> None:
+def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
     """
     Refuse what can be described and not judged, and agents that this link can let nobody play.
 
     :raises ScenarioError: with every reason of every scenario
-    :raises SettingsError: somebody takes part who needs real time
+    :raises SettingsError: somebody takes part who needs real time, or a remapping rule matches
+        nothing
     :raises UnknownPluginError: no plug-in has the name of a participant's controller
     """
     blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
@@ -47,6 +49,7 @@ def refuse_unrunnable(scenarios: Iterable[Scenario], settings: RunSettings) -> N
                 registry.resolve('controllers', agent.controller)))]
     if slow and registry.resolve('links', settings.link).in_simulated_time:
         raise SettingsError('\n'.join(slow))
+    refuse_unmatched(settings, scenarios)
 
 
 def above_floor(open_link: OpenLink, calibration: Calibration | None,

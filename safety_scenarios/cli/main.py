@@ -104,6 +104,7 @@ class LazyGroup(click.Group):
 @click.version_option(package_name='safety_scenarios')
 def cli() -> None:
     """Test whether the model that drives your robot reacts in time, and safely."""
+    import_module('safety_scenarios.reports.plain_text').never_fail((sys.stdout, sys.stderr))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,8 +22,10 @@ import click
 from pydantic import ValidationError
 
 from safety_scenarios.campaign.connect import from_ros, ros_names
+from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, options
+from safety_scenarios.model.agents import AGENTS, ros_token
 from safety_scenarios.model.settings import RunSettings
 
 _TOOL = '/tool'
@@ -44,6 +46,8 @@ def participate(agent_id: str, **values: Any) -> None:
     safety-scenarios participate a1 --domain-id 17
     """
     settings = build(RunSettings, values)
+    space = f'{AGENTS}/{ros_token(agent_id)}'
+    refuse_rules(settings.remap, (f'{space}/in', f'{space}/out'), settings.namespace)
     taking_part = from_ros('participant_node', 'taking part').taking_part
     interruptible()
     for stream in (sys.stdin, sys.stdout):

@@ -125,6 +125,8 @@ class RunSettings(Noun):
     verdict is INCONCLUSIVE; patterns: what the patterns say counts, as format 1 documents it."""
     namespace: str = Field(default='', pattern=r'^/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$')
     """ROS namespace of the harness' topics."""
+    node_name: str = Field(default='evaluator_node', max_length=200, pattern=r'^[A-Za-z_]\w*$')
+    """Name of the evaluator's ROS node."""
     remap: tuple[str, ...] = ()
     """ROS remapping rules FROM:=TO, such as cmd_vel:=/robot1/cmd_vel."""
     use_sim_time: bool = False

@@ -15,6 +15,8 @@
 """Progress while trials run, and the table at the end."""
 
 from collections.abc import Iterator, Sequence
+import sys
+from typing import cast, IO
 
 from rich.console import Console
 from rich.markup import escape
@@ -32,6 +34,7 @@ from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Latency, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.reports.plain_text import PlainText
 
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR: 'magenta',
@@ -46,9 +49,10 @@ _FILES = ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'tr
 
 
 def console() -> Console:
-    """Return a console as wide as the terminal, or wide enough for the table in a log."""
+    """Return a console as wide as the terminal, or in ASCII and wide enough for a log."""
     found = Console(highlight=False)
-    return found if found.is_terminal else Console(highlight=False, width=_WIDTH_OF_A_LOG)
+    return found if found.is_terminal else Console(
+        highlight=False, width=_WIDTH_OF_A_LOG, file=cast(IO[str], PlainText(sys.stdout)))
 
 
 def show(rows: Table) -> None:

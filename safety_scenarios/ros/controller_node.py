@@ -14,7 +14,7 @@
 
 """``controller_node``: runs any controller plug-in in a process of its own, on its own timer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 import json
 import logging
@@ -29,25 +29,43 @@ from typing import Any
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from safety_scenarios import registry
+from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described, SafetyScenariosError
 from safety_scenarios.links.named_controller import named_controller
+from safety_scenarios.model.agents import AGENTS
 from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.measuring import ANSWER, PROBE
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.robot_interfaces import stamp_of
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.simulated_robot import from_json
 from safety_scenarios.model.trial import PROMPT, RESPONSE
+from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, to_ros
-from safety_scenarios.ros.parameters import read_plugin_parameters, read_settings
+from safety_scenarios.ros.node_arguments import refuse_foreign, topic_rules, usage, wants_help
+from safety_scenarios.ros.parameters import (
+    names_of,
+    NOT_PARAMETERS,
+    overrides,
+    read_plugin_parameters,
+    read_settings,
+    refuse_unknown_parameters,
+)
 from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning
 
+_NAME = 'controller_node'
+_WHAT = 'Runs a controller plug-in in a process of its own, until SIGINT or SIGTERM.'
+_MORE = """
+The parameters of the controller itself are parameters of this node too, such as
+-p stop_distance_m:=1.0 with rule_based; doc/controllers.md lists those of the built-in ones."""
 _PATIENCE_S = 5.0
 """Threads of a controller have this long to end by themselves."""
 
@@ -56,7 +74,7 @@ class ControllerNode(Node):
     """Gathers the latest inputs, asks the plug-in on each tick, publishes what it says."""
 
     def __init__(self, ended: threading.Event, **options: Any) -> None:
-        super().__init__('controller_node', **options)
+        super().__init__(_NAME, **options)
         self.settings = read_settings(self, ControllerSettings)
         if self.settings.exit_with_stdin:
             threading.Thread(target=until_stdin_closes, args=(ended,), daemon=True).start()
@@ -72,10 +90,34 @@ class ControllerNode(Node):
         if self.settings.drives:
             self._drive()
 
+    def check(self, arguments: Sequence[str]) -> None:
+        """
+        Refuse arguments that miss this node; an evaluator gives its own rules to each child.
+
+        :raises SettingsError: with the name that was expected
+        """
+        space, name = self.get_namespace(), self.get_name()
+        known = names_of(ControllerSettings) | set(overrides(self))
+        refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', _NAME, known)
+        if not self.settings.exit_with_stdin:
+            refuse_rules(topic_rules(arguments, name), self._topics(), space)
+
+    def _topics(self) -> Iterator[str]:
+        yield from (PROBE, ANSWER)
+        if self.settings.drives:
+            yield from (PROMPT, RESPONSE, self._host.topic, *self._host.inputs,
+                        *self._host.outputs)
+        if self.settings.simulated_robot:
+            yield from from_json(self.settings.simulated_robot, registry.resolve).feedback
+        if self.settings.agent:
+            space = f'{AGENTS}/{self.settings.agent}'
+            yield from (f'{space}/in', f'{space}/out')
+
     def _hosted(self) -> ControllerHost:
         plugin = named_controller(self.settings.controller)
         model = parameter_model(plugin)
         texts = read_plugin_parameters(self, model, self.settings)
+        refuse_unknown_parameters(self, ControllerSettings, model)
         return ControllerHost(make_controller(plugin, self.settings,
                                               read_parameters(texts, model, 'parameter ')))
 
@@ -188,13 +230,19 @@ def _keep(error: Exception) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT, SIGTERM or, when asked to, the end of standard input."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    speak_plainly((sys.stdout, sys.stderr))
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     try:
-        with ros_context(sys.argv if arguments is None else arguments, None) as context:
+        if wants_help(arguments, names_of(ControllerSettings)):
+            print(usage(_NAME, _WHAT, ControllerSettings, NOT_PARAMETERS, _MORE))
+            return 0
+        with ros_context(arguments, None) as context:
             node = ControllerNode(context=context, ended=ended)
+            node.check(arguments)
             with spinning(node, on_error=ended.set) as spin:
                 try:
                     if node.settings.drives:

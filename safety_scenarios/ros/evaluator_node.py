@@ -20,16 +20,32 @@ import sys
 from rclpy.node import Node
 from rich.console import Console
 
+from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
+from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.errors import InputError
+from safety_scenarios.model.parameters import known_parameters
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import console, ConsoleReport
-from safety_scenarios.ros.parameters import read_settings
-from safety_scenarios.ros.session import NODE_NAME
+from safety_scenarios.reports.plain_text import speak_plainly
+from safety_scenarios.ros.node_arguments import refuse_foreign, topic_rules, usage, wants_help
+from safety_scenarios.ros.parameters import (
+    names_of,
+    NOT_PARAMETERS,
+    read_settings,
+    refuse_unknown_parameters,
+)
 from safety_scenarios.ros.spinning import ros_context
+
+_NAME = RunSettings.model_fields['node_name'].default
+_WHAT = ('Runs safety scenarios against a controller and judges it, as safety-scenarios run '
+         'does.')
+_MORE = """
+Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; 3 some INCONCLUSIVE or ERROR
+and no FAIL."""
 
 
 def run(settings: RunSettings, screen: Console) -> CampaignSummary:
@@ -43,35 +59,55 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the settings from ROS parameters, run the campaign, return its exit code."""
-    arguments = sys.argv if arguments is None else arguments
+    arguments = sys.argv[1:] if arguments is None else arguments
+    speak_plainly((sys.stdout, sys.stderr))
     interruptible()
     try:
+        if wants_help(arguments, names_of(RunSettings)):
+            _say(console(), usage(_NAME, _WHAT, RunSettings, NOT_PARAMETERS, _MORE))
+            return 0
         return run(_settings(arguments), console()).exit_code
     except InputError as error:
-        Console(stderr=True).print(f'error: {error}', markup=False, highlight=False,
-                                   soft_wrap=True)
+        _say(Console(stderr=True), f'error: {error}')
         return 2
     except KeyboardInterrupt:
         return 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        Console(stderr=True).print(f'error: {error}', markup=False, highlight=False,
-                                   soft_wrap=True)
+        _say(Console(stderr=True), f'error: {error}')
         return 3
+
+
+def _say(screen: Console, text: str) -> None:
+    screen.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _settings(arguments: Sequence[str]) -> RunSettings:
     """Read the parameters in a short-lived node: the domain to run in is one of them."""
-    rules = [rule for flag, rule in zip(arguments, arguments[1:], strict=False)
-             if flag in ('-r', '--remap') and not rule.startswith('__')]
     with ros_context(arguments, None) as context:
-        reader = Node(NODE_NAME, context=context)
+        reader = Node(_NAME, context=context)
         try:
+            name, space = reader.get_name(), reader.get_namespace()
+            refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', _NAME,
+                           names_of(RunSettings))
             settings = read_settings(
-                reader, RunSettings, namespace=reader.get_namespace().lstrip('/'),
+                reader, RunSettings, namespace=space.lstrip('/'), node_name=name,
                 use_sim_time=bool(reader.get_parameter('use_sim_time').value))
+            refuse_unknown_parameters(reader, RunSettings,
+                                      elsewhere=_of_the_controller(settings.controller))
         finally:
             reader.destroy_node()
+    rules = topic_rules(arguments, name)
     return settings.model_copy(update={'remap': (*settings.remap, *rules)})
+
+
+def _of_the_controller(controller: str) -> dict[str, str]:
+    """Return what to do about a parameter of the controller, which is none of the evaluator."""
+    try:
+        plugin = parameter_model(registry.resolve('controllers', controller))
+    except InputError:  # said later, or one that runs already
+        return {}
+    return {name: f'It is one of the controller {controller}: put {name}=VALUE into '
+                  f'controller_parameters' for name in known_parameters(plugin)}
 
 
 if __name__ == '__main__':

@@ -14,9 +14,11 @@
 
 """What ``eval.launch.py`` declares and does, without importing launch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+import difflib
 from typing import Any, get_args, get_origin, Literal
 
+from safety_scenarios.errors import did_you_mean, SettingsError
 from safety_scenarios.model.settings import leaves, RunSettings
 
 _CONTROLLER_LAUNCH = {
@@ -46,19 +48,55 @@ ARGUMENTS: Sequence[dict[str, Any]] = _arguments()
 
 PARAMETERS: dict[str, tuple[str, type]] = {
     '.'.join(path): (path[-1], field.annotation if field.annotation in (bool, int, float) else str)
-    for path, field in leaves(RunSettings) if path != ('namespace',)}
-"""Parameter of the evaluator to its argument and type; the namespace is the node's own."""
+    for path, field in leaves(RunSettings) if path not in {('namespace',), ('node_name',)}}
+"""Parameter of the evaluator to its argument and type; the node's own names are no parameters."""
 
 
-def raise_on_failure(event: Any, context: Any) -> None:
+OF_ROS2_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
+"""What ``ros2 launch`` itself adds to the arguments."""
+_NEAR = 0.85
+"""How alike two names are of which one is a slip of the other (difflib's ratio)."""
+
+
+Names = Callable[[], Iterable[str]]
+"""Names that take a while to find: asked for only where they decide."""
+
+
+def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], started: Names,
+                             around: Names) -> None:
     """
-    Let launch end with an error unless every trial passed.
+    Refuse an argument that would have no effect, because nothing has its name.
 
-    ``Shutdown()`` alone would end it with 0.
+    What is given to the launch file itself must be an argument of it. What is only in scope may
+    belong to a launch file that includes it, unless it is nearly one of ours, which then is not
+    given, and no launch file declares it.
 
-    :raises RuntimeError: with the exit code of the evaluator
+    :param given: names that the include of the launch file passes on; ``ros2 launch`` includes
+        the file that it starts, too
+    :param in_scope: names of all launch configurations
+    :param started: names that the launch file declares which it starts, that of the controller
+    :param around: names that the launch files declare which include it
+    :raises SettingsError: with the nearest name
     """
-    if event.returncode:
-        raise RuntimeError(
-            f'evaluator_node ended with exit code {event.returncode} (1: some trial failed; '
+    given, own = set(given), {argument['name'] for argument in ARGUMENTS}
+    unknown = given - own - set(OF_ROS2_LAUNCH)
+    known = own | set(started()) if unknown else own
+    for name in sorted(unknown - known):
+        raise SettingsError(
+            f'launch argument {name}: got an unknown argument, expected one that '
+            f'ros2 launch safety_scenarios eval.launch.py --show-args lists.'
+            f'{did_you_mean(name, known)}')
+    near = {name: one for name in set(in_scope) - given - own for one in own - given
+            if sorted(name) == sorted(one)
+            or difflib.SequenceMatcher(None, name, one).ratio() >= _NEAR}
+    for name in sorted(near.keys() - {*started(), *around()}) if near else ():
+        raise SettingsError(
+            f'launch argument {name}: got a name that no launch file declares. Did you mean '
+            f'{near[name]!r}? If not, declare {name} in your launch file, or pass {near[name]} '
+            f'on when you include this one')
+
+
+def why_failed(code: int) -> str:
+    """Return what launch says in the end when not every trial passed."""
+    return (f'evaluator_node ended with exit code {code} (1: some trial failed; '
             f'2: wrong input; 3: inconclusive or error)')

@@ -15,7 +15,7 @@
 """Settings models as ROS parameters: name, description, range and type derive from the fields."""
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 import json
 import types
 from typing import Any, get_args, get_origin, Literal, TypeVar, Union
@@ -31,10 +31,11 @@ from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.parameters import known_parameters, split, to_text
 from safety_scenarios.model.settings import ControllerSettings, leaves
+from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
 
 Settings = TypeVar('Settings', bound=Noun)
-_NOT_HERE = ('use_sim_time', 'namespace')
-"""What ROS itself sets: by -p use_sim_time and -r __ns."""
+NOT_PARAMETERS = ('use_sim_time', 'namespace', 'node_name')
+"""What ROS itself sets: by -p use_sim_time, -r __ns and -r __node."""
 
 
 def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
@@ -45,18 +46,17 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
     :raises SettingsError: a value of the wrong type or out of range; names the parameter
     """
     values: dict[str, Any] = {}
-    for path, field in leaves(model):
-        if path[0] in _NOT_HERE:
-            continue
+    given = overrides(node)
+    for path, field in _parameters(model, given):
         name = '.'.join(path)
         default = _plain(field.get_default(call_default_factory=True))
-        value = _declared(node, name, default, _descriptor(field))
+        value = _declared(node, name, default, _descriptor(field), given, field)
         if field.default is None and value == _plain(None):
             continue
         target = values
         for step in path[:-1]:
             target = target.setdefault(step, {})
-        target[path[-1]] = _typed(value, default)
+        target[path[-1]] = tuple(value) if isinstance(default, list) else value
     try:
         return model.model_validate({**values, **more})
     except ValidationError as error:
@@ -75,7 +75,7 @@ def read_plugin_parameters(node: Node, model: type[ControllerPlugin],
 
     :raises SettingsError: a value of the wrong type or out of range; names the parameter
     """
-    fields, texts = known_parameters(model), list[str]()
+    fields, texts, given = known_parameters(model), list[str](), overrides(node)
     own = {'.'.join(path) for path, _ in leaves(type(settings))}
     said = split(settings.controller_parameters, model, 'controller_parameters: ')
     for name, shown in (*((name, name) for name in fields),
@@ -89,25 +89,84 @@ def read_plugin_parameters(node: Node, model: type[ControllerPlugin],
             default = None
         descriptor = _descriptor(field)
         descriptor.dynamic_typing = descriptor.dynamic_typing or default is None
-        value = _declared(node, name, default, descriptor)
+        value = _declared(node, name, default, descriptor, given, field)
         if value is not None and value != default and shown not in said:
-            texts.append(to_text(shown, list(value) if isinstance(value, array) else value))
+            texts.append(to_text(shown, value))
     return (*settings.controller_parameters, *texts)
 
 
-def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescriptor) -> Any:
+def overrides(node: Node) -> dict[str, Any]:
+    """
+    Return what a node was given, by parameter, whether it declares it or not; None: an empty list.
+
+    rclpy shows it to others only by declaring it all, which an empty list makes impossible.
+    """
+    return {name: list(value) if isinstance(value, (list, tuple, array)) else value
+            for name, parameter in node._parameter_overrides.items()
+            for value in [parameter.value]}
+
+
+def refuse_unknown_parameters(node: Node, model: type[Noun], plugin: type[Noun] | None = None,
+                              elsewhere: Mapping[str, str] | None = None) -> None:
+    """
+    Refuse parameters that neither the settings nor the controller have.
+
+    :param plugin: the controller, where its parameters are the node's too
+    :param elsewhere: as in ``refuse_unknown``
+    :raises SettingsError: with the nearest name
+    """
+    known = names_of(model)
+    if plugin is not None:
+        known |= {*known_parameters(plugin), *plugin.old_names}
+    refuse_unknown(overrides(node), known, elsewhere)
+
+
+def names_of(model: type[Noun]) -> set[str]:
+    """Return the names of the parameters that a settings model's fields are."""
+    return {'.'.join(path) for path, _ in _parameters(model, None)}
+
+
+def _parameters(model: type[Noun], given: Collection[str] | None) -> \
+        Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """
+    Yield path and field of each parameter.
+
+    What may be left out as a whole, such as how a robot stops, has parameters only where it is
+    given.
+
+    :param given: names; None: as if all were
+    """
+    for path, field in leaves(model):
+        if path[0] in NOT_PARAMETERS:
+            continue
+        inner = next((kind for kind in get_args(field.annotation)
+                      if isinstance(kind, type) and issubclass(kind, Noun)), None)
+        if inner is None:
+            yield path, field
+        else:
+            yield from ((below, leaf) for below, leaf in leaves(inner, path)
+                        if given is None or '.'.join(below) in given)
+
+
+def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescriptor,
+              given: Mapping[str, Any], field: FieldInfo) -> Any:
+    """Declare a parameter as what it was given, in the type of its field, and return that."""
+    value = fitting(name, given[name], field.annotation) if name in given else default
+    if isinstance(value, tuple):
+        value = list(value)
+    declared = float(value) if isinstance(default, float) and type(value) is int else value
     try:
-        node.declare_parameter(name, default, descriptor)
+        node.declare_parameter(name, declared, descriptor, ignore_override=True)
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
         raise SettingsError(f'parameter {name}: {error}') from None
-    return node.get_parameter(name).value
+    return value
 
 
 def to_arguments(settings: Noun) -> list[str]:
     """Return ``-p name:=value`` arguments that give another node the same settings."""
     arguments = []
     for path, value in _values(settings.model_dump(mode='json')):
-        if value is not None and value != [] and path[0] not in _NOT_HERE:
+        if value is not None and value != [] and path[0] not in NOT_PARAMETERS:
             text = json.dumps(value, ensure_ascii=False) if isinstance(value, (list, str)) \
                 else str(value).lower() if isinstance(value, bool) else repr(value)
             arguments += ['-p', f'{".".join(path)}:={text}']
@@ -126,18 +185,6 @@ def _values(data: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> \
 def _plain(default: Any) -> Any:
     return [str(item) for item in default] if isinstance(default, tuple) else \
         0.0 if default is None else default
-
-
-def _typed(value: Any, default: Any) -> Any:
-    """Return a parameter as its field's type: ROS knows 50 as integer and one name as string."""
-    if isinstance(default, list):
-        return tuple(value.replace(',', ' ').split()) if isinstance(value, str) \
-            else tuple(str(item) for item in value)
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(default, str) and isinstance(value, (int, float)):
-        return str(value)
-    return value
 
 
 def _descriptor(field: FieldInfo) -> ParameterDescriptor:

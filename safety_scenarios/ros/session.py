@@ -49,8 +49,6 @@ from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.quiet import undisturbed
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 
-NODE_NAME = 'evaluator_node'
-
 
 class OverRos(LinkPlugin):
     """Reaches the controller over DDS: our own child in a free domain, or one that runs."""
@@ -76,11 +74,12 @@ class OverRos(LinkPlugin):
             chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
         context = stack.enter_context(
             ros_context(['--ros-args', *ros_names(settings)], domain_id))
-        node = Node(NODE_NAME, context=context)
+        node = Node(settings.node_name, context=context)
         spin = stack.enter_context(spinning(node))
         clock = RosClock()
         if settings.use_sim_time:
-            stack.enter_context(clock.running(Node(f'{NODE_NAME}_clock', context=context)))
+            stack.enter_context(clock.running(
+                Node(f'{settings.node_name}_clock', context=context)))
         opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
                        lambda: opener.calibrate(scheduling), definition)

@@ -39,6 +39,7 @@ EXECUTOR = (EventsExecutor or SingleThreadedExecutor).__name__
 _TURN_S = 0.1
 """How soon a thread notices that it shall end."""
 RCLError = rclpy_implementation.RCLError
+UnknownROSArgsError = rclpy_implementation.UnknownROSArgsError
 
 
 @contextmanager
@@ -55,7 +56,11 @@ def ros_context(arguments: Sequence[str], domain_id: int | None) -> Iterator[Con
                    signal_handler_options=SignalHandlerOptions.NO)
     except RCLError as error:
         raise SettingsError(f'ROS arguments: {str(error).strip().splitlines()[0]}. Check --remap '
-                            f'(FROM:=TO) and --namespace') from error
+                            f'(FROM:=TO), --namespace, -p (NAME:=VALUE) and the parameter file '
+                            f'(a node name, ros__parameters, then NAME: VALUE)') from error
+    except UnknownROSArgsError as error:
+        raise SettingsError(f'ROS arguments: got {error}, expected -p, -r, --params-file or '
+                            f'another that ROS knows') from error
     try:
         yield context
     finally:

@@ -30,18 +30,25 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.connect import connection
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.parameters import known_parameters, read_parameters
+from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.robot_interfaces import command_message, read_answer
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
-from safety_scenarios.ros import qos
+from safety_scenarios.ros import controller_node, evaluator_node, qos
 from safety_scenarios.ros.controller_node import ControllerNode
 from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS, raise_on_failure
-from safety_scenarios.ros.parameters import read_plugin_parameters, read_settings, to_arguments
+from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS
+from safety_scenarios.ros.parameters import (
+    NOT_PARAMETERS,
+    read_plugin_parameters,
+    read_settings,
+    to_arguments,
+)
 from safety_scenarios.ros.spinning import ros_context
 
 pytestmark = pytest.mark.dds
@@ -143,7 +150,7 @@ def test_parameters_default_to_the_settings_and_carry_their_descriptions(node):
     reader = node()
     assert read_settings(reader, RunSettings) == RunSettings()
     for path, field in leaves(RunSettings):
-        if path[0] not in ('use_sim_time', 'namespace'):
+        if path[0] not in NOT_PARAMETERS:
             descriptor = reader.describe_parameter('.'.join(path))
             assert descriptor.description == field.description
             assert descriptor.read_only
@@ -166,9 +173,68 @@ def test_a_wrong_parameter_is_named(node, argument, name):
         read_settings(node('-p', argument), RunSettings)
 
 
+def test_words_that_yaml_takes_for_truth_values_and_empty_lists_are_read_as_meant(node):
+    reader = node('-p', 'calibration:=off', '-p', 'record:=no', '-p', 'remap:=[]', '-p',
+                  'scenarios:=101', '-p', 'seed:="3"')
+    settings = read_settings(reader, RunSettings)
+    assert (settings.calibration, settings.record, settings.remap) == ('off', 'off', ())
+    assert (settings.scenarios, settings.seed) == (('101',), 3)
+    assert reader.get_parameter('calibration').value == 'off', 'as it was meant, for who asks'
+
+
+@pytest.mark.parametrize('written', [
+    '/**: {ros__parameters: {controllr: external}}',
+    'evaluator_node: {ros__parameters: {controllr: external}}',
+    '/**/evaluator_node: {ros__parameters: {controllr: external}}',
+    '-p controllr:=external', '-p evaluator_node:controllr:=external'])
+def test_a_misspelt_parameter_ends_the_node_before_anything_is_run(
+        written, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'params.yaml').write_text(written, encoding='utf-8')
+    arguments = written.split() if written[0] == '-' else ['--params-file', 'params.yaml']
+    assert evaluator_node.main(['--ros-args', *arguments]) == 2
+    assert "parameter controllr: got an unknown parameter. Did you mean 'controller'" \
+        in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ['params.yaml']
+
+
+@pytest.mark.parametrize('argument', ['stop_distnce_m:=1.0', 'controllr:=late'])
+def test_a_misspelt_parameter_ends_a_controller_too(argument, capsys):
+    assert controller_node.main(['--ros-args', '-p', argument]) == 2
+    assert 'got an unknown parameter. Did you mean' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('module', [evaluator_node, controller_node])
+def test_help_is_shown_and_nothing_started(module, monkeypatch, capsys):
+    monkeypatch.setattr(module, 'ros_context', None)
+    assert module.main(['--help']) == 0
+    shown = capsys.readouterr().out
+    assert 'usage: ros2 run safety_scenarios' in shown and '\n  controller [rule_based]\n' in shown
+    assert module.main(['--ros-args', '--', 'controller:=external']) == 2
+
+
+def test_a_node_has_the_name_it_is_given_while_it_runs(domain, tmp_path):
+    settings = evaluator_node._settings([
+        '--ros-args', '-r', '__node:=judge', '-r', '__ns:=/r2', '-r', 'cmd_vel:=x', '-p',
+        'controller:=external', '-p', f'domain_id:={domain}'])
+    assert (settings.node_name, settings.namespace, settings.remap) == (
+        'judge', 'r2', ('cmd_vel:=x',))
+    with connection(settings)(settings, tmp_path), ros_context([], domain) as context:
+        other = Node('other', context=context)
+        until = time.monotonic() + 10.0
+        while ('judge', '/r2') not in other.get_node_names_and_namespaces() \
+                and time.monotonic() < until:
+            time.sleep(0.05)
+        names = other.get_node_names_and_namespaces()
+        other.destroy_node()
+    assert ('judge', '/r2') in names and ('evaluator_node', '/r2') not in names
+
+
 def test_arguments_give_another_node_the_same_settings(node):
     settings = ControllerSettings(
         controller='late', exit_with_stdin=True, command_topic='a/b',
+        robot=RobotModel(kind='mobile_base', max_speed=1.0, max_yaw_rate=2.0,
+                         stopping=Stopping(deceleration=0.5, model='constant_deceleration')),
         controller_parameters=('delay_ms=750.0', 'model=two words, "quoted" \\ ü 🤖'))
     assert read_settings(node(*to_arguments(settings)), ControllerSettings) == settings
 
@@ -213,20 +279,6 @@ def test_launch_declares_every_setting_with_description_and_choices():
     assert declared['use_sim_time']['choices'] == ['true', 'false']
     assert {argument for argument, _ in PARAMETERS.values()} < set(declared)
     assert PARAMETERS['trials'] == ('trials', int)
-
-
-@pytest.mark.parametrize('code', [1, 2, 3, -9])
-def test_launch_ends_with_an_error_when_the_evaluator_does(code):
-    class Ended:
-        returncode = code
-    with pytest.raises(RuntimeError, match=f'exit code {code}'):
-        raise_on_failure(Ended, None)
-
-
-def test_launch_ends_well_when_the_evaluator_does():
-    class Ended:
-        returncode = 0
-    assert raise_on_failure(Ended, None) is None
 
 
 def test_two_runs_at_a_time_get_two_domains(monkeypatch):

@@ -1,0 +1,61 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A launch test for pytest: it passes when every trial of the scenario does.
+
+``pytest test_reaction.py --junit-xml reaction.xml``
+"""
+
+import asyncio
+import json
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import AnyLaunchDescriptionSource
+import launch_pytest
+from launch_pytest.actions import ReadyToTest
+import pytest
+
+from launch import LaunchDescription
+
+EVAL = Path(get_package_share_directory('safety_scenarios'), 'launch', 'eval.launch.py')
+
+
+@pytest.fixture
+def results(tmp_path):
+    return tmp_path / 'results'
+
+
+@launch_pytest.fixture
+def evaluation(results):
+    """Start the evaluation; what starts the nodes of your robot goes beside it."""
+    return LaunchDescription([
+        IncludeLaunchDescription(
+            AnyLaunchDescriptionSource(str(EVAL)),
+            launch_arguments={'scenarios': 'SCN-R-101', 'output': str(results)}.items()),
+        ReadyToTest()])
+
+
+@pytest.mark.launch(fixture=evaluation)
+async def test_every_trial_passes(launch_service, results):
+    launch_ended = asyncio.shield(launch_service.task)
+    code = await asyncio.wait_for(launch_ended, timeout=300)
+    trials = results / 'trials.jsonl'
+    if trials.exists():  # it does not after wrong input
+        found = map(json.loads, trials.read_text(encoding='utf-8').splitlines())
+        assert [(trial['verdict'], trial['scenario_id'], trial['reason'])
+                for trial in found if trial['verdict'] != 'PASS'] == []
+    assert code == 0

@@ -1,0 +1,89 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Text for where no terminal reads it: ASCII, because some tools that read logs know no more."""
+
+import codecs
+from collections.abc import Iterable
+import io
+from typing import Any, TextIO
+
+_WORDS = str.maketrans({
+    '±': '+/-', '°': ' deg', '–': '-', '—': '-', '…': '...', '‘': "'", '’': "'", '“': '"',
+    '”': '"', '→': '->', '≤': '<=', '≥': '>=', '×': 'x', '✓': 'yes', '\u00a0': ' '})
+"""What is meant by characters that this package itself writes."""
+_ERRORS = 'safety_scenarios.plain_text'
+"""Name of the error handler for streams."""
+
+
+def plain(text: str) -> str:
+    """Return a text in ASCII; a letter that ASCII does not have becomes an escape, as in JSON."""
+    return text.translate(_WORDS).encode('ascii', _ERRORS).decode('ascii')
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    bad = error.object[error.start:error.end].translate(_WORDS)
+    return ''.join(one if one.isascii() else _escape(one) for one in bad), error.end
+
+
+def _escape(letter: str) -> str:
+    raw = letter.encode('utf-16-be', 'surrogatepass')
+    return ''.join(f'\\u{raw[at:at + 2].hex()}' for at in range(0, len(raw), 2))
+
+
+codecs.register_error(_ERRORS, _escaped)
+
+
+class PlainText(io.TextIOBase):
+    """
+    Writes ASCII to another stream.
+
+    :param stream: any text stream
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """What a library asks for that draws boxes."""
+        return 'ascii'
+
+    def write(self, text: str) -> int:
+        """Write a text; what ASCII does not have is written as plain() says."""
+        self._stream.write(plain(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Let what was written arrive."""
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Return whether a terminal reads it."""
+        return self._stream.isatty()
+
+
+def speak_plainly(streams: Iterable[Any]) -> None:
+    """Let standard streams that no terminal reads carry ASCII alone, whatever writes to them."""
+    for stream in streams:
+        if hasattr(stream, 'reconfigure') and not stream.isatty():
+            stream.reconfigure(encoding='ascii', errors=_ERRORS)
+
+
+def never_fail(streams: Iterable[Any]) -> None:
+    """Let standard streams write an escape for what their encoding does not have."""
+    for stream in streams:
+        if hasattr(stream, 'reconfigure') and stream.errors == 'strict':
+            stream.reconfigure(errors=_ERRORS)

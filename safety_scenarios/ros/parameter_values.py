@@ -1,0 +1,145 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What ROS parameters hold, as the fields of settings want it; without ROS.
+
+YAML of version 1.1, which ROS reads, takes ``off`` for false, ``101`` for a number and ``1.10``
+for 1.1, also where a word is meant.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+import types
+from typing import Any, get_args, get_origin, Literal, Union
+
+from safety_scenarios.errors import did_you_mean, SettingsError
+
+_YAML_WORDS = {True: ('on', 'yes', 'true', 'y'), False: ('off', 'no', 'false', 'n')}
+"""What YAML 1.1 reads as a truth value."""
+_OF_ROS = ('use_sim_time', 'start_type_description_service')
+_OF_ROS_BELOW = 'qos_overrides.'
+"""Parameters that rclpy itself declares for a node, or that belong to its topics."""
+_INSTEAD = {'namespace': 'Set it by -r __ns:=/NAME',
+            'node_name': 'Set it by -r __node:=NAME'}
+
+
+def fitting(name: str, value: Any, annotation: Any) -> Any:
+    """
+    Return what a parameter holds as the type of its field, where that leaves no doubt.
+
+    What fits no better is returned as it is, for the field itself to refuse.
+
+    :param value: as ROS gives it; None for an empty list, whose type nobody knows
+    :raises SettingsError: YAML has read something else than what was written
+    """
+    kinds = set(_kinds(annotation))
+    if get_origin(annotation) is tuple:
+        return tuple(_items(name, value)) if str in get_args(annotation) else value or []
+    if value is None:
+        raise SettingsError(f'parameter {name}: got an empty list, expected one value')
+    is_text = str in kinds or any(isinstance(kind, str) for kind in kinds)
+    if isinstance(value, bool):
+        wants_other = bool not in kinds and (is_text or kinds & {int, float})
+        return _word(name, value, kinds) if wants_other else value
+    if isinstance(value, str):
+        return value if is_text else _from_text(value, kinds)
+    if isinstance(value, (int, float)) and is_text and not kinds & {int, float}:
+        return _as_text(name, value, kinds)
+    if isinstance(value, float) and int in kinds and float not in kinds and value.is_integer():
+        return int(value)
+    return value
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    """Yield the types and the words that an annotation allows."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        for inner in get_args(annotation):
+            yield from _kinds(inner)
+    elif get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    else:
+        yield annotation
+
+
+def _items(name: str, value: Any) -> Iterator[str]:
+    """Yield the texts of a list: ROS may know it as one text, or as one item."""
+    if value is None:
+        return
+    if isinstance(value, str):
+        yield from value.replace(',', ' ').split()
+        return
+    for item in [value] if isinstance(value, (bool, int, float)) else value:
+        yield item if isinstance(item, str) else _as_text(name, item, set())
+
+
+def _word(name: str, value: bool, kinds: Collection[Any]) -> str:
+    words = [kind for kind in kinds if isinstance(kind, str)]
+    meant = [word for word in words if word.lower() in _YAML_WORDS[value]]
+    if len(meant) == 1:
+        return meant[0]
+    expected, advice = 'a number', 'Write it in digits'
+    if words:
+        expected, advice = f'one of {", ".join(sorted(words))}', 'Write one of them'
+    elif str in kinds or not kinds:
+        expected = 'text'
+        advice = f'Put it into quotes, as in -p \'{name}:="{_YAML_WORDS[value][0]}"\''
+    raise SettingsError(f'parameter {name}: got {str(value).lower()}, as which YAML reads '
+                        f'{", ".join(_YAML_WORDS[value][:2])}, expected {expected}. {advice}')
+
+
+def _from_text(value: str, kinds: Collection[Any]) -> Any:
+    text = value.strip()
+    if bool in kinds:
+        return next((truth for truth, words in _YAML_WORDS.items() if text.lower() in words),
+                    value)
+    if int in kinds and re.fullmatch(r'[+-]?[0-9]+', text):
+        return int(text)
+    if float in kinds and re.fullmatch(r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?', text):
+        return float(text)
+    return value
+
+
+def _as_text(name: str, value: Any, kinds: Collection[Any]) -> str:
+    """Return a whole number as text; of others nobody knows how they were written."""
+    if isinstance(value, bool):
+        return _word(name, value, kinds)
+    if isinstance(value, float):
+        raise SettingsError(f'parameter {name}: got the number {value!r}, expected text. Put it '
+                            f'into quotes, as in -p \'{name}:="{value!r}"\'')
+    return str(value)
+
+
+def refuse_unknown(names: Iterable[str], known: Iterable[str],
+                   elsewhere: Mapping[str, str] | None = None) -> None:
+    """
+    Refuse parameters that would have no effect, because nobody declares them.
+
+    :param names: of all parameters that the node was given
+    :param known: names that the node declares
+    :param elsewhere: what to do instead, by the names for which that is known
+    :raises SettingsError: with the nearest name
+    """
+    known, wrong = sorted(known), []
+    for name in sorted(set(names) - set(known) - set(_OF_ROS)):
+        if name.startswith(_OF_ROS_BELOW):
+            continue
+        ends_so = [one for one in known if one.rpartition('.')[2] == name]
+        advice = {**_INSTEAD, **(elsewhere or {})}.get(name)
+        wrong.append(f'parameter {name}: got an unknown parameter.'
+                     + (f' {advice}' if advice else
+                        f' Did you mean {ends_so[0]!r}?' if ends_so else
+                        did_you_mean(name, known) or f' Expected one of {", ".join(known)}'))
+    if wrong:
+        raise SettingsError('\n'.join(wrong))

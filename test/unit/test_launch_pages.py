@@ -1,0 +1,42 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The examples that the pages show are the files that ``test/ros/test_launch.py`` runs."""
+
+from pathlib import Path
+import re
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / 'examples' / 'launch'
+
+
+@pytest.mark.parametrize(('page', 'language', 'names'), [
+    ('ci.md', 'python', ['reaction.launch_test.py', 'test_reaction.py']),
+    ('launch.md', 'xml', ['robot_test.launch.xml']),
+    ('launch.md', 'yaml', ['robot_test.launch.yaml'])])
+def test_an_example_on_the_page_is_its_file(page, language, names):
+    text = (ROOT / 'doc' / page).read_text(encoding='utf-8')
+    shown = re.findall(rf'^```{language}\n(.*?)^```$', text, re.M | re.S)
+    files = [(EXAMPLES / name).read_text(encoding='utf-8') for name in names]
+    for name, file in zip(names, files, strict=True):
+        without_licence = re.sub(r'\A(#.*\n)+\n', '', file)
+        assert without_licence in shown, f'{name} differs from doc/{page}'
+
+
+def test_every_example_is_shown():
+    shown = ''.join((ROOT / 'doc' / page).read_text(encoding='utf-8')
+                    for page in ('ci.md', 'launch.md'))
+    assert all(path.name in shown for path in EXAMPLES.iterdir() if path.is_file())
