@@ -21,6 +21,7 @@ import click
 from rich.console import Console
 
 from safety_scenarios.campaign.comparable import refuse_incomparable
+from safety_scenarios.campaign.reading import settings_of
 from safety_scenarios.campaign.rejudge import results_of
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.model.result import TrialResult
@@ -50,6 +51,11 @@ def compare(first: Path, second: Path, without_plan: bool) -> None:
     found = compare_results(before, after)
     Console(width=console().width).print(comparison_table(
         found, *_campaign_names((first, second), (before, after))))
+    for which, folder in (('first', first), ('second', second)):
+        known = settings_of(folder).sut
+        told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]
+        for text in told:
+            click.echo(f'{which}: {text}')
 
 
 def _campaign_names(folders: Sequence[Path],

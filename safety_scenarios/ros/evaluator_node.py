@@ -20,6 +20,7 @@ import sys
 from rclpy.node import Node
 from rich.console import Console
 
+from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
@@ -38,7 +39,8 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
 
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
-    return run_campaign(settings, [ConsoleReport(screen)], connection(settings))
+    with told_to_ci(settings, Console(stderr=True, markup=False).print) as more:
+        return run_campaign(settings, [ConsoleReport(screen), *more], connection(settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

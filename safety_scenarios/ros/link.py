@@ -20,7 +20,7 @@ an inbox, from their threads, and the link empties that in its own.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import gc
 import time
 from typing import Any
@@ -174,6 +174,10 @@ class RosLink(Link):
                 else 'warn', detail=f'{offset.offset_ns / 1e6:+.3f} ms within '
                                     f'{offset.bound_ns / 1e6:.3f} ms, by {offset.probes} probes'))
         return rows
+
+    def judged(self) -> Iterator[tuple[str, Any]]:
+        """Yield each topic that is judged, with what the graph shows of a publisher there."""
+        yield from self._endpoints.judged()
 
     def mark(self, name: str) -> Event:
         """Return a mark stamped now, with its clocks read as closely together as can be."""

@@ -43,6 +43,7 @@ from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
 from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.model.traceability import FIELDS, is_foreign
 
 NAME = 'scenario YAML (format 1)'
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')
@@ -52,7 +53,7 @@ _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _NOT_IN_FILES = ('origin', 'agents')
 """What a reader sets, and no file of this format."""
-_NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata')
+_NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata', *FIELDS)
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
 
 
@@ -148,6 +149,10 @@ class _Preparation:
         for name in _NULL_IS_DEFAULT:
             if name in data and data[name] is None:
                 self._warn((name,), 'is empty; taken as its default. Remove the key')
+                del data[name]
+        for name in FIELDS:
+            if name in data and is_foreign(data[name]):
+                self._warn((name,), 'is no list of short labels, such as [REQ-12]; not used')
                 del data[name]
         for name, model in _BLOCKS.items():
             data[name] = self._known(data.get(name), model, (name,))
