@@ -27,6 +27,7 @@ from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.provenance import versions
 from safety_scenarios.errors import TraceError
 from safety_scenarios.model.event import EventSink
+from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import Trial, TrialRecord
@@ -97,41 +98,45 @@ class TrialFiles:
 
 
 def files_of(settings: RunSettings, folder: Path,
-             definition: Definition | None = None) -> TrialFiles:
+             definition: Definition | None = None, sut: Identity | None = None) -> TrialFiles:
     """
     Return what writes the files that the settings ask for.
 
     :param definition: knows the text of the .msg files that are installed
+    :param sut: what tells the controller that is judged from others
     :raises MissingDependencyError: recordings without the extra mcap
     """
-    return TrialFiles(folder, trace_writer(settings), journal_writer(settings),
-                      _recording(settings, definition))
+    return TrialFiles(folder, trace_writer(settings),
+                      journal_writer(settings, sut=sut), _recording(settings, definition))
 
 
-def journal_writer(settings: RunSettings, version: str | None = None) -> \
-        Callable[[Path, Trial], Journal]:
+def journal_writer(settings: RunSettings, version: str | None = None,
+                   sut: Identity | None = None) -> Callable[[Path, Trial], Journal]:
     """
     Return what opens a trial's journal.
 
     :param version: of this package, which has run the campaign; by default this one
+    :param sut: what tells the controller that is judged from others
     """
     return partial(Journal, campaign=terms_of(
-        settings, versions()['safety_scenarios'] if version is None else version))
+        settings, versions()['safety_scenarios'] if version is None else version, sut))
 
 
-def terms_of(settings: RunSettings, version: str | None) -> str:
+def terms_of(settings: RunSettings, version: str | None, sut: Identity | None = None) -> str:
     """
-    Return the SHA-256 of what decides how many trials there are, and how they count.
+    Return the SHA-256 of who was judged, how many trials there are, and how they count.
 
     Every journal holds it, so that nothing of it can be changed in ``settings.json`` alone.
 
     :param version: of this package, which has run the campaign
+    :param sut: what tells the controller that is judged from others; None in earlier versions
     """
     rule = settings.sequential
     terms = {'gate': settings.gate, 'words': settings.words, 'seed': settings.seed,
              'trials': settings.trials, 'warmup': settings.warmup,
              'link': settings.link, 'version': version,
-             'sprt': [rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta]}
+             'sprt': [rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta],
+             **({} if sut is None else {'sut': sut.at_start.model_dump(mode='json')})}
     return hashlib.sha256(json.dumps(terms).encode()).hexdigest()
 
 

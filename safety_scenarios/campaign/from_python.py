@@ -16,6 +16,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from safety_scenarios.campaign import run as campaign
+from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.given_controller import given, GivenController
 from safety_scenarios.campaign.results import CampaignResults
@@ -60,9 +62,10 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
         **settings, 'controller': label, 'output': '' if output is None else os.fspath(output),
         **({'scenarios': names} if names else {})})
     kept = _Kept()
-    summary = campaign.run(chosen, [kept, *observers], _connect(chosen, thing),
-                           scenarios=objects or None, controller=thing,
-                           files=output is not None)
+    with told_to_ci(chosen, logging.getLogger(__name__).warning, page='') as more:
+        summary = campaign.run(chosen, [kept, *more, *observers], _connect(chosen, thing),
+                               scenarios=objects or None, controller=thing,
+                               files=output is not None)
     if summary.interrupted:
         raise KeyboardInterrupt
     return CampaignResults(summary, tuple(kept.results), kept.folder, tuple(kept.warnings))

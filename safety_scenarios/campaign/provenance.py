@@ -26,6 +26,7 @@ from typing import Any
 from safety_scenarios.campaign.repositories import repositories_of
 from safety_scenarios.links.named_controller import source_of
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import EXTERNAL, RunSettings
 from safety_scenarios.model.trial import Trial
@@ -37,15 +38,19 @@ _PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google
 _CPU_INFO = Path('/proc/cpuinfo')
 _GOVERNOR = Path('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')
 _PREEMPTION = Path('/sys/kernel/realtime')
+_DOCKER, _PODMAN = Path('/.dockerenv'), Path('/run/.containerenv')
+_PODMAN_FACTS = {'image': 'image', 'imageid': 'image_id'}
 
 
 def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[Scenario],
-               ros: Mapping[str, Any], trials: Iterable[Trial] = ()) -> dict[str, Any]:
+               ros: Mapping[str, Any], trials: Iterable[Trial] = (),
+               sut: Identity | None = None) -> dict[str, Any]:
     """
     Return the content of ``settings.json``; no environment variable but those named here.
 
     :param ros: domain, distribution and middleware; empty without ROS
     :param trials: everything that is planned, so that nothing can be left out or added later
+    :param sut: what tells the controller that is judged from others
     """
     scenarios = tuple(scenarios)
     return {
@@ -53,8 +58,9 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
         'started': datetime.now(timezone.utc).isoformat(),
         'versions': versions(), 'ros': dict(ros), 'host': host(),
         'controller': _controller(spec), 'git': _repositories(spec, scenarios),
+        **({} if sut is None else {'sut': sut.at_start.model_dump(mode='json')}),
         'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
-                       'sha256': scenario.origin.sha256, **_bag(scenario)}
+                       'sha256': scenario.origin.sha256, **_bag(scenario), **_labels(scenario)}
                       for scenario in scenarios if scenario.origin],
         'plan': [entry.model_dump() for entry in planned_entries(trials)]}
 
@@ -65,6 +71,18 @@ def _bag(scenario: Scenario) -> dict[str, Any]:
         one for one in scenario.ros.nominal.stimuli if isinstance(one, Recorded)]
     return {'bag': {'file': played[0].bag, 'sha256': played[0].sha256, 'topics': {
         one.source: one.topic for one in played}}} if played else {}
+
+
+def source_sha256(controller: ControllerSpec) -> str | None:
+    """Return the hash of a controller's source, None when nobody knows it."""
+    found: str | None = _controller(controller)['sha256']
+    return found
+
+
+def _labels(scenario: Scenario) -> dict[str, Any]:
+    """Return what a scenario is evidence for: it may never be run."""
+    named = scenario.traceability
+    return {'traceability': named.model_dump(mode='json')} if named else {}
 
 
 def _controller(controller: ControllerSpec) -> dict[str, Any]:
@@ -100,7 +118,23 @@ def host() -> dict[str, Any]:
         'cpu': _line(_CPU_INFO, 'model name'), 'cores': os.cpu_count(),
         'usable_cores': len(os.sched_getaffinity(0)),
         'load': [round(load, 2) for load in os.getloadavg()],
-        'governor': _line(_GOVERNOR), 'kernel_preemption': _line(_PREEMPTION)}
+        'governor': _line(_GOVERNOR), 'kernel_preemption': _line(_PREEMPTION),
+        'container': _container()}
+
+
+def _container() -> dict[str, str] | None:
+    """
+    Return what can be read of the container that this process runs in, None outside of one.
+
+    Docker tells a container nothing of its image, podman its name and id.
+    """
+    try:
+        lines = _PODMAN.read_text(encoding='utf-8', errors='replace').splitlines()
+    except OSError:
+        return {'kind': 'docker'} if _DOCKER.exists() else None
+    told = dict(line.split('=', 1) for line in lines if '=' in line)
+    return {'kind': 'podman', **{name: told[key].strip('"')[:300]
+                                 for key, name in _PODMAN_FACTS.items() if key in told}}
 
 
 def _line(path: Path, key: str = '') -> str | None:

@@ -15,7 +15,7 @@
 """Reading what a campaign has left: its settings with its plan, and its own summary."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import json
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,11 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder import SETTINGS, SUMMARY
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.model.traceability import Traceability
 from safety_scenarios.traces.journal import old_names_in, SUFFIX
 
 
@@ -45,6 +47,10 @@ class Settings:
     """Of this package, when the campaign was run."""
     onset: str = ''
     """When the hazard is there, if a recording of somebody else was judged."""
+    sut: Identity | None = None
+    """What told the controller from others before the first trial; None in earlier versions."""
+    traceability: Mapping[str, Traceability] = field(default_factory=dict)
+    """Id to what a scenario is evidence for, of those that came from files."""
 
 
 def settings_of(folder: Path) -> Settings:
@@ -62,7 +68,12 @@ def settings_of(folder: Path) -> Settings:
                         None if 'plan' not in data else tuple(
                             PlannedTrial.model_validate(found) for found in data['plan']),
                         data.get('versions', {}).get('safety_scenarios'),
-                        str(data.get('recording', {}).get('onset', '')))
+                         onset=str(data.get('recording', {}).get('onset', '')),
+                         sut=None if 'sut' not in data else
+                         Identity.model_validate_json(json.dumps(data['sut'])),
+                         traceability={str(found['id']): Traceability.model_validate_json(
+                             json.dumps(found.get('traceability') or {}))
+                             for found in data['scenarios']})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
                             f'campaign') from None

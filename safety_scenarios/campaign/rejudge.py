@@ -33,7 +33,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.changing import Change, judged_by, OF_THE_CAMPAIGN, parsed, set_in
 from safety_scenarios.campaign.evidence import Evidence, evidence_of, Flaw, Line, RECORDINGS
 from safety_scenarios.campaign.files import journal_path, terms_of, trace_path, trace_writer
-from safety_scenarios.campaign.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.folder import SETTINGS, SUMMARY, TRIALS
 from safety_scenarios.campaign.provenance import versions
 from safety_scenarios.campaign.reading import ended
 from safety_scenarios.campaign.sequential import decide_by, UNDECIDED
@@ -243,7 +243,8 @@ class _Judging:
         :raises TraceError: it does not, or is damaged
         """
         campaign = '' if self._evidence.settings.plan is None \
-            else terms_of(self._evidence.settings.run, self._evidence.settings.version)
+            else terms_of(self._evidence.settings.run, self._evidence.settings.version,
+                          self._evidence.settings.sut)
         record = read_journal(self._folder / journal_path(planned.trial_id), registry.resolve,
                               change, planned=planned, campaign=campaign)
         if self._source == 'journal':
@@ -313,6 +314,10 @@ class _Judging:
             if before is not None and got != expected:
                 self._flaw(SUMMARY, f'got {name} {getattr(got, "value", got)}, expected '
                                     f'{getattr(expected, "value", expected)} by the records')
+        known = self._evidence.settings.sut
+        if before is not None and known != (before.sut.at_start if before.sut else None):
+            self._flaw(SUMMARY, f'got another identity of what was judged (sut), expected that in '
+                                f'{SETTINGS}')
 
     def _is_same(self, before: TrialResult, after: TrialResult, line: str) -> bool:
         if self._is_of_earlier_version(before):
@@ -386,7 +391,8 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         interrupted=(before is not None and before.interrupted) or len(results) < planned,
         stopped_early=early if run.sequential.sprt_p1 else {},
         preflight=before.preflight if before else (),
-        calibration=before.calibration if before else None)
+        calibration=before.calibration if before else None,
+        sut=before.sut if before and before.sut else evidence.settings.sut)
 
 
 def _agrees(told: Any, found: Any) -> bool:

@@ -29,9 +29,10 @@ from typing import Any
 
 from safety_scenarios.campaign.files import files_of
 from safety_scenarios.campaign.folder import RunFolder
+from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.preflight import preflight_of
-from safety_scenarios.campaign.provenance import provenance
+from safety_scenarios.campaign.provenance import provenance, source_sha256
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned, run_of
@@ -93,19 +94,21 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
     trials = planned(settings, scenarios, spec, run_of(settings))
     with ExitStack() as stack:
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
+        known = identify(settings, spec, source_sha256(spec), path if files else None)
         judge = judge_of(settings, scenarios, path, controller)
         session = stack.enter_context(connect(settings, path))
         sinks: Sinks = _nothing
         if files:
             folder = stack.enter_context(closing(RunFolder(
-                files_of(settings, path, session.definition))))
+                files_of(settings, path, session.definition, known.identity))))
             folder.write_settings(provenance(settings, spec, scenarios, session.ros,
-                                             trials))
+                                             trials, known.identity))
             observers, sinks = (folder, *observers), folder.sinks
         calibration = session.calibrate()
         for observer in observers:
             observer.campaign_began(Beginning(settings, spec, session.where, len(trials),
-                                              calibration, path if files else None))
+                                              calibration, path if files else None,
+                                              known.identity))
         campaign = run_trials(
             trials, above_floor(session.open_link, calibration, settings), observers,
             settings.judged_by, decide_by(settings.sequential), judge, sinks)
@@ -115,7 +118,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
             planned=len(trials) - campaign.saved, interrupted=campaign.interrupted,
             stopped_early=_decisions(settings, campaign),
             latency_law=settings.latency_law, preflight=campaign.preflight,
-            calibration=calibration)
+            calibration=calibration, sut=known.ended(*session.nodes()))
         for observer in observers:
             observer.campaign_ended(summary)
     return summary

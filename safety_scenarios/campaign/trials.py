@@ -31,7 +31,9 @@ from tempfile import TemporaryDirectory
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.files import files_of, journal_path
+from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
+from safety_scenarios.campaign.provenance import source_sha256
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.plan import plan
@@ -40,6 +42,7 @@ from safety_scenarios.errors import InputError, TraceError
 from safety_scenarios.links.controller_settings import spec_of
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.event import EventSink
+from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
@@ -58,6 +61,8 @@ class TrialTask:
     trial: Trial
     folder: Path | None = None
     """Of the campaign, where the trial's files go; None: it leaves none."""
+    sut: Identity | None = None
+    """What tells the controller that is judged from others."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +97,10 @@ def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
     """
     scenarios = tuple(scenarios)
     refuse_unrunnable(scenarios, settings)
-    return tuple(TrialTask(settings, trial, folder)
-                 for trial in planned(settings, scenarios, spec_of(settings), run_of(settings)))
+    spec = spec_of(settings)
+    sut = identify(settings, spec, source_sha256(spec), folder).identity
+    return tuple(TrialTask(settings, trial, folder, sut)
+                 for trial in planned(settings, scenarios, spec, run_of(settings)))
 
 
 def run_of(settings: RunSettings) -> str:
@@ -134,7 +141,7 @@ def execute(task: TrialTask) -> TrialDone:
         judge = judge_of(settings, [trial.scenario], folder)
         session = stack.enter_context(connection(settings)(settings, folder))
         files = None if task.folder is None else stack.enter_context(
-            closing(files_of(settings, task.folder, session.definition)))
+            closing(files_of(settings, task.folder, session.definition, task.sut)))
         try:
             with session.open_link(trial.scenario) as link:
                 done = perform(trial, link, settings.judged_by, judge,

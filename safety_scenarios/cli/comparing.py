@@ -24,6 +24,7 @@ import click
 from rich.console import Console
 
 from safety_scenarios.campaign.comparable import refuse_incomparable
+from safety_scenarios.campaign.reading import settings_of
 from safety_scenarios.campaign.rejudge import results_of
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
@@ -70,6 +71,11 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
         _write(file, {'first': str(first), 'second': str(second), 'exit_code': code,
                       **found.model_dump(mode='json')})
     Console(width=console().width, stderr=file == '-').print(comparison_table(found, *names))
+    for which, folder in (('first', first), ('second', second)):
+        known = settings_of(folder).sut
+        told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]
+        for text in told:
+            click.echo(f'{which}: {text}', err=file == '-')
     for text in found.regressions:
         click.echo(f'regression: {names[1]} {text}', err=True)
     if not found.decided:

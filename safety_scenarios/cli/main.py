@@ -50,6 +50,8 @@ COMMANDS = {
                            'labelled, and show how far it agrees.'),
     'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                     'named.'),
+    'matrix': Command('tracing:matrix', 'Show which hazards, requirements and clauses the '
+                      'campaign in FOLDER covers, and how.'),
     'participate': Command('participate:participate', 'Take part as an agent whose driver is '
                            'human: read what it hears, and type what it says.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '

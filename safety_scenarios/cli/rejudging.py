@@ -25,6 +25,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from safety_scenarios.campaign.bags import judge_bag
+from safety_scenarios.campaign.ci import append_step_summary, write_junit
 from safety_scenarios.campaign.folder import SUMMARY, TRIALS
 from safety_scenarios.campaign.reading import old_names
 from safety_scenarios.campaign.rejudge import rejudge, Rejudged, Rejudging, Source, told
@@ -36,6 +37,7 @@ from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.result import exit_code
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console, table, totals, verdict_text
+from safety_scenarios.reports.junit import JunitSource
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 without_plan = click.option(
@@ -60,11 +62,13 @@ without_plan = click.option(
               help='Instead of FOLDER: judge this recording of a robot by the one --scenario.')
 @click.option('--onset', metavar='TOPIC:FIELD[:REDUCE]<=NUMBER',
               help='With --bag: when the hazard is there, such as /scan:ranges:min<=1.5.')
+@click.option('--junit', type=click.Path(path_type=Path),
+              help='JUnit XML file to write for CI, a test case for each trial.')
 @without_plan
 @options(RunSettings, only=('namespace', 'remap', 'gate'))
 def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ...],
              source: Source, output: Path | None, bag: Path | None, onset: str | None,
-             without_plan: bool, **values: Any) -> None:
+             junit: Path | None, without_plan: bool, **values: Any) -> None:
     """
     Judge the trials in FOLDER again from their records, without a robot and without ROS.
 
@@ -88,6 +92,9 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
             raise SettingsError('--bag: got FOLDER beside it, expected one of them')
         _evaluate_bag(bag, files, onset, output, build(RunSettings, {
             'scenarios': files or ('',), **values}))
+        if junit is not None:
+            raise SettingsError('--junit: got it with --bag, expected it with the folder of a '
+                                'campaign')
     if folder is None:
         raise SettingsError('got neither FOLDER nor --bag, expected one of them')
     if onset is not None:
@@ -113,6 +120,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         click.echo('note: judged without a plan: a scenario that was taken out of the folder is '
                    'not missed', err=True)
     _tell(found)
+    _tell_ci(found, junit, folder)
     sys.exit(found.summary.exit_code)
 
 
@@ -186,6 +194,13 @@ def _tell(found: Rejudging) -> None:
         many = counted(len(found.flaws), 'thing in this folder is', 'things in this folder are')
         click.echo(f'error: {many} not as the campaign must have left it. No trial that this '
                    f'touches can be a PASS', err=True)
+
+
+def _tell_ci(found: Rejudging, junit: Path | None, folder: Path) -> None:
+    append_step_summary(found.summary, lambda text: click.echo(text, err=True))
+    if junit is not None:
+        write_junit(junit, JunitSource([trial.after for trial in found], found.summary,
+                                       flaws=told(found.flaws)), folder)
 
 
 def _note_old_names(folder: Path) -> None:

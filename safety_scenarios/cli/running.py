@@ -22,6 +22,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
@@ -57,8 +58,9 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
     """
     settings = build(RunSettings, {'scenarios': scenarios, **values})
     interruptible()
-    report = ConsoleReport(console())
-    sys.exit(run_campaign(settings, [report], connection(settings)).exit_code)
+    with told_to_ci(settings, lambda text: click.echo(text, err=True)) as more:
+        summary = run_campaign(settings, [ConsoleReport(console()), *more], connection(settings))
+    sys.exit(summary.exit_code)
 
 
 @click.command(epilog=_EPILOG)

@@ -116,7 +116,8 @@ def why_not(command: Commanded, terms: Terms) -> str:
 
 def _rejected(commands: Sequence[Commanded], demanded: Vector,
               terms: Terms) -> Iterator[Rejection]:
-    finite = numpy.isfinite(demanded[:, list(terms.axes)]).all(axis=1).tolist()
+    known = numpy.isfinite(demanded[:, list(terms.axes)])
+    finite: list[bool] = list(numpy.all(known, axis=1))
     for place, command in enumerate(commands):
         why = _why(command, terms, finite[place])
         if why:

@@ -22,7 +22,15 @@ from pydantic import Field
 
 from safety_scenarios.drivers._limits import AxisLimits, limited
 from safety_scenarios.drivers._rolling import Rolling
-from safety_scenarios.drivers._twist import at_once, in_cycles, STAMPED, take, Terms, Vector, why_not
+from safety_scenarios.drivers._twist import (
+    at_once,
+    in_cycles,
+    STAMPED,
+    take,
+    Terms,
+    Vector,
+    why_not,
+)
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Follower, Start
 
 

@@ -131,7 +131,7 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
         warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency, by_patterns)),
         separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
-        chance=reckoned(trial.scenario).level)
+        chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability)
 
 
 def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:

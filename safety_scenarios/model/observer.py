@@ -20,6 +20,7 @@ from pathlib import Path
 
 from safety_scenarios.errors import Problem
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
@@ -40,6 +41,8 @@ class Beginning:
     calibration: Calibration | None
     folder: Path | None
     """Where the results go; None: nowhere but to the observers."""
+    sut: Identity | None = None
+    """What tells the controller that is judged from others."""
 
 
 class Observer:

@@ -24,6 +24,7 @@ from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.separation import SeparationCost
+from safety_scenarios.model.traceability import Traceability
 from safety_scenarios.model.verdict import LatencyClass as LatencyClass
 from safety_scenarios.model.verdict import Verdict as Verdict
 
@@ -208,6 +209,8 @@ class TrialResult(Noun):
     chance: float | None = None
     """Most of such trials that a controller could pass without looking, by reckoning; left out
     where that is not stated."""
+    traceability: Traceability = Traceability()
+    """Hazards, requirements and clauses that the scenario names; left out where it names none."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -216,6 +219,8 @@ class TrialResult(Noun):
             data.pop('drawn', None)
         if self.chance is None:
             data.pop('chance', None)
+        if not self.traceability:
+            data.pop('traceability', None)
         return data
 
     @property

@@ -34,6 +34,7 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.model.traceability import Labels, Traceability
 from safety_scenarios.model.vary import Draw
 
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
@@ -285,6 +286,12 @@ class Scenario(Noun):
     severity: float = Field(default=1.0, ge=0, le=1)
     """How bad the situation is, 0 to 1."""
     tags: tuple[str, ...] = ()
+    hazards: Labels = ()
+    """What of a hazard analysis the scenario is about, as short labels."""
+    requirements: Labels = ()
+    """Ids of the requirements that it shows to be met, or not."""
+    clauses: Labels = ()
+    """Clauses of standards that it bears on, such as 'ISO 13482:2014 5.10'."""
     metadata: Mapping[str, Any] = {}
     """Anything else, kept as it is."""
     ros: RosBlock | None = None
@@ -320,6 +327,12 @@ class Scenario(Noun):
     def expects(self) -> Expects:
         """What the right behaviour is: a reaction, or restraint: not to stop, not to escalate."""
         return expected_in(self.domain)
+
+    @property
+    def traceability(self) -> Traceability:
+        """What it is evidence for."""
+        return Traceability.model_construct(
+            hazards=self.hazards, requirements=self.requirements, clauses=self.clauses)
 
     @property
     def is_benign(self) -> bool:

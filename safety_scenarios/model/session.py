@@ -14,13 +14,14 @@
 
 """What a link plug-in gives a campaign: the way to the controller, opened once for all trials."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, final
 
+from safety_scenarios.model.identity import NodeFacts
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.scenario import Scenario
@@ -43,6 +44,8 @@ class Session:
     """Measures the harness itself, before the first trial."""
     definition: Callable[[str], str | None] | None = None
     """Knows the text of the .msg files that are installed."""
+    nodes: Callable[[], tuple[Sequence[NodeFacts], Sequence[str]]] = lambda: ((), ())
+    """What external nodes said of themselves, and what of it they said otherwise later."""
 
 
 Connect = Callable[[RunSettings, Path], AbstractContextManager[Session]]

@@ -107,6 +107,15 @@ class RunSettings(Noun):
     controller_label: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Name of the controller in results and traces; empty: its plug-in's name and whatever
     parameters were set."""
+    sut_version: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
+    """Version of what is judged, in your words, such as a tag or a commit; it stands in the
+    results."""
+    sut_artifact: tuple[str, ...] = ()
+    """File or folder that the controller is made of, such as a checkpoint or a params file; its
+    SHA-256 stands in the results, and no campaign passes in which it changes."""
+    sut_image_digest: str = Field(default='', max_length=400)
+    """Digest of the container image that the controller runs in, sha256:...; empty: that in the
+    environment variable SAFETY_SCENARIOS_SUT_IMAGE_DIGEST."""
     trials: int = Field(default=1, ge=1, le=100_000)
     """Trials of each scenario."""
     warmup: int = Field(default=0, ge=0, le=1000)
@@ -118,6 +127,8 @@ class RunSettings(Noun):
     the name of another package's link."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
+    junit: str = ''
+    """JUnit XML file to write for CI, a test case for each trial; empty: none."""
     gate: Literal['target', 'acceptable', 'critical'] = 'critical'
     """Worst latency class that still passes."""
     words: Words = 'judge'

@@ -20,11 +20,13 @@ from pydantic import model_serializer, SerializerFunctionWrapHandler
 
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.separation import SeparationCost
+from safety_scenarios.model.traceability import Traceability
 
 
 class Rate(Noun):
@@ -107,6 +109,8 @@ class ScenarioSummary(Noun):
     """The bound if latencies follow a lognormal law; None unless ``latency_law`` asks for it."""
     confirmed: ConfirmedSummary | None = None
     """When the robot itself stood; left out where the scenario does not ask it to show that."""
+    traceability: Traceability = Traceability()
+    """Hazards, requirements and clauses that the scenario names."""
 
     @model_serializer(mode='wrap')
     def _as_asked(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -147,6 +151,8 @@ class CampaignSummary(Noun):
     chance: float | None = None
     """Most of the hazard trials whose chance level is stated that a controller could pass without
     looking; None: it is stated of none."""
+    sut: Identity | None = None
+    """What tells the controller that was judged from others; None in earlier versions."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

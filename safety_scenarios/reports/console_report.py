@@ -92,6 +92,9 @@ class ConsoleReport(Observer):
             self._screen.print(calibration_table(beginning.calibration))
         self._screen.print(f'Against [bold]{escape(beginning.controller.label)}[/] in '
                            f'{beginning.where}; trials: {beginning.planned}', highlight=False)
+        if beginning.sut is not None and beginning.sut.unidentified:
+            self._screen.print(f'[yellow]warning[/] {beginning.sut.unidentified}',
+                               highlight=False, soft_wrap=True)
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """Show the verdict, the latency and the reason."""
@@ -358,6 +361,7 @@ def totals(summary: CampaignSummary) -> str:
     if limits:
         lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
     lines += _chance(summary)
+    lines += _judged(summary)
     warmup = sum(row.warmup for row in summary.scenarios)
     if warmup:
         lines.append(f'Warm-up: {counted(warmup, "trial")}, in no other number.')
@@ -373,6 +377,15 @@ def totals(summary: CampaignSummary) -> str:
             said.setdefault(text, []).append(row.scenario_id)
     lines += [f'{text} ({" ".join(scenarios)})' for text, scenarios in said.items()]
     return '\n'.join(lines)
+
+
+def _judged(summary: CampaignSummary) -> list[str]:
+    """Return what was judged, and why it may not have been one thing all the time."""
+    if summary.sut is None:
+        return []
+    return [*(escape(f'Judged: {text}') for text in summary.sut.lines),
+            *(escape(f'Not one thing was judged: {text}') for text in summary.sut.doubts),
+            *(escape(f'note: {text}') for text in summary.sut.noted[:10])]
 
 
 def _chance(summary: CampaignSummary) -> list[str]:

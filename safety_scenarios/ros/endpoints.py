@@ -137,6 +137,13 @@ class Endpoints:
         for topic in self._subscriptions:
             yield from self.graph.publishers(topic)
 
+    def judged(self) -> Iterator[tuple[str, Any]]:
+        """Yield topic and publisher of every command, saying and answer."""
+        for topic in self._subscriptions:
+            if topic in self._alone or topic == RESPONSE:
+                for info in self.graph.publishers(topic):
+                    yield self._node.resolve_topic_name(topic), info
+
     def own(self) -> Any:
         """Return what the graph says of one of our own publishers, None without any."""
         return next((info for topic in self.publishers for info in self.graph.publishers(topic)

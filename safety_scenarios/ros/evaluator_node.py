@@ -20,12 +20,13 @@ import sys
 from rclpy.node import Node
 from rich.console import Console
 
-from safety_scenarios import registry
+from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.errors import InputError
+from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.parameters import known_parameters
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
@@ -54,7 +55,8 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
 
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
-    return run_campaign(settings, [ConsoleReport(screen)], connection(settings))
+    with told_to_ci(settings, Console(stderr=True, markup=False).print) as more:
+        return run_campaign(settings, [ConsoleReport(screen), *more], connection(settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,7 +105,7 @@ def _settings(arguments: Sequence[str]) -> RunSettings:
 def _of_the_controller(controller: str) -> dict[str, str]:
     """Return what to do about a parameter of the controller, which is none of the evaluator."""
     try:
-        plugin = parameter_model(registry.resolve('controllers', controller))
+        plugin = parameter_model(named_controller(controller))
     except InputError:  # said later, or one that runs already
         return {}
     return {name: f'It is one of the controller {controller}: put {name}=VALUE into '

@@ -23,7 +23,7 @@ from rclpy.node import Node
 from safety_scenarios.model.preflight import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')
-_UNNAMED = '_NODE_NAME_UNKNOWN_'
+UNNAMED = '_NODE_NAME_UNKNOWN_'
 _NAMED_S = 1.0
 """The name of a node can become known after its publisher."""
 _POLL_S = 0.02
@@ -46,11 +46,11 @@ class Graph:
         is there a little before its node's name; one that stays without died too early.
         """
         deadline = time.monotonic() + _NAMED_S
-        while (unnamed := [info for info in self._endpoints() if info.node_name == _UNNAMED]) \
+        while (unnamed := [info for info in self._endpoints() if info.node_name == UNNAMED]) \
                 and time.monotonic() < deadline:
             time.sleep(_POLL_S)
         self._dead |= {bytes(info.endpoint_gid) for info in
-                       (*unnamed, *self._endpoints()) if info.node_name in (node_name, _UNNAMED)}
+                       (*unnamed, *self._endpoints()) if info.node_name in (node_name, UNNAMED)}
 
     def _endpoints(self) -> Iterator[Any]:
         for name, _ in self._node.get_topic_names_and_types():

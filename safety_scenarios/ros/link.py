@@ -20,7 +20,7 @@ an inbox, from their threads, and the link empties that in its own.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import gc
 import time
 from typing import Any
@@ -193,6 +193,10 @@ class RosLink(Link):
                 check='clock offset', status='ok' if offset.split_bound_ns <= SPLIT_BOUND_NS
                 else 'warn', detail=offset.explained()))
         return rows
+
+    def judged(self) -> Iterator[tuple[str, Any]]:
+        """Yield each topic that is judged, with what the graph shows of a publisher there."""
+        yield from self._endpoints.judged()
 
     def mark(self, name: str) -> Event:
         """Return a mark stamped now, with its clocks read as closely together as can be."""

@@ -14,7 +14,7 @@
 
 """A campaign over DDS: domain, node, clock, calibration, and a link for each scenario."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, ExitStack
 import os
 from pathlib import Path
@@ -31,6 +31,7 @@ from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.file_name import log_name
+from safety_scenarios.model.identity import NodeFacts
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
@@ -48,6 +49,7 @@ from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.quiet import undisturbed
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
+from safety_scenarios.ros.witness import Witness
 
 
 class OverRos(LinkPlugin):
@@ -82,7 +84,7 @@ class OverRos(LinkPlugin):
                 Node(f'{settings.node_name}_clock', context=context)))
         opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
-                       lambda: opener.calibrate(scheduling), definition)
+                       lambda: opener.calibrate(scheduling), definition, opener.nodes)
 
 
 def _ros(domain_id: int) -> dict[str, Any]:
@@ -108,6 +110,11 @@ class _Opener:
         self._wake_ups_ms: Mapping[str, float] | None = None
         self._busy_ms = 0.0
         self._trials: set[str] = set()
+        self._witness = Witness(node)
+
+    def nodes(self) -> tuple[Sequence[NodeFacts], Sequence[str]]:
+        """Return what external nodes said of themselves."""
+        return self._witness.told()
 
     def calibrate(self, scheduling: str) -> Calibration | None:
         """Measure the harness itself; what comes out judges every later trial."""
@@ -152,6 +159,8 @@ class _Opener:
                                  settings.controller == EXTERNAL, self._trials,
                                  settings.declared_topics, robot)) as link:
                 yield link
+                if settings.controller == EXTERNAL:
+                    self._witness.look(link.judged())
         finally:
             for child in children:
                 child.stop()

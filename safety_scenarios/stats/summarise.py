@@ -20,6 +20,7 @@ from typing import Literal
 
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import (
@@ -50,20 +51,22 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
               stopped_early: Mapping[str, str] | None = None,
               latency_law: Law | Literal['none'] = 'none',
               preflight: Iterable[Preflight] = (),
-              calibration: Calibration | None = None) -> CampaignSummary:
+              calibration: Calibration | None = None,
+              sut: Identity | None = None) -> CampaignSummary:
     """
     Return what the trials came to; warm-up trials are in no number but their own count.
 
     :param planned: trials that were to be run; fewer results than that is never a PASS
     :param stopped_early: scenario id to what a sequential test decided of it
     :param latency_law: law that latencies are assumed to follow, for one more upper bound
+    :param sut: what was judged; of what changed meanwhile nothing can be a PASS
     """
     rows: dict[str, list[TrialResult]] = {}
     for result in results:
         rows.setdefault(result.scenario_id, []).append(result)
     counted = [result for result in results if not result.warmup]
     verdicts = [result.verdict for result in counted]
-    if interrupted or len(results) < planned:
+    if interrupted or len(results) < planned or (sut is not None and any(sut.doubts)):
         verdicts.append(Verdict.INCONCLUSIVE)
     hazards = [result for result in counted if not result.is_benign]
     benign = [result for result in counted if result.is_benign]
@@ -81,7 +84,8 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
                         if any(not result.warmup for result in found)),
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
                         for result in counted),
-        preflight=tuple(preflight), calibration=calibration, chance=_chance(counted))
+        preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
+        sut=sut)
 
 
 def _row(results: Sequence[TrialResult], stopped_early: str | None,
@@ -120,6 +124,7 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         chance=max((result.chance for result in counted if result.chance is not None),
                    default=None),
         confirmed=_confirmed(counted, stopped_early),
+        traceability=worst.traceability,
         **_assumed(law, claimed, _uncertainty_ms(counted), stopped_early))
 
 

@@ -28,6 +28,7 @@ from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.driving import BY_INTERFACE, ByInterface, with_drivers
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
+from safety_scenarios.model.traceability import FIELDS
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.traces._exact import to_text
 
@@ -47,7 +48,7 @@ def plan_to_data(trial: Trial) -> dict[str, Any]:
 
 
 def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
-    """Return everything of a scenario as plain data; without draws, bag, calls that it lacks."""
+    """Return all of a scenario as plain data; without draws, bag, calls and labels it lacks."""
     data = scenario.model_dump(serialize_as_any=True)
     data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
     if data['ros'] is not None and not data['ros']['vary']:
@@ -55,6 +56,9 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     if data['ros'] is not None:
         data['ros']['nominal'] = {name: value for name, value in data['ros']['nominal'].items()
                                   if value or name not in _NEWER}
+    for name in FIELDS:
+        if not data[name]:
+            del data[name]
     return data
 
 

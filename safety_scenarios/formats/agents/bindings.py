@@ -25,6 +25,7 @@ from safety_scenarios.model.noun import Noun, TopicName
 from safety_scenarios.model.pattern import compile_pattern, MAX_PATTERN
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.traceability import Labels
 
 MAX_MS = 86_400_000.0
 """One day."""
@@ -325,3 +326,9 @@ class Bindings(Noun):
     faults: Mapping[str, Mapping[str, Any]] = {}
     """Name to a stimulus plug-in with its parameters; topic is a key of ``topics``."""
     sets: Mapping[str, SetBlock] = {}
+    hazards: Labels = ()
+    """Of a hazard analysis, as short labels."""
+    requirements: Labels = ()
+    """Ids of requirements."""
+    clauses: Labels = ()
+    """Of standards, such as 'ISO 13482:2014 5.10'."""

@@ -107,7 +107,7 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
         check_duties(block, remarks)
     if not reading.problems:
         origin = Origin(path=path, sha256=_sha256(raw, beside))
-        _finish(file, block, origin, remarks)
+        _finish(file, block, origin, remarks, bindings)
 
 
 def _block(file: AgentFile, bindings: Bindings, remarks: Remarks, side: Remarks,
@@ -150,7 +150,8 @@ def _told_in_full(block: AgentsBlock, remarks: Remarks) -> None:
                            f'descriptions', SIZE)
 
 
-def _finish(file: AgentFile, block: AgentsBlock, origin: Origin, remarks: Remarks) -> None:
+def _finish(file: AgentFile, block: AgentsBlock, origin: Origin, remarks: Remarks,
+            bindings: Bindings) -> None:
     sentences = [_sentence(rule, block) for rule in block.rules if rule.is_obligation]
     if not sentences:
         remarks.warn((), 'no rule demands or forbids anything: nothing is checked, so no trial '
@@ -169,7 +170,8 @@ def _finish(file: AgentFile, block: AgentsBlock, origin: Origin, remarks: Remark
                 'minutes' if budget.critical_ms <= _HOUR_MS else 'hours',
                 consequence_of_delay=f'Later than {budget.critical_ms:g} ms the rule is '
                                      f'violated.'),
-            expected_action=' '.join(sentences) or 'Nothing.', agents=block, origin=origin)
+            expected_action=' '.join(sentences) or 'Nothing.', agents=block, origin=origin,
+            hazards=bindings.hazards, requirements=bindings.requirements, clauses=bindings.clauses)
     except ValidationError as error:
         for _, sentence, _ in describe(error.errors(include_url=False), Scenario):
             remarks.refuse((), f'the name of the file: {sentence}')

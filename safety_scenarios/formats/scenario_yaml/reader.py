@@ -45,6 +45,7 @@ from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
 from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.model.traceability import FIELDS, is_foreign
 
 NAME = 'scenario YAML (format 1)'
 _MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')
@@ -57,7 +58,7 @@ _NOT_IN_FILES = ('origin', 'agents')
 """What a reader sets, and no file of this format."""
 _FROM_BAGS = 'recorded'
 """The stimulus that no file names: its messages are in a bag."""
-_NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata')
+_NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata', *FIELDS)
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
 
 
@@ -176,6 +177,10 @@ class _Preparation:
         for name in sorted(more.keys() & data.keys()):
             self._warn((name,), 'is empty; taken as its default. Remove the key')
             del data[name]
+        for name in FIELDS:
+            if name in data and is_foreign(data[name]):
+                self._warn((name,), 'is no list of short labels, such as [REQ-12]; not used')
+                del data[name]
         for name, model in _BLOCKS.items():
             data[name] = self._known(data.get(name), model, (name,))
         if isinstance(data.get('messages'), tuple):

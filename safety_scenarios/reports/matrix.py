@@ -1,0 +1,143 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The traceability matrix: which hazard, requirement or clause is shown by which scenario, and how.
+
+Whatever has no trial that PASSes or FAILs is not covered: a name in a file shows nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+import csv
+from dataclasses import dataclass
+import io
+import re
+
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.traceability import Kind, Traceability
+
+COLUMNS = ('kind', 'label', 'covered', 'verdict', 'scenarios', 'not shown by', 'trials', 'PASS',
+           'FAIL', 'INCONCLUSIVE', 'ERROR', 'worst latency ms', 'why')
+UNNAMED = 'scenario'
+"""Kind of a row for a scenario that names nothing."""
+_FORMULA = re.compile(r'(^|[;,\t|]\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])')
+"""Where a spreadsheet may begin to compute: where a cell starts, or a part that it makes of it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of one label; of a scenario that names none, of the scenario."""
+
+    kind: str
+    label: str
+    verdict: Verdict | None
+    """The worst of its trials; None: there is none."""
+    scenarios: tuple[str, ...]
+    not_shown_by: tuple[str, ...]
+    """Of these scenarios no trial came to PASS or FAIL."""
+    counts: Mapping[str, int]
+    worst_ms: float | None
+    """Largest judged latency; None: nothing was measured, or a reaction is missing."""
+    no_reaction: int
+    """Trials in which the reaction is missing."""
+    why: str = ''
+    """Why it is not covered."""
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether a trial of it came to PASS or FAIL."""
+        return not self.why
+
+
+def rows_of(named: Mapping[str, Traceability], results: Iterable[TrialResult],
+            listed: Sequence[tuple[Kind, str]] = ()) -> Sequence[Row]:
+    """
+    Return the rows: first by label, then the scenarios that name none.
+
+    :param named: what each scenario of the campaign names, also one that was never run
+    :param listed: labels that must have a row, whether a scenario names them or not
+    """
+    trials: dict[str, list[TrialResult]] = {}
+    for result in results:
+        if not result.warmup:
+            trials.setdefault(result.scenario_id, []).append(result)
+    by_label: dict[tuple[str, str], list[str]] = {label: [] for label in listed}
+    for scenario_id, traceability in named.items():
+        for label in traceability.labels:
+            by_label.setdefault(label, []).append(scenario_id)
+    rows = [_row(*label, scenarios, trials) for label, scenarios in by_label.items()]
+    rows.sort(key=lambda row: (row.kind, _natural(row.label)))
+    return [*rows, *(_row(UNNAMED, scenario_id, [scenario_id], trials)
+                     for scenario_id, traceability in named.items() if not traceability)]
+
+
+def matrix_csv(rows: Iterable[Row]) -> str:
+    """Return the matrix as CSV; no cell of it is a formula to a spreadsheet."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator='\n')
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow([_harmless(cell) for cell in _cells(row)])
+    return text.getvalue()
+
+
+def _row(kind: str, label: str, scenarios: Sequence[str],
+         trials: Mapping[str, Sequence[TrialResult]]) -> Row:
+    results = [result for name in scenarios for result in trials.get(name, ())]
+    silent = tuple(name for name in scenarios
+                   if not any(result.is_decided for result in trials.get(name, ())))
+    measured = [result.latency.judged_ns for result in results
+                if result.is_measured and result.latency is not None]
+    numbers = [latency_ns / 1e6 for latency_ns in measured if latency_ns is not None]
+    return Row(
+        kind=kind, label=label, scenarios=tuple(scenarios), not_shown_by=silent,
+        verdict=Verdict.worst(result.verdict for result in results) if results else None,
+        counts={verdict.value: sum(result.verdict is verdict for result in results)
+                for verdict in Verdict},
+        worst_ms=max(numbers) if numbers and len(numbers) == len(measured) else None,
+        no_reaction=len(measured) - len(numbers), why=_why(scenarios, silent, results))
+
+
+def _why(scenarios: Sequence[str], silent: Sequence[str], results: Sequence[TrialResult]) -> str:
+    if not scenarios:
+        return 'no scenario names it'
+    if not results:
+        return 'no trial was run'
+    if len(silent) == len(scenarios):
+        return 'no trial came to PASS or FAIL'
+    return ''
+
+
+def _cells(row: Row) -> Iterator[str]:
+    is_label = row.kind != UNNAMED
+    yield from (row.kind, row.label, ('yes' if row.is_covered else 'no') if is_label else '')
+    yield '' if row.verdict is None else row.verdict.value
+    yield '; '.join(row.scenarios)
+    yield '; '.join(row.not_shown_by)
+    yield str(sum(row.counts.values()))
+    for name in COLUMNS[7:11]:
+        yield str(row.counts[name])
+    yield f'no reaction in {row.no_reaction}' if row.no_reaction else \
+        '' if row.worst_ms is None else f'{row.worst_ms:.3f}'
+    yield row.why if is_label else 'it names nothing'
+
+
+def _harmless(cell: str) -> str:
+    return _FORMULA.sub(r"\1'", cell)
+
+
+def _natural(label: str) -> list[tuple[int, int, str]]:
+    """Sort REQ-2 before REQ-10."""
+    return [(0, int(part), '') if part.isdecimal() else (1, 0, part)
+            for part in re.split(r'(\d+)', label) if part]

@@ -1,0 +1,111 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What CI is told while a campaign runs, ends, is interrupted, or never begins."""
+
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+from xml.etree import ElementTree
+
+import pytest
+
+from safety_scenarios import run
+from safety_scenarios.cli.main import main
+from safety_scenarios.reports.junit import WHOLE
+
+QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')
+
+
+def cases(path):
+    """Return name to tag of what is wrong with each case, None for green."""
+    return {case.get('name'): case[0].tag if len(case) else None
+            for case in ElementTree.parse(path).iter('testcase')}
+
+
+def loopback(tmp_path, *arguments):
+    return main(['run', QUICK, '--link', 'loopback', '--output', str(tmp_path / 'run'),
+                 '--junit', str(tmp_path / 'j.xml'), *arguments])
+
+
+def test_the_file_is_there_at_the_end(tmp_path):
+    assert loopback(tmp_path, '--trials', '2') == 0
+    assert cases(tmp_path / 'j.xml') == {
+        'Quick person trial 1': None, 'Quick person trial 2': None, WHOLE: None}
+
+
+def test_judging_again_writes_it_too(tmp_path):
+    loopback(tmp_path)
+    again = tmp_path / 'again.xml'
+    assert main(['evaluate', str(tmp_path / 'run'), '--junit', str(again), '--set',
+                 'latency_budget.critical_ms=1', '--set', 'latency_budget.acceptable_ms=1',
+                 '--set', 'latency_budget.target_ms=1']) == 1
+    assert cases(again) == {'Quick person trial 1': 'failure', WHOLE: None}
+
+
+def test_a_campaign_that_never_began_leaves_no_green_file_of_an_earlier_one(tmp_path):
+    assert loopback(tmp_path) == 0
+    assert loopback(tmp_path, '--controller', 'rule_base') == 2
+    assert cases(tmp_path / 'j.xml') == {WHOLE: 'error'}
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+def test_however_a_campaign_ends_its_file_is_red(tmp_path, number):
+    command = [sys.executable, '-c', 'import sys; from safety_scenarios.cli.main import main; '
+                                     'sys.exit(main())']
+    lines = tmp_path / 'run' / 'trials.jsonl'
+    with subprocess.Popen([*command, 'run', QUICK, '--link', 'loopback', '--trials', '5000',
+                           '--output', str(tmp_path / 'run'), '--junit', str(tmp_path / 'j.xml')],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not (lines.exists() and lines.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(number)
+        process.wait(60)
+    assert process.returncode == (3 if number == signal.SIGINT else -9)
+    assert cases(tmp_path / 'j.xml')[WHOLE] == 'error'
+
+
+@pytest.mark.parametrize('name, message', [
+    ('run/j.xml', "campaign's own folder"), ('.', 'a folder'), ('/proc/no/j.xml', 'junit')])
+def test_a_place_where_it_cannot_be_is_told_before_anything_is_run(tmp_path, capsys, name,
+                                                                   message):
+    assert loopback(tmp_path, '--junit', str(tmp_path / name)) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / 'run').exists()
+
+
+def test_from_python_too(tmp_path):
+    run(QUICK, link='loopback', controller='never_stop', junit=str(tmp_path / 'j.xml'))
+    assert cases(tmp_path / 'j.xml') == {'Quick person trial 1': 'failure', WHOLE: None}
+
+
+def test_the_page_of_a_run_gets_a_summary_of_each_command(tmp_path, monkeypatch):
+    page = tmp_path / 'summary.md'
+    page.write_text('before\n')
+    monkeypatch.setenv('GITHUB_STEP_SUMMARY', str(page))
+    loopback(tmp_path)
+    main(['evaluate', str(tmp_path / 'run')])
+    loopback(tmp_path, '--controller', 'nobody')
+    text = page.read_text()
+    assert text.startswith('before\n') and text.count('## safety_scenarios: PASS') == 2
+    assert text.count('## safety_scenarios: no result') == 1
+
+
+def test_a_page_that_cannot_be_written_changes_no_verdict(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv('GITHUB_STEP_SUMMARY', str(tmp_path))
+    assert loopback(tmp_path) == 0
+    assert 'GITHUB_STEP_SUMMARY' in capsys.readouterr().err
