@@ -30,6 +30,7 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import (
     Family,
     family_of,
+    GOOD,
     KillMatrix,
     named,
     Row,
