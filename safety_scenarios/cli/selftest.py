@@ -104,6 +104,8 @@ def _runnable(targets: Sequence[str]) -> tuple[tuple[Scenario, ...], tuple[Mista
         else:
             runnable.append(scenario)
     if not runnable:
+        if not survey.problems:
+            refuse_unrunnable(survey.loaded.scenarios, RunSettings(link='loopback'))
         raise ScenarioError(problems, survey.notes)
     for note in survey.notes:
         click.echo(f'note: {note}', err=True)

@@ -30,6 +30,7 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import (
     Family,
     family_of,
+    GOOD,
     KillMatrix,
     named,
     Row,
@@ -165,8 +166,8 @@ def test_the_tables_show_agents_apart_and_count_what_was_run(matrix):
     assert {str(table.title) for table in tables} == {
         'Self-test, agents', 'Self-test, agents, continued'}
     assert tables[0].row_count == sum(1 + len(scenario.rows) for scenario in matrix.scenarios)
-    trials = 10 * (1 + len(PLAYED))
-    assert f'1 seeds, {trials} trials; errors: 0' in totals(matrix)
+    trials = 10 * (1 + len(PLAYED) + len(GOOD))
+    assert f'1 seed, {trials} trials; errors: 0' in totals(matrix)
 
 
 GREETS = expects(said('hello', by='a1'), said('hello', 'welcome', by='a2'))
@@ -222,7 +223,7 @@ def test_who_goes_wrong_only_among_agents_is_not_run_where_there_are_none():
     found = tried(text, 'blank', 'yields', run=run)
     assert ran == ['rule_based', 'blank']
     assert [cell.as_reference for cell in found.scenarios[0].trials] == [False, True]
-    assert '1 scenarios, 2 saboteurs, 1 seeds, 2 trials' in totals(found)
+    assert '1 scenario, 2 saboteurs, 1 seed, 2 trials' in totals(found)
     table = next(matrix_tables(found))
     assert table.caption.endswith('yields')
     assert list(table.columns[-1].cells)[0] == '1', 'who was not run was not killed'

@@ -154,7 +154,7 @@ def test_evaluate_tells_of_the_old_names_and_finds_every_result_as_it_was(capsys
     assert main(['evaluate', str(CAMPAIGN), '--without-plan']) == 0
     told = capsys.readouterr()
     assert 'clearance_ns (now all_clear_ns)' in told.err
-    assert '1 of 1 results are unchanged, apart from the wording' in told.out
+    assert '1 of 1 result is unchanged, apart from the wording' in told.out
 
 
 def test_an_old_result_that_was_changed_is_found(campaign):

@@ -94,7 +94,7 @@ def test_what_could_not_be_judged_is_an_error_and_never_a_skip_or_a_failure(
             print('the body ran')
         """, '-s')
     found.assert_outcomes(errors=1)
-    found.stdout.fnmatch_lines([f'{verdict} against *: 1 of 1 trials completed (1 {verdict}), 0 '
+    found.stdout.fnmatch_lines([f'{verdict} against *: 1 of 1 trial completed (1 {verdict}), 0 '
                                 'passed by patterns only',
                                 f'SCN-R-101 (Person steps near), trial 1: {verdict}',
                                 'ERROR *::test_unknown*'])

@@ -139,7 +139,7 @@ def test_a_plug_in_that_fails_to_look_is_named_and_costs_no_other(tmp_path, inst
 
 
 @pytest.mark.parametrize(('mistake', 'what'), [
-    (fail, 'ZeroDivisionError: by zero'), (leave, 'SystemExit: 0'),
+    (fail, 'ZeroDivisionError: by zero'), (leave, 'it asked to exit with 0'),
     (lambda *_: None, 'expected a Reading'), (lambda *_: chat(), 'expected a Reading'),
     (lambda *_: Reading(), 'neither a scenario nor a problem')])
 def test_a_plug_in_that_fails_to_read_refuses_the_file(tmp_path, install, mistake, what):

@@ -59,7 +59,7 @@ def test_a_warning_is_shown_and_does_not_fail(odd, capsys):
     assert main(['validate', odd]) == 0
     shown = capsys.readouterr()
     assert 'odd.yaml:22:12: L105 safety_invariants[1].pattern: got' in shown.err
-    assert '1 scenarios are valid, 1 warnings' in shown.out
+    assert '1 scenario is valid, 1 warning' in shown.out
 
 
 def test_strict_makes_it_an_error_told_once(odd, capsys):
