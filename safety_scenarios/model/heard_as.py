@@ -43,8 +43,8 @@ def heard_as(inputs: Mapping[str, str], shown: Sequence[str]) -> Mapping[str, st
     """
     Return the name of each input to the topic that is heard by it.
 
-    An input whose name no topic has is that of its type whose last part is its name; or the only
-    one of its type, if no other input has this type. Where several could be meant, none is.
+    An input whose name no topic has is the one of its type whose last part is its name. Where
+    several could be meant none is, and a type alone means nothing: a pose may be a goal.
 
     :param inputs: relative topic name to interface type
     :param shown: topics as topic:type
@@ -54,11 +54,8 @@ def heard_as(inputs: Mapping[str, str], shown: Sequence[str]) -> Mapping[str, st
     for name, interface in inputs.items():
         if name in topics:
             continue
-        others = [topic for topic, kind in topics.items()
-                  if kind == interface and topic not in inputs]
-        named = [topic for topic in others if topic.rpartition('/')[2] == name]
-        is_only = list(inputs.values()).count(interface) == 1
-        meant = named or (others if is_only else [])
+        meant = [topic for topic, kind in topics.items()
+                 if kind == interface and topic.rpartition('/')[2] == name]
         if len(meant) == 1:
             found[name] = meant[0]
     return found

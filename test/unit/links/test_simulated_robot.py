@@ -220,14 +220,16 @@ def test_the_self_test_of_such_a_scenario_finds_every_check_killed():
 
 @pytest.mark.parametrize(('shown', 'name', 'topic'), [
     (['front/scan:sensor_msgs/msg/LaserScan'], 'scan', 'front/scan'),
-    (['lidar:sensor_msgs/msg/LaserScan'], 'scan', 'lidar'),
+    (['lidar:sensor_msgs/msg/LaserScan'], 'scan', 'scan'),
+    (['goal:geometry_msgs/msg/PoseStamped'], 'human_pose', 'human_pose'),
     (['scan:sensor_msgs/msg/LaserScan', 'rear/scan:sensor_msgs/msg/LaserScan'], 'scan', 'scan'),
     (['front/scan:sensor_msgs/msg/LaserScan', 'rear/scan:sensor_msgs/msg/LaserScan'], 'scan',
      'scan'),
     (['gripper/contact:std_msgs/msg/Bool'], 'contact', 'gripper/contact'),
     (['button:std_msgs/msg/Bool'], 'estop', 'estop'),
     (['front/scan:sensor_msgs/msg/Image'], 'scan', 'scan')],
-    ids=['by its last part', 'the only one of its type', 'its own name first', 'two of a name',
+    ids=['by its last part', 'the only one of its type', 'a goal', 'its own name first',
+         'two of a name',
          'one of three by name', 'one of three by type', 'another type'])
 def test_a_controller_hears_what_can_only_be_meant_for_it(shown, name, topic):
     assert heard_as(INPUTS, shown)[name] == topic
