@@ -95,6 +95,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
         judge = judge_of(settings, scenarios, path, controller)
         session = stack.enter_context(connect(settings, path))
+        observers = (*observers, *session.observers)
         sinks: Sinks = _nothing
         if files:
             folder = stack.enter_context(closing(RunFolder(

@@ -14,7 +14,7 @@
 
 """What a link plug-in gives a campaign: the way to the controller, opened once for all trials."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any, ClassVar, final
 
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Calibration
+from safety_scenarios.model.observer import Observer
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
 
@@ -43,6 +44,8 @@ class Session:
     """Measures the harness itself, before the first trial."""
     definition: Callable[[str], str | None] | None = None
     """Knows the text of the .msg files that are installed."""
+    observers: Sequence[Observer] = ()
+    """Whom the link lets know how the campaign goes, such as what logs where it leads."""
 
 
 Connect = Callable[[RunSettings, Path], AbstractContextManager[Session]]

@@ -27,7 +27,8 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import console, ConsoleReport
-from safety_scenarios.ros.parameters import read_settings
+from safety_scenarios.ros.measuring_node import given_overrides
+from safety_scenarios.ros.parameters import read_settings, with_values
 from safety_scenarios.ros.session import NODE_NAME
 from safety_scenarios.ros.spinning import ros_context
 
@@ -69,9 +70,11 @@ def _settings(arguments: Sequence[str]) -> RunSettings:
             settings = read_settings(
                 reader, RunSettings, namespace=reader.get_namespace().lstrip('/'),
                 use_sim_time=bool(reader.get_parameter('use_sim_time').value))
+            overrides = given_overrides(reader)
         finally:
             reader.destroy_node()
-    return settings.model_copy(update={'remap': (*settings.remap, *rules)})
+    return with_values(settings, remap=(*settings.remap, *rules),
+                       qos_overrides=(*settings.qos_overrides, *overrides))
 
 
 if __name__ == '__main__':

@@ -36,6 +36,7 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE
 from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.qos_override import QosOverride
 from safety_scenarios.model.robot_interfaces import read_answer
 from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import Trial
@@ -99,7 +100,8 @@ class RosLink(Link):
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
                  measuring: Measuring, hosts: Hosts = 'auto',
                  children: Sequence[ChildProcess] = (), is_external: bool = False,
-                 trials: set[str] | None = None, declared: Sequence[str] = ()) -> None:
+                 trials: set[str] | None = None, declared: Sequence[str] = (),
+                 overrides: Sequence[QosOverride] = ()) -> None:
         self.measuring = measuring
         self._node = node
         self._spin = spin
@@ -115,7 +117,7 @@ class RosLink(Link):
         self._participants = Participants(node, clock, self._inbox,
                                           set() if trials is None else trials)
         self._endpoints = Endpoints(node, clock, connect_timeout_s, children, is_external,
-                                    self._inbox, self._participants, declared)
+                                    self._inbox, self._participants, declared, overrides)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False
@@ -142,7 +144,8 @@ class RosLink(Link):
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
-        elif trial.scenario.body.kind != 'robot' and not self._settled:
+        elif trial.scenario.body.kind != 'robot' and (
+                not self._settled or self._endpoints.are_renewed):
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
         elif self._settled and _is_of_an_arm(trial):
@@ -152,6 +155,10 @@ class RosLink(Link):
         gc.collect()
         self._inbox.clear()
         self._participants.begin(trial.trial_id)
+
+    def disarm(self) -> None:
+        """Take back what would reach somebody who comes after the trial."""
+        self._endpoints.withdraw_latched()
 
     def close(self) -> None:
         """Give up the endpoints."""

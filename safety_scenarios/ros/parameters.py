@@ -15,7 +15,7 @@
 """Settings models as ROS parameters: name, description, range and type derive from the fields."""
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 import json
 import types
 from typing import Any, get_args, get_origin, Literal, TypeVar, Union
@@ -57,8 +57,21 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
         for step in path[:-1]:
             target = target.setdefault(step, {})
         target[path[-1]] = _typed(value, default)
+    return _checked(model, {**values, **more})
+
+
+def with_values(settings: Settings, **values: Any) -> Settings:
+    """
+    Return settings with other values, which are checked.
+
+    :raises SettingsError: a wrong value; names the parameter
+    """
+    return _checked(type(settings), {**settings.model_dump(), **values})
+
+
+def _checked(model: type[Settings], values: Mapping[str, Any]) -> Settings:
     try:
-        return model.model_validate({**values, **more})
+        return model.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = '.'.join(str(step) for step in first['loc'])
@@ -103,6 +116,22 @@ def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescript
     return node.get_parameter(name).value
 
 
+def declare_values(node: Node, settings: Noun, leave_out: Collection[str] = ()) -> None:
+    """
+    Declare settings as read-only parameters with the values that they have.
+
+    Given to another node by a file, they give it the same settings.
+    """
+    for path, field in leaves(type(settings)):
+        if path[0] in (*_NOT_HERE, *leave_out):
+            continue
+        value: Any = settings
+        for step in path:
+            value = getattr(value, step)
+        plain = _plain(value)
+        node.declare_parameter('.'.join(path), plain, _descriptor(field))
+
+
 def to_arguments(settings: Noun) -> list[str]:
     """Return ``-p name:=value`` arguments that give another node the same settings."""
     arguments = []
@@ -132,6 +161,8 @@ def _plain(default: Any) -> Any:
 def _typed(value: Any, default: Any) -> Any:
     """Return a parameter as its field's type: ROS knows 50 as integer and one name as string."""
     if isinstance(default, list):
+        if value is None:  # [] in a parameter file has no type
+            return ()
         return tuple(value.replace(',', ' ').split()) if isinstance(value, str) \
             else tuple(str(item) for item in value)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):

@@ -31,6 +31,7 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
+from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
 from safety_scenarios.model.settings import ControllerSettings, EXTERNAL, RunSettings
@@ -45,6 +46,8 @@ from safety_scenarios.ros.definitions import definition
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.quiet import undisturbed
+from safety_scenarios.ros.measuring_node import MeasuringNode
+from safety_scenarios.ros.rosout import RosoutReport
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 
 NODE_NAME = 'evaluator_node'
@@ -74,14 +77,14 @@ class OverRos(LinkPlugin):
             chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
         context = stack.enter_context(
             ros_context(['--ros-args', *ros_names(settings)], domain_id))
-        node = Node(NODE_NAME, context=context)
+        node = MeasuringNode(NODE_NAME, context, settings)
         spin = stack.enter_context(spinning(node))
         clock = RosClock()
         if settings.use_sim_time:
             stack.enter_context(clock.running(Node(f'{NODE_NAME}_clock', context=context)))
         opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
-                       lambda: opener.calibrate(scheduling), definition)
+                       lambda: opener.calibrate(scheduling), definition, (RosoutReport(node),))
 
 
 def _ros(domain_id: int) -> dict[str, Any]:
@@ -141,7 +144,8 @@ class _Opener:
             with closing(RosLink(self._node, self._spin, self._clock, settings.connect_timeout_s,
                                  measuring, settings.hosts, children,
                                  settings.controller == EXTERNAL, self._trials,
-                                 settings.declared_topics)) as link:
+                                 settings.declared_topics,
+                                 read_overrides(settings.qos_overrides))) as link:
                 yield link
         finally:
             for child in children:
