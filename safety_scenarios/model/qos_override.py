@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Quality of service that somebody asks for instead of the default, as ROS names its parameters."""
+"""Quality of service asked for instead of the default, named as ROS names its parameters."""
 
 from collections.abc import Iterable
 import re

@@ -62,19 +62,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _settings(arguments: Sequence[str]) -> RunSettings:
     """Read the parameters in a short-lived node: the domain to run in is one of them."""
-    rules = [rule for flag, rule in zip(arguments, arguments[1:], strict=False)
-             if flag in ('-r', '--remap') and not rule.startswith('__')]
     with ros_context(arguments, None) as context:
         reader = Node(NODE_NAME, context=context)
         try:
-            settings = read_settings(
-                reader, RunSettings, namespace=reader.get_namespace().lstrip('/'),
-                use_sim_time=bool(reader.get_parameter('use_sim_time').value))
-            overrides = given_overrides(reader)
+            return given_settings(reader, arguments)
         finally:
             reader.destroy_node()
+
+
+def given_settings(node: Node, arguments: Sequence[str], *,
+                   read_only: bool = True) -> RunSettings:
+    """
+    Return the settings that a node's parameters and a process' arguments ask for.
+
+    :param read_only: whether the parameters can only be given when the node is started
+    :raises SettingsError: a parameter is wrong
+    """
+    rules = [rule for flag, rule in zip(arguments, arguments[1:], strict=False)
+             if flag in ('-r', '--remap') and not rule.startswith('__')]
+    settings = read_settings(
+        node, RunSettings, read_only, namespace=node.get_namespace().lstrip('/'),
+        use_sim_time=bool(node.get_parameter('use_sim_time').value))
     return with_values(settings, remap=(*settings.remap, *rules),
-                       qos_overrides=(*settings.qos_overrides, *overrides))
+                       qos_overrides=(*settings.qos_overrides, *given_overrides(node)))
 
 
 if __name__ == '__main__':

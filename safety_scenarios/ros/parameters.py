@@ -37,10 +37,12 @@ _NOT_HERE = ('use_sim_time', 'namespace')
 """What ROS itself sets: by -p use_sim_time and -r __ns."""
 
 
-def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
+def read_settings(node: Node, model: type[Settings], read_only: bool = True,
+                  **more: Any) -> Settings:
     """
-    Declare a settings model's fields as read-only parameters and return what they are set to.
+    Declare a settings model's fields as parameters and return what they are set to.
 
+    :param read_only: whether they can only be given when the node is started
     :param more: fields that do not come from parameters
     :raises SettingsError: a value of the wrong type or out of range; names the parameter
     """
@@ -50,7 +52,9 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
             continue
         name = '.'.join(path)
         default = _plain(field.get_default(call_default_factory=True))
-        value = _declared(node, name, default, _descriptor(field))
+        descriptor = _descriptor(field)
+        descriptor.read_only = read_only
+        value = _declared(node, name, default, descriptor)
         if field.default is None and value == _plain(None):
             continue
         target = values
@@ -110,7 +114,8 @@ def read_plugin_parameters(node: Node, model: type[ControllerPlugin],
 
 def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescriptor) -> Any:
     try:
-        node.declare_parameter(name, default, descriptor)
+        if not node.has_parameter(name):
+            node.declare_parameter(name, default, descriptor)
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
         raise SettingsError(f'parameter {name}: {error}') from None
     return node.get_parameter(name).value

@@ -45,8 +45,8 @@ from safety_scenarios.ros.controller_process import (
 from safety_scenarios.ros.definitions import definition
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import RosLink
-from safety_scenarios.ros.quiet import undisturbed
 from safety_scenarios.ros.measuring_node import MeasuringNode
+from safety_scenarios.ros.quiet import undisturbed
 from safety_scenarios.ros.rosout import RosoutReport
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 
