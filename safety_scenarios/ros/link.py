@@ -49,6 +49,7 @@ from safety_scenarios.ros.convert import (
     to_ros,
 )
 from safety_scenarios.ros.endpoints import Endpoints
+from safety_scenarios.ros.frames import Frames
 from safety_scenarios.ros.hosts import Hosts, one_host
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.offset import ask_offset
@@ -101,8 +102,9 @@ class RosLink(Link):
                  measuring: Measuring, hosts: Hosts = 'auto',
                  children: Sequence[ChildProcess] = (), is_external: bool = False,
                  trials: set[str] | None = None, declared: Sequence[str] = (),
-                 overrides: Sequence[QosOverride] = ()) -> None:
+                 overrides: Sequence[QosOverride] = (), frames: Frames | None = None) -> None:
         self.measuring = measuring
+        self._frames = frames
         self._node = node
         self._spin = spin
         self._clock = clock
@@ -141,6 +143,8 @@ class RosLink(Link):
         deadline = time.monotonic() + self._timeout_s
         self._clock.await_first(self._timeout_s, self.measuring.rules.lockstep)
         self._endpoints.match(trial, deadline)
+        if self._frames is not None:
+            self._frames.announce(trial)
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
@@ -174,6 +178,7 @@ class RosLink(Link):
             check='hosts', status='ok' if self.measuring.one_host else 'warn',
             detail=f'{"one host" if self.measuring.one_host else "two hosts"}: '
                    f'{self.measuring.hosts_because}'))
+        rows += [] if self._frames is None else self._frames.rows
         offset = self.measuring.offset
         if offset is not None:
             rows.append(PreflightRow(

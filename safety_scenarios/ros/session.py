@@ -44,6 +44,7 @@ from safety_scenarios.ros.controller_process import (
 )
 from safety_scenarios.ros.definitions import definition
 from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.frames import Frames
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.measuring_node import MeasuringNode
 from safety_scenarios.ros.quiet import undisturbed
@@ -108,6 +109,8 @@ class _Opener:
         self._uncertainty_ms: Mapping[str, float] = dict.fromkeys(METHODS, UNCALIBRATED_MS)
         self._floor_ms: Mapping[str, float] = {}
         self._trials: set[str] = set()
+        self._frames = Frames(node, clock, settings.static_transforms == 'auto'
+                              and settings.controller == EXTERNAL)
 
     def calibrate(self, scheduling: str) -> Calibration | None:
         """Measure the harness itself; what comes out judges every later trial."""
@@ -145,7 +148,8 @@ class _Opener:
                                  measuring, settings.hosts, children,
                                  settings.controller == EXTERNAL, self._trials,
                                  settings.declared_topics,
-                                 read_overrides(settings.qos_overrides))) as link:
+                                 read_overrides(settings.qos_overrides),
+                                 self._frames)) as link:
                 yield link
         finally:
             for child in children:
