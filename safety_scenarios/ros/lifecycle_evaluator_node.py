@@ -49,6 +49,7 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.console_report import console, ConsoleReport
 from safety_scenarios.ros.evaluator_node import given_settings
+from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.spinning import ros_context
 
 NAME = 'lifecycle_evaluator_node'
@@ -79,7 +80,7 @@ class _StopBetween(Observer):
             raise KeyboardInterrupt
 
 
-class LifecycleEvaluator(LifecycleNode):
+class LifecycleEvaluator(WithoutClock, LifecycleNode):
     """
     Checks scenarios when configured, and runs the campaign while it is active.
 

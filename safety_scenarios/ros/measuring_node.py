@@ -29,7 +29,22 @@ from safety_scenarios.ros.parameters import declare_values
 _WHY = 'the parameters of a campaign are fixed when it begins. Start another one'
 
 
-class MeasuringNode(Node):
+class WithoutClock:
+    """
+    Beside ``Node``: one that does not hear /clock, though it says ``use_sim_time``.
+
+    ROS time has a node and a thread of its own here: at 1 kHz it would delay what is measured.
+    """
+
+    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any,
+                            **named: Any) -> Any:
+        """Make a subscription, but none to /clock, which rclpy asks for with use_sim_time."""
+        if topic == CLOCK_TOPIC:
+            return None
+        return super().create_subscription(msg_type, topic, *arguments, **named)  # type: ignore
+
+
+class MeasuringNode(WithoutClock, Node):
     """
     A node with a campaign's settings as parameters, which nobody can change.
 
@@ -50,17 +65,6 @@ class MeasuringNode(Node):
                 read_only=True))
         self.add_on_set_parameters_callback(
             lambda parameters: SetParametersResult(successful=False, reason=_WHY))
-
-    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any,
-                            **named: Any) -> Any:
-        """
-        Make a subscription, but none to /clock, which rclpy asks for with use_sim_time.
-
-        ROS time has a node and a thread of its own here: at 1 kHz it would delay what is measured.
-        """
-        if topic == CLOCK_TOPIC:
-            return None
-        return super().create_subscription(msg_type, topic, *arguments, **named)
 
 
 def given_overrides(node: Node) -> tuple[str, ...]:

@@ -15,6 +15,7 @@
 """What comes of a campaign on ``/rosout``, beside the logs of the robot's own nodes."""
 
 from collections.abc import Iterator
+import time
 
 from rcl_interfaces.msg import Log
 from rclpy.node import Node
@@ -72,9 +73,10 @@ class RosoutReport(Observer):
                   f'trials: {counts or "none"}' + (', interrupted' if summary.interrupted else ''))
 
     def _say(self, level: int | bytes, text: str) -> None:
+        seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
         message = Log(level=level if isinstance(level, int) else level[0],
                       name=self._node.get_logger().name, msg=text[:_LONGEST])
-        message.stamp = self._node.get_clock().now().to_msg()
+        message.stamp.sec, message.stamp.nanosec = seconds, nanoseconds  # as rcl stamps its own
         self._publisher.publish(message)
 
 
