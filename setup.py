@@ -23,6 +23,8 @@ from setuptools import Distribution, find_packages, setup
 NAME = 'safety_scenarios'
 HERE = Path(__file__).parent
 VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
+NODES = ('controller_node', 'evaluator_node', 'lifecycle_evaluator_node')
+"""What ``ros2 run`` starts; each is a module of the same name."""
 
 TEST = ['pytest>=7', 'pytest-xdist>=3', 'hypothesis', 'jsonschema', 'scipy>=1.12',
         'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
@@ -48,8 +50,7 @@ def data_files():
             relative = path.relative_to(HERE)
             found.append((f'{share}/{relative.parent}', [str(relative)]))
     if {'bdist_wheel', 'editable_wheel'} & set(sys.argv):
-        found.append((f'lib/{NAME}', ['resource/ros2run/controller_node',
-                                      'resource/ros2run/evaluator_node']))
+        found.append((f'lib/{NAME}', [f'resource/ros2run/{node}' for node in NODES]))
     return found
 
 
@@ -81,8 +82,7 @@ setup(
     license='Apache-2.0',
     entry_points={'console_scripts': [
         f'safety-scenarios = {NAME}.cli.main:main',
-        f'evaluator_node = {NAME}.ros.evaluator_node:main',
-        f'controller_node = {NAME}.ros.controller_node:main',
+        *(f'{node} = {NAME}.ros.{node}:main' for node in NODES),
         f'safety-scenarios-are-run = {NAME}.are.commands:run',
         f'safety-scenarios-are-benchmark = {NAME}.are.commands:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],

@@ -36,7 +36,11 @@ A violated invariant is a ``Finding``, never an exception.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import difflib
+import re
 from typing import Any
+
+_USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
+"""Name and password in an address: refused, and not to be read in a log."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,7 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
     message = str(error['msg'])
     if error['type'] == 'value_error':
         return f'{place}: {message.removeprefix("Value error, ")}'
-    return f'{place}: got {error["input"]!r}, expected: {message}'
+    return f'{place}: got {_USER_INFO.sub("***@", repr(error["input"]))}, expected: {message}'
 
 
 def described(error: BaseException) -> str:

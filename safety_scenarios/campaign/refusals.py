@@ -14,18 +14,28 @@
 
 """What is not run, because no verdict on it could be trusted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.remaps import refuse_unmatched
 from safety_scenarios.controllers.making import takes_real_time
-from safety_scenarios.errors import MeasurementError, Problem, ScenarioError, SettingsError
+from safety_scenarios.errors import (
+    did_you_mean,
+    MeasurementError,
+    Problem,
+    ScenarioError,
+    SettingsError,
+)
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Calibration
+from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import OpenLink
 from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.model.trial import PROMPT, RESPONSE
 
 
 def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
@@ -33,8 +43,9 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     Refuse what can be described and not judged, and agents that this link can let nobody play.
 
     :raises ScenarioError: with every reason of every scenario
-    :raises SettingsError: somebody takes part who needs real time, or a remapping rule matches
-        nothing
+    :raises SettingsError: somebody takes part who needs real time, a remapping rule matches
+        nothing, or a quality of service is asked for that no endpoint of these scenarios would
+        have
     :raises UnknownPluginError: no plug-in has the name of a participant's controller
     """
     blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
@@ -50,6 +61,40 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     if slow and registry.resolve('links', settings.link).in_simulated_time:
         raise SettingsError('\n'.join(slow))
     refuse_unmatched(settings, scenarios)
+    _refuse_overrides(scenarios, settings)
+
+
+def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) -> None:
+    """An override that takes no effect would be taken for what was tested."""
+    if not settings.qos_overrides:
+        return
+    full = full_name(settings)
+    stimuli = [plugin for scenario in scenarios if scenario.ros
+               for plugin in (*scenario.ros.nominal.stimuli, *scenario.ros.stimuli)]
+    single = any(scenario.body.kind == 'chat' and not scenario.body.is_conversation
+                 for scenario in scenarios)
+    ours = {'publisher': {*(full(plugin.topic) for plugin in stimuli),
+                          *([full(PROMPT)] if single else [])},
+            'subscription': {*(full(known.topic) for scenario in scenarios
+                               if (robot := scenario.ros or scenario.agents)
+                               for known in (*robot.commands, *robot.feedback)),
+                             *([full(RESPONSE)] if single else [])}}
+    once = {full(plugin.topic) for plugin in stimuli if _is_sent_once(plugin)} | {full(PROMPT)}
+    for override in read_overrides(settings.qos_overrides):
+        topics = ours[override.endpoint]
+        if override.topic not in topics:
+            raise SettingsError(
+                f'{override.parameter}: no such {override.endpoint} in these scenarios, expected '
+                f'one of {", ".join(sorted(topics)) or "none"}.'
+                f'{did_you_mean(override.topic, topics)}')
+        if override.value == 'best_effort' and override.endpoint == 'publisher' \
+                and override.topic in once:
+            raise SettingsError(f'{override.parameter}: got best_effort, expected reliable, '
+                                f'because what is sent once must not get lost')
+
+
+def _is_sent_once(plugin: StimulusPlugin) -> bool:
+    return plugin.once
 
 
 def above_floor(open_link: OpenLink, calibration: Calibration | None,

@@ -97,6 +97,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         known = identify(settings, spec, source_sha256(spec), path if files else None)
         judge = judge_of(settings, scenarios, path, controller)
         session = stack.enter_context(connect(settings, path))
+        observers = (*observers, *session.observers)
         sinks: Sinks = _nothing
         if files:
             folder = stack.enter_context(closing(RunFolder(

@@ -19,7 +19,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget, LimitName, MAX_MS, Milliseconds
@@ -28,6 +35,7 @@ from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.expectation import expected_in, Expects
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.model.mounted_frame import MountedFrame
 from safety_scenarios.model.noun import Label, Noun
 from safety_scenarios.model.recording import BagBlock
 from safety_scenarios.model.robot import RobotModel
@@ -199,6 +207,9 @@ class RosBlock(Noun):
     """On which the controller under test commands the robot."""
     feedback: tuple[CommandTopic, ...] = ()
     """On which the robot reports its state, such as odom."""
+    frames: tuple[MountedFrame, ...] = ()
+    """Where on the robot the frames are that stimuli name; published on /tf_static unless the
+    robot publishes them. A frame without a place is at the origin of a base."""
     signals: Mapping[str, Signal] = Field(min_length=1)
     reaction: Reaction | None = None
     """None in a benign variant, where no reaction is the right one."""
@@ -210,6 +221,16 @@ class RosBlock(Noun):
     invariants: tuple[InvariantPlugin, ...] = ()
     vary: Mapping[str, Draw] = {}
     """What differs from trial to trial: a name to a draw from the trial's seed."""
+
+    @field_validator('frames')
+    @classmethod
+    def _one_place_each(cls, frames: tuple[MountedFrame, ...]) -> tuple[MountedFrame, ...]:
+        names = [known.frame for known in frames]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f'got {", ".join(twice)} more than once, expected one place for '
+                             f'each frame')
+        return frames
 
 
 @dataclass(frozen=True)

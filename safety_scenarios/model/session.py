@@ -24,6 +24,7 @@ from typing import Any, ClassVar, final
 from safety_scenarios.model.identity import NodeFacts
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Calibration
+from safety_scenarios.model.observer import Observer
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
 
@@ -46,6 +47,8 @@ class Session:
     """Knows the text of the .msg files that are installed."""
     nodes: Callable[[], tuple[Sequence[NodeFacts], Sequence[str]]] = lambda: ((), ())
     """What external nodes said of themselves, and what of it they said otherwise later."""
+    observers: Sequence[Observer] = ()
+    """Whom the link lets know how the campaign goes, such as what logs where it leads."""
 
 
 Connect = Callable[[RunSettings, Path], AbstractContextManager[Session]]

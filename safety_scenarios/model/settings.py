@@ -21,13 +21,14 @@ Secrets are not settings: an API key is read from the environment by the client 
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.robot_interfaces import TOPICS, TYPES
 
@@ -140,6 +141,13 @@ class RunSettings(Noun):
     """Name of the evaluator's ROS node."""
     remap: tuple[str, ...] = ()
     """ROS remapping rules FROM:=TO, such as cmd_vel:=/robot1/cmd_vel."""
+    qos_overrides: tuple[str, ...] = ()
+    """Quality of service instead of the default, such as
+    /scan.publisher.reliability=best_effort; as a ROS parameter it is
+    qos_overrides./scan.publisher.reliability (doc/ros.md)."""
+    static_transforms: Literal['auto', 'off'] = 'auto'
+    """auto: publish on /tf_static where a stimulus names a frame that an external robot does not
+    publish, once the place is known (doc/ros.md); off: leave /tf_static alone."""
     use_sim_time: bool = False
     """Take ROS time from /clock."""
     schedule_clock: ScheduleClock = 'steady'
@@ -178,6 +186,11 @@ class RunSettings(Noun):
     server: ModelServer = ModelServer()
     judge: JudgeServer = JudgeServer()
 
+    @field_validator('qos_overrides')
+    @classmethod
+    def _can_be_offered(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        read_overrides(texts)
+        return texts
 
     @property
     def judged_by(self) -> 'JudgedBy':

@@ -31,11 +31,13 @@ from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.model.agents import Agent, AgentsBlock
 from safety_scenarios.model.envelope import INTERFACE
 from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.qos_override import QosOverride
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.convert import interface_class, warm_up
+from safety_scenarios.ros.fit import Fit
 from safety_scenarios.ros.graph import Graph
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.participants import Participants
@@ -45,6 +47,8 @@ from safety_scenarios.ros.wiring import Wiring
 _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02
 """Discovery takes tenths of a second; looking more often costs CPU."""
+_RETURN_S = 3.0
+"""Longer than endpoints take to match on one host."""
 
 
 class Endpoints:
@@ -62,12 +66,13 @@ class Endpoints:
     :param participants: takes what live agents send
     :param declared: topics on which the controller may command motion without being judged
     :param untold: feedback topics that no process of ours can report, and why
+    :param overrides: quality of service instead of the default
     """
 
     def __init__(self, node: Node, clock: RosClock, timeout_s: float,
                  children: Sequence[ChildProcess], is_external: bool, inbox: Inbox,
                  participants: Participants, declared: Sequence[str] = (),
-                 untold: Mapping[str, str] = {}) -> None:
+                 untold: Mapping[str, str] = {}, overrides: Sequence[QosOverride] = ()) -> None:
         self.graph = Graph(node)
         self.wiring = Wiring(node, self.graph, partial(self._callback, 'undeclared'), declared,
                              is_external)
@@ -87,6 +92,10 @@ class Endpoints:
         self._foreign: set[str] = set()
         self._alone: set[str] = set()
         self._advice: dict[str, str] = {}
+        self._profiles = qos.Profiles(overrides, node.resolve_topic_name)
+        self._fit = Fit(node, self.graph, self._profiles)
+        self._latched: dict[str, int] = {}
+        self._withdrawn: list[PreflightRow] = []
 
     def match(self, trial: Trial, deadline: float) -> None:
         """
@@ -95,10 +104,12 @@ class Endpoints:
         :param deadline: of the monotonic clock
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
+        self._withdrawn.clear()
         for plugin in (*trial.nominal, *trial.hazard):
             interface = plugin.interface()
             if interface is not None and plugin.topic not in self.publishers:
                 self._publish(plugin.topic, interface)
+        self._await_return(deadline)
         block = trial.scenario.agents
         robot = trial.scenario.ros or block
         if block is not None:
@@ -112,9 +123,32 @@ class Endpoints:
             self._subscribe(RESPONSE, _STRING, deadline, 'response')
         if trial.hazard:
             self._await_listener({plugin.topic for plugin in trial.hazard}, deadline)
+        self._fit.refuse_deaf(self.publishers)
         commands = [command.topic for command in robot.commands] if robot else []
         feedback = [state.topic for state in robot.feedback] if robot else []
         self.wiring.begin(commands, [*feedback, *self.publishers])
+
+    def withdraw_latched(self) -> None:
+        """
+        Give up the publishers that keep what they sent for whoever comes late.
+
+        They are made anew for the next trial: a controller that joined it late, or came back after
+        it had died, would take the hazard of the trial before for one of its own.
+        """
+        topics = [topic for topic in self.publishers if self._profiles.is_latched(topic)]
+        if topics:
+            self._withdrawn = list(self._stimulus_rows())
+        for topic in topics:
+            publisher, echo = self.publishers.pop(topic), self._echoes.pop(topic, None)
+            self._latched[topic] = publisher.get_subscription_count() - (echo is not None)
+            self._node.destroy_publisher(publisher)
+            if echo is not None:
+                self._node.destroy_subscription(echo)
+
+    @property
+    def are_renewed(self) -> bool:
+        """Whether publishers are made anew for each trial."""
+        return bool(self._latched)
 
     def close(self) -> None:
         """Give up the endpoints."""
@@ -152,7 +186,8 @@ class Endpoints:
     def preflight(self) -> Iterator[PreflightRow]:
         """Yield what the graph shows of the other end."""
         yield from self.graph.command_rows(self._subscriptions)
-        yield from self.graph.stimulus_rows(self.publishers, self._echoes)
+        yield from self._withdrawn or self._stimulus_rows()
+        yield from self._fit.rows({*self.publishers, *self._latched}, self._subscriptions)
         yield from self.wiring.preflight()
         for text in self.incompatible:
             yield PreflightRow(check='QoS', status='error', detail=text)
@@ -169,6 +204,17 @@ class Endpoints:
                 return (f'{self._node.resolve_topic_name(topic)}: a second publisher has come. '
                         f'Whose would be judged?')
         return None
+
+    def _stimulus_rows(self) -> Iterator[PreflightRow]:
+        return self.graph.stimulus_rows(self.publishers, self._echoes)
+
+    def _await_return(self, deadline: float) -> None:
+        """Wait until those who heard a publisher that was made anew have matched it again."""
+        deadline = min(deadline, time.monotonic() + _RETURN_S)
+        for topic, count in self._latched.items():
+            while topic in self.publishers and time.monotonic() < deadline and \
+                    self.graph.listeners(topic, self.publishers[topic], self._echoes) < count:
+                time.sleep(_POLL_S)
 
     def _keep_off(self, command: str) -> None:
         """Refuse remappings that would make the harness command the robot."""
@@ -225,11 +271,11 @@ class Endpoints:
 
     def _publish(self, topic: str, interface: str) -> None:
         """Publish on a topic, and listen to it for the middleware's stamp of each publish."""
-        self.publishers[topic] = self._publisher(topic, interface, qos.stimulus())
+        self.publishers[topic] = self._publisher(topic, interface, self._profiles.stimulus(topic))
         if HAS_MESSAGE_INFO:
             self._echoes[topic] = self._node.create_subscription(
-                interface_class(interface), topic, self._callback('echo', topic), qos.echo(),
-                raw=True)
+                interface_class(interface), topic, self._callback('echo', topic),
+                self._profiles.echo(topic), raw=True)
 
     def _subscribe(self, topic: str, wanted: str, deadline: float, kind: str,
                    callback: Callable[..., None] | None = None,
@@ -240,6 +286,8 @@ class Endpoints:
         if kind in ('command', 'say'):
             self._alone.add(topic)
         interface, publishers = self._discover(topic, wanted, deadline, kind)
+        profile = self._profiles.command(topic, publishers)
+        self._fit.refuse_unheard(topic, publishers, profile)
         known = self._subscriptions.get(topic)
         if known is not None and known[0] != interface:
             self._node.destroy_subscription(known[1])
@@ -248,7 +296,7 @@ class Endpoints:
             warm_up(interface)
             known = (interface, self._node.create_subscription(
                 interface_class(interface), topic, callback or self._callback(kind, topic),
-                qos.command(publishers), raw=True,
+                profile, raw=True,
                 event_callbacks=SubscriptionEventCallbacks(
                     incompatible_qos=self._misfit(f'the publisher of {topic}'),
                     message_lost=self._missed(topic) if topic in self._alone else None,
@@ -320,6 +368,7 @@ class Endpoints:
         """A hazard that nobody listens to would be missed by everybody."""
         while not any(self.graph.has_listener(topic, self.publishers[topic], self._echoes)
                       for topic in hazard):
+            self._fit.refuse_deaf(self.publishers)
             topics = ', '.join(self._node.resolve_topic_name(topic) for topic in sorted(hazard))
             self._give_up_after(deadline, min(hazard),
                                 f'a subscriber on any of {topics}',

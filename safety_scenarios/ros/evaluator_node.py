@@ -32,12 +32,14 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import console, ConsoleReport
 from safety_scenarios.reports.plain_text import speak_plainly
+from safety_scenarios.ros.measuring_node import given_overrides
 from safety_scenarios.ros.node_arguments import refuse_foreign, topic_rules, usage, wants_help
 from safety_scenarios.ros.parameters import (
     names_of,
     NOT_PARAMETERS,
     read_settings,
     refuse_unknown_parameters,
+    with_values,
 )
 from safety_scenarios.ros.spinning import ros_context
 
@@ -66,20 +68,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     interruptible()
     try:
         if wants_help(arguments, names_of(RunSettings)):
-            _say(console(), usage(_NAME, _WHAT, RunSettings, NOT_PARAMETERS, _MORE))
+            say(console(), usage(_NAME, _WHAT, RunSettings, NOT_PARAMETERS, _MORE))
             return 0
         return run(_settings(arguments), console()).exit_code
     except InputError as error:
-        _say(Console(stderr=True), f'error: {error}')
+        say(Console(stderr=True), f'error: {error}')
         return 2
     except KeyboardInterrupt:
         return 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        _say(Console(stderr=True), f'error: {error}')
+        say(Console(stderr=True), f'error: {error}')
         return 3
 
 
-def _say(screen: Console, text: str) -> None:
+def say(screen: Console, text: str) -> None:
+    """Print a text as it is, on as many lines as it has."""
     screen.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -88,18 +91,30 @@ def _settings(arguments: Sequence[str]) -> RunSettings:
     with ros_context(arguments, None) as context:
         reader = Node(_NAME, context=context)
         try:
-            name, space = reader.get_name(), reader.get_namespace()
-            refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', _NAME,
-                           names_of(RunSettings))
-            settings = read_settings(
-                reader, RunSettings, namespace=space.lstrip('/'), node_name=name,
-                use_sim_time=bool(reader.get_parameter('use_sim_time').value))
-            refuse_unknown_parameters(reader, RunSettings,
-                                      elsewhere=_of_the_controller(settings.controller))
+            return given_settings(reader, arguments, _NAME, reader.get_name())
         finally:
             reader.destroy_node()
-    rules = topic_rules(arguments, name)
-    return settings.model_copy(update={'remap': (*settings.remap, *rules)})
+
+
+def given_settings(node: Node, arguments: Sequence[str], first_name: str, node_name: str, *,
+                   read_only: bool = True) -> RunSettings:
+    """
+    Return the settings that a node's parameters and a process' arguments ask for.
+
+    :param first_name: the node's name before it was remapped
+    :param node_name: of the node that will measure
+    :param read_only: whether the parameters can only be given when the node is started
+    :raises SettingsError: a parameter is wrong or unknown, or something misses this node
+    """
+    name, space = node.get_name(), node.get_namespace()
+    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', first_name, names_of(RunSettings))
+    settings = read_settings(
+        node, RunSettings, read_only, namespace=space.lstrip('/'), node_name=node_name,
+        use_sim_time=bool(node.get_parameter('use_sim_time').value))
+    refuse_unknown_parameters(node, RunSettings,
+                              elsewhere=_of_the_controller(settings.controller))
+    return with_values(settings, remap=(*settings.remap, *topic_rules(arguments, name)),
+                       qos_overrides=(*settings.qos_overrides, *given_overrides(node)))
 
 
 def _of_the_controller(controller: str) -> dict[str, str]:

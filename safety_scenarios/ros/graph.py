@@ -24,7 +24,7 @@ from safety_scenarios.model.preflight import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')
 UNNAMED = '_NODE_NAME_UNKNOWN_'
-_NAMED_S = 1.0
+NAMED_S = 1.0
 """The name of a node can become known after its publisher."""
 _POLL_S = 0.02
 """Discovery takes tenths of a second; looking more often costs CPU."""
@@ -45,7 +45,7 @@ class Graph:
         and would be taken for those of its successor: call it before that is started. An endpoint
         is there a little before its node's name; one that stays without died too early.
         """
-        deadline = time.monotonic() + _NAMED_S
+        deadline = time.monotonic() + NAMED_S
         while (unnamed := [info for info in self._endpoints() if info.node_name == UNNAMED]) \
                 and time.monotonic() < deadline:
             time.sleep(_POLL_S)
@@ -61,6 +61,11 @@ class Graph:
         """Return what the graph says of each living publisher on a topic."""
         return self._living(self._node.get_publishers_info_by_topic(
             self._node.resolve_topic_name(topic)))
+
+    def subscribers_of(self, topic: str) -> list[Any]:
+        """Return what the graph says of each living subscriber on a topic that is not ours."""
+        return [info for info in self._living(self._node.get_subscriptions_info_by_topic(
+            self._node.resolve_topic_name(topic))) if not self.is_own(info)]
 
     def has_listener(self, topic: str, publisher: Any, echoes: Mapping[str, Any]) -> bool:
         """Return whether somebody living listens, and has matched our publisher."""

@@ -38,6 +38,7 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
 from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.qos_override import QosOverride
 from safety_scenarios.model.robot_interfaces import read_answer
 from safety_scenarios.model.simulated_robot import SimulatedRobot
 from safety_scenarios.model.stimulus import Stamp, Stimulus
@@ -52,6 +53,7 @@ from safety_scenarios.ros.convert import (
     to_ros,
 )
 from safety_scenarios.ros.endpoints import Endpoints
+from safety_scenarios.ros.frames import Frames
 from safety_scenarios.ros.hosts import Hosts, one_host
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.offset import ask_offset
@@ -105,8 +107,10 @@ class RosLink(Link):
                  measuring: Measuring, hosts: Hosts = 'auto',
                  children: Sequence[ChildProcess] = (), is_external: bool = False,
                  trials: set[str] | None = None, declared: Sequence[str] = (),
-                 robot: SimulatedRobot | None = None) -> None:
+                 robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
+                 frames: Frames | None = None) -> None:
         self.measuring = measuring
+        self._frames = frames
         self._node = node
         self._spin = spin
         self._clock = clock
@@ -124,7 +128,7 @@ class RosLink(Link):
                                           set() if trials is None else trials)
         self._endpoints = Endpoints(node, clock, connect_timeout_s, children, is_external,
                                     self._inbox, self._participants, declared,
-                                    robot.untold if robot else {})
+                                    robot.untold if robot else {}, overrides)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
@@ -150,10 +154,13 @@ class RosLink(Link):
         self._clock.await_first(self._timeout_s, self.measuring.rules.lockstep)
         self._endpoints.match(trial, deadline)
         self._calls.match(trial, deadline)
+        if self._frames is not None:
+            self._frames.announce(trial)
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
-        elif trial.scenario.body.kind != 'robot' and not self._settled:
+        elif trial.scenario.body.kind != 'robot' and (
+                not self._settled or self._endpoints.are_renewed):
             took_s = time.monotonic() - (deadline - self._timeout_s)
             time.sleep(max(_OTHER_SIDE_S, took_s))
         elif self._settled and _is_of_an_arm(trial):
@@ -166,10 +173,11 @@ class RosLink(Link):
 
     def disarm(self) -> None:
         """
-        Cancel the goals of the trial, and wait until they are over.
+        Take back what would reach somebody after the trial, and cancel its goals.
 
-        :raises MeasurementError: one may go on: the robot has to be stopped by somebody else
+        :raises MeasurementError: a goal may go on: somebody else has to stop the robot
         """
+        self._endpoints.withdraw_latched()
         self._calls.cancel()
 
     def close(self) -> None:
@@ -187,6 +195,7 @@ class RosLink(Link):
             check='hosts', status='ok' if self.measuring.one_host else 'warn',
             detail=f'{_HOSTS[self._one_host]}: {self.measuring.hosts_because}'))
         rows += [] if self._robot is None else feedback_rows(self._robot)
+        rows += [] if self._frames is None else self._frames.rows
         offset = self.measuring.offset
         if offset is not None:
             rows.append(PreflightRow(

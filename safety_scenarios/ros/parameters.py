@@ -38,10 +38,12 @@ NOT_PARAMETERS = ('use_sim_time', 'namespace', 'node_name')
 """What ROS itself sets: by -p use_sim_time, -r __ns and -r __node."""
 
 
-def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
+def read_settings(node: Node, model: type[Settings], read_only: bool = True,
+                  **more: Any) -> Settings:
     """
-    Declare a settings model's fields as read-only parameters and return what they are set to.
+    Declare a settings model's fields as parameters and return what they are set to.
 
+    :param read_only: whether they can only be given when the node is started
     :param more: fields that do not come from parameters
     :raises SettingsError: a value of the wrong type or out of range; names the parameter
     """
@@ -50,15 +52,30 @@ def read_settings(node: Node, model: type[Settings], **more: Any) -> Settings:
     for path, field in _parameters(model, given):
         name = '.'.join(path)
         default = _plain(field.get_default(call_default_factory=True))
-        value = _declared(node, name, default, _descriptor(field), given, field)
+        descriptor = _descriptor(field)
+        descriptor.read_only = read_only
+        value = _declared(node, name, default, descriptor, given, field)
         if field.default is None and value == _plain(None):
             continue
         target = values
         for step in path[:-1]:
             target = target.setdefault(step, {})
         target[path[-1]] = tuple(value) if isinstance(default, list) else value
+    return _checked(model, {**values, **more})
+
+
+def with_values(settings: Settings, **values: Any) -> Settings:
+    """
+    Return settings with other values, which are checked.
+
+    :raises SettingsError: a wrong value; names the parameter
+    """
+    return _checked(type(settings), {**settings.model_dump(), **values})
+
+
+def _checked(model: type[Settings], values: Mapping[str, Any]) -> Settings:
     try:
-        return model.model_validate({**values, **more})
+        return model.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = '.'.join(str(step) for step in first['loc'])
@@ -150,7 +167,13 @@ def _parameters(model: type[Noun], given: Collection[str] | None) -> \
 
 def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescriptor,
               given: Mapping[str, Any], field: FieldInfo) -> Any:
-    """Declare a parameter as what it was given, in the type of its field, and return that."""
+    """
+    Declare a parameter as what it was given, in the type of its field, and return that.
+
+    One that is declared already has the value that it was set to since.
+    """
+    if node.has_parameter(name):
+        return fitting(name, node.get_parameter(name).value, field.annotation)
     value = fitting(name, given[name], field.annotation) if name in given else default
     if isinstance(value, tuple):
         value = list(value)
@@ -160,6 +183,22 @@ def _declared(node: Node, name: str, default: Any, descriptor: ParameterDescript
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
         raise SettingsError(f'parameter {name}: {error}') from None
     return value
+
+
+def declare_values(node: Node, settings: Noun, leave_out: Collection[str] = ()) -> None:
+    """
+    Declare settings as read-only parameters with the values that they have.
+
+    Given to another node by a file, they give it the same settings.
+    """
+    for path, field in leaves(type(settings)):
+        if path[0] in (*NOT_PARAMETERS, *leave_out):
+            continue
+        value: Any = settings
+        for step in path:
+            value = getattr(value, step)
+        plain = _plain(value)
+        node.declare_parameter('.'.join(path), plain, _descriptor(field))
 
 
 def to_arguments(settings: Noun) -> list[str]:

@@ -33,6 +33,7 @@ from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.identity import NodeFacts
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
+from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
 from safety_scenarios.model.settings import ControllerSettings, EXTERNAL, RunSettings
@@ -46,8 +47,11 @@ from safety_scenarios.ros.controller_process import (
 )
 from safety_scenarios.ros.definitions import definition
 from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.frames import Frames
 from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.measuring_node import MeasuringNode
 from safety_scenarios.ros.quiet import undisturbed
+from safety_scenarios.ros.rosout import RosoutReport
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 from safety_scenarios.ros.witness import Witness
 
@@ -76,7 +80,7 @@ class OverRos(LinkPlugin):
             chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
         context = stack.enter_context(
             ros_context(['--ros-args', *ros_names(settings)], domain_id))
-        node = Node(settings.node_name, context=context)
+        node = MeasuringNode(settings.node_name, context, settings)
         spin = stack.enter_context(spinning(node))
         clock = RosClock()
         if settings.use_sim_time:
@@ -84,7 +88,8 @@ class OverRos(LinkPlugin):
                 Node(f'{settings.node_name}_clock', context=context)))
         opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
-                       lambda: opener.calibrate(scheduling), definition, opener.nodes)
+                       lambda: opener.calibrate(scheduling), definition, opener.nodes,
+                       (RosoutReport(node),))
 
 
 def _ros(domain_id: int) -> dict[str, Any]:
@@ -111,6 +116,8 @@ class _Opener:
         self._busy_ms = 0.0
         self._trials: set[str] = set()
         self._witness = Witness(node)
+        self._frames = Frames(node, clock, settings.static_transforms == 'auto'
+                              and settings.controller == EXTERNAL)
 
     def nodes(self) -> tuple[Sequence[NodeFacts], Sequence[str]]:
         """Return what external nodes said of themselves."""
@@ -157,7 +164,9 @@ class _Opener:
             with closing(RosLink(self._node, self._spin, self._clock, settings.connect_timeout_s,
                                  measuring, settings.hosts, children,
                                  settings.controller == EXTERNAL, self._trials,
-                                 settings.declared_topics, robot)) as link:
+                                 settings.declared_topics, robot,
+                                 read_overrides(settings.qos_overrides),
+                                 self._frames)) as link:
                 yield link
                 if settings.controller == EXTERNAL:
                     self._witness.look(link.judged())

@@ -1,0 +1,299 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+``lifecycle_evaluator_node``: a campaign as a managed node, brought up and down by its states.
+
+Transitions are answered by a thread of their own; the campaign runs in the main thread, as that of
+``evaluator_node`` does, and its stimuli and commands have nodes and threads that these here have
+no part in. The thread sleeps until somebody asks for a transition.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+import queue
+import sys
+import threading
+import time
+from typing import Any
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rich.console import Console
+
+from safety_scenarios.campaign.ci import told_to_ci
+from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.run import run as run_campaign
+from safety_scenarios.campaign.signals import interruptible
+from safety_scenarios.errors import InputError
+from safety_scenarios.links.controller_settings import spec_of
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.observer import Beginning, Observer
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.reports.console_report import console, ConsoleReport
+from safety_scenarios.reports.plain_text import speak_plainly
+from safety_scenarios.ros.evaluator_node import given_settings, say
+from safety_scenarios.ros.measuring_node import WithoutClock
+from safety_scenarios.ros.node_arguments import usage, wants_help
+from safety_scenarios.ros.parameters import names_of, NOT_PARAMETERS
+from safety_scenarios.ros.spinning import ros_context
+
+NAME = 'lifecycle_evaluator_node'
+_MEASURES_AS = RunSettings.model_fields['node_name'].default
+"""Name of the node that publishes stimuli and hears commands while a campaign runs."""
+_WHAT = ('Runs safety scenarios as evaluator_node does, when its lifecycle says so: configure '
+         'checks them, activate runs them.')
+_MORE = """
+Exit codes: as of evaluator_node, the worst of all campaigns; 3 when none was run."""
+_SUCCESS, _ERROR = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.ERROR
+_WORST_FIRST = (1, 2, 3, 0)
+"""Exit codes: a failed trial is not made good by a campaign that came later."""
+_REFUSED, _NOTHING_RUN = 2, 3
+_REPLY_S = 0.5
+"""After a shutdown: so long the answer to whoever asked for it may take to leave."""
+_BOND = 'bond'
+"""The topic on which nav2's lifecycle manager expects one."""
+
+
+class _StopBetween(Observer):
+    """Ends a campaign before its next trial, as Ctrl-C would, once that is asked for."""
+
+    def __init__(self, wanted: threading.Event) -> None:
+        self._wanted = wanted
+
+    def campaign_began(self, beginning: Beginning) -> None:
+        self._look()
+
+    def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
+        self._look()
+
+    def _look(self) -> None:
+        if self._wanted.is_set():
+            raise KeyboardInterrupt
+
+
+class LifecycleEvaluator(WithoutClock, LifecycleNode):
+    """
+    Checks scenarios when configured, and runs the campaign while it is active.
+
+    :ivar work: takes what the main thread has to run; None: the process shall end
+
+    :param arguments: of the process
+    """
+
+    def __init__(self, context: Context, arguments: Sequence[str]) -> None:
+        super().__init__(NAME, context=context)
+        self.work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._codes: set[int] = set()
+        self._is_refused = False
+        self._arguments = arguments
+        self._settings: RunSettings | None = None
+        self._scenarios: Sequence[Scenario] = ()
+        self._stop = threading.Event()
+        self._idle = threading.Event()
+        self._idle.set()
+        self._error = ''
+        self._bond: Any = None
+        self._is_configured = self._is_active = False
+        with suppress(InputError):  # configuring says what is wrong; this is for ros2 param list
+            self._read()
+        self.add_on_set_parameters_callback(self._may_set)
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the settings, load the scenarios, and refuse what could not be judged."""
+        try:
+            settings = self._read()
+            loaded = load_scenarios(settings.scenarios)
+            refuse_unrunnable(loaded.scenarios, settings)
+            spec = spec_of(settings)
+            connection(settings)
+        except Exception as error:
+            self._note(_REFUSED if isinstance(error, InputError) else _NOTHING_RUN)
+            return self._failed(str(error))
+        for warning in loaded.warnings:
+            self.get_logger().warning(str(warning))
+        self._settings, self._scenarios = settings, loaded.scenarios
+        self._is_configured = True
+        self.get_logger().info(f'configured: {len(loaded.scenarios)} scenarios, '
+                               f'{settings.trials} trials of each, against {spec.label}')
+        return _SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let the main thread run the campaign; whoever asked for it need not wait for that."""
+        self._is_active = True
+        self._stop.clear()
+        self._idle.clear()
+        self._bond = _bonded(self)
+        self.work.put(self._run)
+        return _SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """
+        End the campaign after its current trial; nothing is published any more on return.
+
+        What was not run is INCONCLUSIVE. A campaign that has ended deactivates the node itself,
+        and one that could not be run is an error.
+        """
+        self._end_campaign()
+        return self._failed(self._error) if self._error else _SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget settings and scenarios, so that others can be configured."""
+        self._forget()
+        return _SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """End the campaign after its current trial, and then the process."""
+        self._end_campaign()
+        self.work.put(None)
+        return _SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Go back to unconfigured, from where everything can be tried again."""
+        self._error = ''
+        self._forget()
+        return _SUCCESS
+
+    @property
+    def exit_code(self) -> int:
+        """As of ``evaluator_node``, the worst of all campaigns; 3 when none was run."""
+        codes = self._codes | ({_REFUSED} if self._is_refused else set())
+        return min(codes or {_NOTHING_RUN}, key=_WORST_FIRST.index)
+
+    def ended(self) -> None:
+        """Leave the state active after a campaign that nobody stopped; in the node's thread."""
+        if self._is_active:
+            self.trigger_deactivate()
+
+    def _run(self) -> None:
+        """Run the campaign, in the main thread."""
+        assert self._settings is not None
+        code = _NOTHING_RUN
+        try:
+            with told_to_ci(self._settings, self.get_logger().warning) as more:
+                summary = run_campaign(
+                    self._settings, [ConsoleReport(console()), *more, _StopBetween(self._stop)],
+                    connection(self._settings), scenarios=self._scenarios)
+            code = summary.exit_code
+            told = (f'campaign: {summary.verdict.value}: {summary.completed} of '
+                    f'{summary.planned} trials, exit code {code}')
+            if code == 0:
+                self.get_logger().info(told)
+            else:
+                self.get_logger().error(told)
+            if summary.interrupted and not self._stop.is_set():
+                raise KeyboardInterrupt
+        except InputError as error:
+            code, self._error = _REFUSED, str(error)
+        except KeyboardInterrupt:  # before its first trial, or by a signal
+            if not self._stop.is_set():
+                raise
+        except Exception as error:  # not a verdict
+            self._error = f'the campaign could not go on: {error}'
+        finally:
+            self._note(code)
+            self._idle.set()
+
+    def _read(self) -> RunSettings:
+        return given_settings(self, self._arguments, NAME, _MEASURES_AS, read_only=False)
+
+    def _may_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        return SetParametersResult(
+            successful=not self._is_configured, reason='the node is configured with its '
+            'parameters. Set them while it is unconfigured' if self._is_configured else '')
+
+    def _forget(self) -> None:
+        self._settings, self._scenarios, self._is_configured = None, (), False
+
+    def _end_campaign(self) -> None:
+        self._is_active = False
+        if self._bond is not None:
+            self._bond.shutdown()
+            self._bond = None
+        self._stop.set()
+        self._idle.wait()
+
+    def _note(self, code: int) -> None:
+        """Keep what came of a campaign; wrong input that was corrected counts no more."""
+        self._is_refused = code == _REFUSED
+        if not self._is_refused:
+            self._codes.add(code)
+
+    def _failed(self, reason: str) -> TransitionCallbackReturn:
+        self.get_logger().error(reason)
+        return _ERROR
+
+
+def _bonded(node: LifecycleNode) -> Any:
+    """Return a started bond with whoever manages the node; None where bondpy is not installed."""
+    try:
+        from bondpy.bondpy import Bond  # optional: nav2's lifecycle manager brings it
+    except ImportError:
+        return None
+    bond = Bond(topic=_BOND, id=node.get_name(), node=node)
+    bond.start()
+    return bond
+
+
+@contextmanager
+def _answering(node: LifecycleEvaluator) -> Iterator[SingleThreadedExecutor]:
+    """Answer for a node in a thread until the block ends."""
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+
+    def answer() -> None:
+        with suppress(ExternalShutdownException):
+            executor.spin()
+
+    thread = threading.Thread(target=answer, name='transitions')
+    thread.start()
+    try:
+        yield executor
+    finally:
+        executor.shutdown()
+        thread.join()
+        node.destroy_node()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Follow transitions until a shutdown or a signal; return the worst campaign's exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    speak_plainly((sys.stdout, sys.stderr))
+    interruptible()
+    try:
+        if wants_help(arguments, names_of(RunSettings)):
+            say(console(), usage(NAME, _WHAT, RunSettings, NOT_PARAMETERS, _MORE))
+            return 0
+        with ros_context(arguments, None) as context:
+            node = LifecycleEvaluator(context, arguments)
+            with _answering(node) as executor, suppress(KeyboardInterrupt):
+                while (run := node.work.get()) is not None:
+                    run()
+                    executor.create_task(node.ended)
+                time.sleep(_REPLY_S)
+            return node.exit_code
+    except InputError as error:
+        say(Console(stderr=True), f'error: {error}')
+        return 2
+
+
+if __name__ == '__main__':
+    sys.exit(main())

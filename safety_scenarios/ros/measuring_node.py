@@ -1,0 +1,79 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The node that measures, as ROS tools see it: its parameters say what the campaign uses."""
+
+from typing import Any
+
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.context import Context
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.time_source import CLOCK_TOPIC
+
+from safety_scenarios.model.qos_override import PREFIX, read_overrides
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.ros.parameters import declare_values
+
+_WHY = 'the parameters of a campaign are fixed when it begins. Start another one'
+
+
+class WithoutClock:
+    """
+    Beside ``Node``: one that does not hear /clock, though it says ``use_sim_time``.
+
+    ROS time has a node and a thread of its own here: at 1 kHz it would delay what is measured.
+    """
+
+    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any,
+                            **named: Any) -> Any:
+        """Make a subscription, but none to /clock, which rclpy asks for with use_sim_time."""
+        if topic == CLOCK_TOPIC:
+            return None
+        return super().create_subscription(msg_type, topic, *arguments, **named)  # type: ignore
+
+
+class MeasuringNode(WithoutClock, Node):
+    """
+    A node with a campaign's settings as parameters, which nobody can change.
+
+    ``ros2 param dump`` writes a file from which ``evaluator_node`` runs the same campaign.
+
+    :param name: of the node
+    :param context: in which domain, and with which remapping rules
+    :param settings: of the campaign; there is no secret in them
+    """
+
+    def __init__(self, name: str, context: Context, settings: RunSettings) -> None:
+        super().__init__(name, context=context, parameter_overrides=[
+            Parameter('use_sim_time', value=settings.use_sim_time)])
+        declare_values(self, settings, leave_out=('qos_overrides',))
+        for override in read_overrides(settings.qos_overrides):
+            self.declare_parameter(override.parameter, override.value, ParameterDescriptor(
+                description=f'{override.policy} of our {override.endpoint} on {override.topic}',
+                read_only=True))
+        self.add_on_set_parameters_callback(
+            lambda parameters: SetParametersResult(successful=False, reason=_WHY))
+
+
+def given_overrides(node: Node) -> tuple[str, ...]:
+    """
+    Return the parameters ``qos_overrides.…`` that a node was given, as texts of the setting.
+
+    Their names hold the names of topics, so that they cannot be declared and then read.
+    """
+    with node.handle:
+        given = node.handle.get_parameters(Parameter)
+    return tuple(f'{name.removeprefix(PREFIX)}={parameter.value}'
+                 for name, parameter in sorted(given.items()) if name.startswith(PREFIX))
