@@ -105,7 +105,17 @@ _WHERE = {
 }
 """Module to the public names in it: what the block above tells type checkers."""
 _MODULES = {name: module for module, names in _WHERE.items() for name in names}
-__all__ = sorted(_MODULES)
+__all__ = [
+    'Beginning', 'CampaignResults', 'CampaignSummary', 'ChatMessage', 'Command', 'Controller',
+    'ControllerContext', 'ControllerError', 'ControllerPlugin', 'ControllerSettings',
+    'ControllerSpec', 'Event', 'Finding', 'InputError', 'Intent', 'InvariantPlugin',
+    'LatencyClass', 'Link', 'LinkPlugin', 'Loopback', 'LoopbackLink', 'MeasurementError',
+    'Message', 'MissingDependencyError', 'Observation', 'Observer', 'Reading', 'Rejudged',
+    'RunSettings', 'SafetyScenariosError', 'Scenario', 'ScenarioError', 'Session', 'SettingsError',
+    'Stimulus', 'StimulusContext', 'StimulusPlugin', 'Trial', 'TrialRecord', 'TrialResult',
+    'UnknownPluginError', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios', 'plan',
+    'rejudge', 'run', 'run_trial', 'verify']
+"""Spelt out for linters and type checkers."""
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:

@@ -33,7 +33,7 @@ from safety_scenarios.stats.compare import compare as compare_results
 @click.argument('second', type=click.Path(exists=True, file_okay=False, path_type=Path))
 @without_plan
 def compare(first: Path, second: Path, without_plan: bool) -> None:
-    """
+    r"""
     Compare two campaigns, run with the same seed, scenario by scenario.
 
     Results are judged again from their records first, as evaluate does: a folder with anything in

@@ -136,7 +136,7 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
         raise
     except (ValidationError, KeyError, TypeError, ValueError) as error:
         raise UnfitPlanError(f'the plan of the trial cannot be read: {type(error).__name__}: '
-                         f'{error!s:.300}. Was it written by this version?') from None
+                             f'{error!s:.300}. Was it written by this version?') from None
 
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
