@@ -22,6 +22,8 @@ The names below are what Python users build on; each is imported when it is firs
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
+from safety_scenarios.needs import guard as _guard
+
 if TYPE_CHECKING:
     from safety_scenarios.campaign.from_python import run as run
     from safety_scenarios.campaign.rejudge import rejudge as rejudge
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from safety_scenarios.model.trial import Trial as Trial
     from safety_scenarios.model.trial import TrialRecord as TrialRecord
 
+_guard()
 _WHERE = {
     'campaign.from_python': ('run',),
     'campaign.rejudge': ('rejudge', 'Rejudged'),
