@@ -122,7 +122,7 @@ def _refuse(lacking: list[Need], folder: Path) -> None:
             found=f'but this process has already imported {got}',
             advice='Import from safety_scenarios before whatever imports that, such as: from '
                    f'safety_scenarios import run; {ways}')
-    others = sorted(one.name for one in folder.parent.glob('*') if one.is_dir())
+    others = sorted(one.name for one in folder.parent.glob('*') if one.name != folder.name)
     other = f', and the bundle here is for {", ".join(others)}, not for {folder.name}' \
         if others else ''
     raise MissingDependencyError(

@@ -62,6 +62,8 @@ def fill(folder: Path, missing: Sequence[Any]) -> dict[Any, str]:
             failed[need] = why
         else:
             (target / 'wanted.txt').rename(stamp)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
     return failed
 
 
