@@ -18,6 +18,7 @@ project = 'safety_scenarios'
 author = copyright = 'The safety_scenarios authors'  # noqa: A001
 extensions = ['myst_parser']
 myst_heading_anchors = 4
-exclude_patterns = ['_build']
+# rosdoc2 also writes a page for each module; what Python users build on is in python.md.
+exclude_patterns = ['_build', 'modules.rst', 'safety_scenarios.rst', 'safety_scenarios.*.rst']
 html_theme = 'sphinx_rtd_theme'
 suppress_warnings = ['misc.highlighting_failure']  # a diagram in a language of which none is known

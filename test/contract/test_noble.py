@@ -22,7 +22,6 @@ import subprocess
 from contract import noble_environment
 from contract.test_packaging import ROOT, source  # noqa: F401
 import pytest
-
 from ros.campaigns import brief, OVERLOADED
 
 pytestmark = pytest.mark.environment
@@ -60,8 +59,8 @@ def run(python, source):  # noqa: F811
 @pytest.mark.dds
 def test_it_builds_and_runs_with_what_ubuntu_24_04_ships(run, tmp_path):
     """The command is found; what was bundled is used by us, and by nobody else."""
-    assert run('command -v safety-scenarios').strip().endswith('/safety_scenarios/bin/'
-                                                              'safety-scenarios')
+    found = run('command -v safety-scenarios').strip()
+    assert found.endswith('/install/safety_scenarios/bin/safety-scenarios')
     assert run('python -c "import pydantic, safety_scenarios.pytest_plugin as _; '
                'print(pydantic.VERSION)"') == '1.10.14\n'
     summary = json.loads(run(
