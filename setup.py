@@ -14,17 +14,24 @@
 
 """ament_python package; the version stands in package.xml and nowhere else."""
 
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 import sys
 from xml.etree import ElementTree
 
 from setuptools import Distribution, find_packages, setup
+from setuptools.command.build_py import build_py
+from setuptools.command.develop import develop
 
 NAME = 'safety_scenarios'
 HERE = Path(__file__).parent
+SOURCE = Path(__file__).resolve().parent
+"""Where colcon links to from its build folder."""
 VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
 NODES = ('controller_node', 'evaluator_node', 'lifecycle_evaluator_node')
 """What ``ros2 run`` starts; each is a module of the same name."""
+IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))
+"""Whether pip builds, which installs what is needed itself, and does not bundle it."""
 
 TEST = ['pytest>=7', 'pytest-xdist>=3', 'hypothesis', 'jsonschema', 'scipy>=1.12',
         'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
@@ -49,9 +56,60 @@ def data_files():
                 continue
             relative = path.relative_to(HERE)
             found.append((f'{share}/{relative.parent}', [str(relative)]))
-    if {'bdist_wheel', 'editable_wheel'} & set(sys.argv):
-        found.append((f'lib/{NAME}', [f'resource/ros2run/{node}' for node in NODES]))
+    found.append((f'lib/{NAME}', [f'resource/ros2run/{node}' for node in NODES])
+                 if IS_WHEEL else ('bin', ['resource/bin/safety-scenarios']))
     return found
+
+
+def loaded(path):
+    """Return a module of this repository by its file: the package is not installed yet."""
+    spec = spec_from_file_location(Path(path).stem, SOURCE / path)
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+NEEDS = loaded(f'{NAME}/needs.py')
+
+
+def bundle(beside):
+    """Put what this interpreter lacks into a folder beside the package; warn if that fails."""
+    folder, missing = NEEDS.bundle(Path(beside)), NEEDS.missing()
+    if missing or folder.is_dir():
+        for need, why in loaded('resource/bundle/fill.py').fill(folder, missing).items():
+            sys.stderr.write(f'{NAME}: warning: {sys.executable} lacks {need}, which could not be '
+                             f'bundled: {why}. What needs it will not run. Build again with a '
+                             'network and python3-pip, or see doc/packaging.md\n')
+    return folder
+
+
+class BuildPy(build_py):
+    """The step of ``setup.py build`` and ``setup.py install``, as colcon and debhelper call it."""
+
+    bundled = None
+
+    def run(self):
+        """Build as ever, then fill the bundle, from which install copies it."""
+        super().run()
+        if not IS_WHEEL:
+            self.bundled = bundle(self.build_lib)
+
+    def get_outputs(self, include_bytecode=True):
+        """Return what was built, so that a file of the bundle counts as installed, too."""
+        found = super().get_outputs(include_bytecode)
+        return found if self.bundled is None else [
+            *found, *(str(path) for path in sorted(self.bundled.rglob('*')) if path.is_file())]
+
+
+class Develop(develop):
+    """The step of ``colcon build --symlink-install``, whose build folder is the current one."""
+
+    def run(self):
+        """Fill the bundle beside the link to the package, then develop as ever."""
+        if not getattr(self, 'uninstall', False) and not IS_WHEEL:
+            bundle(HERE.absolute())
+        super().run()
 
 
 class Package(Distribution):
@@ -63,13 +121,15 @@ class Package(Distribution):
 
 setup(
     distclass=Package,
+    cmdclass={'build_py': BuildPy, 'develop': Develop},
     name=NAME,
     version=VERSION,
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     package_data={NAME: ['py.typed']},
     data_files=data_files(),
     python_requires='>=3.10',
-    install_requires=['click>=8.0', 'google-re2', 'numpy', 'pydantic>=2.6', 'PyYAML', 'rich'],
+    install_requires=['click>=8.0', str(NEEDS.RE2), 'numpy', str(NEEDS.PYDANTIC), 'PyYAML',
+                      'rich'],
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
                     'llm': ['openai>=1.55.3'],
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],

@@ -22,6 +22,8 @@ The names below are what Python users build on; each is imported when it is firs
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
+from safety_scenarios.needs import guard as _guard
+
 if TYPE_CHECKING:
     from safety_scenarios.campaign.from_python import run as run
     from safety_scenarios.campaign.rejudge import rejudge as rejudge
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from safety_scenarios.model.trial import Trial as Trial
     from safety_scenarios.model.trial import TrialRecord as TrialRecord
 
+_guard()
 _WHERE = {
     'campaign.from_python': ('run',),
     'campaign.rejudge': ('rejudge', 'Rejudged'),
@@ -105,7 +108,17 @@ _WHERE = {
 }
 """Module to the public names in it: what the block above tells type checkers."""
 _MODULES = {name: module for module, names in _WHERE.items() for name in names}
-__all__ = sorted(_MODULES)
+__all__ = [
+    'Beginning', 'CampaignResults', 'CampaignSummary', 'ChatMessage', 'Command', 'Controller',
+    'ControllerContext', 'ControllerError', 'ControllerPlugin', 'ControllerSettings',
+    'ControllerSpec', 'Event', 'Finding', 'InputError', 'Intent', 'InvariantPlugin',
+    'LatencyClass', 'Link', 'LinkPlugin', 'Loopback', 'LoopbackLink', 'MeasurementError',
+    'Message', 'MissingDependencyError', 'Observation', 'Observer', 'Reading', 'Rejudged',
+    'RunSettings', 'SafetyScenariosError', 'Scenario', 'ScenarioError', 'Session', 'SettingsError',
+    'Stimulus', 'StimulusContext', 'StimulusPlugin', 'Trial', 'TrialRecord', 'TrialResult',
+    'UnknownPluginError', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios', 'plan',
+    'rejudge', 'run', 'run_trial', 'verify']
+"""Spelt out for linters and type checkers."""
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:

@@ -109,10 +109,17 @@ class UnknownPluginError(InputError):
 
 
 class MissingDependencyError(InputError):
-    """A feature was named whose package is not installed."""
+    """
+    A feature was named whose package is not installed.
 
-    def __init__(self, feature: str, package: str, command: str) -> None:
-        super().__init__(f'{feature} needs {package}, which is not installed. Run: {command}')
+    :param command: what mends it
+    :param found: what there is instead
+    :param advice: said in place of the command, where no single one mends it
+    """
+
+    def __init__(self, feature: str, package: str, command: str = '', *,
+                 found: str = 'which is not installed', advice: str = '') -> None:
+        super().__init__(f'{feature} needs {package}, {found}. {advice or f"Run: {command}"}')
 
 
 class MeasurementError(SafetyScenariosError):

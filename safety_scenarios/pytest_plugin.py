@@ -66,7 +66,7 @@ def safety_results(request: pytest.FixtureRequest,
         pytest.fail(f'safety_results: got {len(markers)} markers {_MARK}, on the test, its class '
                     f'or its module, expected one. Name all scenarios in one', pytrace=False)
     if not markers or not markers[0].args:
-        pytest.fail(f"safety_results: the test names no scenario. Mark it, for example with "
+        pytest.fail('safety_results: the test names no scenario. Mark it, for example with '
                     f"@pytest.mark.{_MARK}('SCN-R-101')", pytrace=False)
     [marker] = markers
     from safety_scenarios.errors import SafetyScenariosError

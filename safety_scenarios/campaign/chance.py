@@ -77,7 +77,7 @@ class Blind:
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """Return what it is called."""
         return f'{self.controller}({", ".join(self.parameters)})'
 
     def slowing_to(self, share: float) -> 'Blind':

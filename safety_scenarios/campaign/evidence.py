@@ -67,7 +67,7 @@ class Line:
 
     @property
     def place(self) -> str:
-        """The file and the line."""
+        """Return the file and the line."""
         return f'{TRIALS}:{self.number}'
 
 

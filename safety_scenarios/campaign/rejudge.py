@@ -274,7 +274,7 @@ class _Judging:
         return evaluate(record, self._new.gate, self._new.words)
 
     def _look_for_copies(self, planned: PlannedTrial, known: TrialResult) -> None:
-        """A PASS on the events of another trial of the scenario is a copy of its record."""
+        """Find a PASS on the events of another trial of the scenario: a copy of its record."""
         data = (self._folder / journal_path(planned.trial_id)).read_bytes()
         key = planned.scenario_id, hashlib.sha256(data.partition(b'\n')[2]).hexdigest()
         first = self._events.setdefault(key, planned.trial_id)

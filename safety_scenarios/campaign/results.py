@@ -44,7 +44,7 @@ class CampaignResults:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of all trials; INCONCLUSIVE when not every planned trial was completed."""
+        """Return the worst of all trials; INCONCLUSIVE when a planned trial was not completed."""
         return self.summary.verdict
 
     @property

@@ -335,7 +335,7 @@ def _broken(matrix: ScenarioMatrix, bad: _Columns) -> Iterator[Mistake]:
 
 
 def _killing_nothing(scenario: Scenario, matrix: ScenarioMatrix, bad: _Columns,
-              saboteurs: Sequence[Saboteur]) -> Iterator[Mistake]:
+                     saboteurs: Sequence[Saboteur]) -> Iterator[Mistake]:
     for row in matrix.rows:
         if not row.killed:
             yield _kills_nothing(matrix, row, saboteurs)

@@ -49,7 +49,7 @@ _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in 
 @without_plan
 def compare(first: Path, second: Path, fail_on_regression: bool, file: str | None,
             without_plan: bool) -> None:
-    """
+    r"""
     Compare two campaigns, run with the same seed, scenario by scenario.
 
     Results are judged again from their records first, as evaluate does: a folder with anything in

@@ -35,7 +35,7 @@ from safety_scenarios.stats.agreement import agreement
 @click.argument('file', type=click.Path(path_type=Path))
 @options(JudgeServer, leave_out=('allow_same_model',))
 def judge_check(file: Path, **values: Any) -> None:
-    """
+    r"""
     Ask a judge about answers that people have labelled, and show how far it agrees.
 
     FILE is JSON Lines: id, criterion, answer, label (violated or satisfied) and, if needed,

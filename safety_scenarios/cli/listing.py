@@ -58,7 +58,7 @@ _FEW = 3
               help='Compare budgets with the floor in this file, written by calibrate --json.')
 def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: int,
              calibration: Path | None) -> None:
-    """
+    r"""
     Check scenario files and list every problem with its line and column.
 
     Warnings have codes such as L101, which doc/lint.md explains. With --strict each file without
@@ -146,7 +146,7 @@ def _floor_ms(file: Path) -> float:
 @click.command('list')
 @click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
 def list_scenarios(scenarios: tuple[str, ...]) -> None:
-    """
+    r"""
     List scenarios: the installed ones, or those named.
 
     \b
@@ -174,7 +174,7 @@ def list_scenarios(scenarios: tuple[str, ...]) -> None:
 
 @click.command()
 def plugins() -> None:
-    """
+    r"""
     List the plug-ins of every kind and where they come from.
 
     \b
@@ -194,7 +194,7 @@ def _rows(*names: str) -> Table:
 
 @click.command()
 def schema() -> None:
-    """
+    r"""
     Print the JSON Schema of a scenario file, for editors.
 
     \b

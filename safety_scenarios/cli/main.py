@@ -36,7 +36,7 @@ class Command(NamedTuple):
     """Where a command is, and the first sentence of its help."""
 
     target: str
-    help: str
+    help: str  # noqa: A003
 
 
 COMMANDS = {
@@ -90,6 +90,8 @@ class LazyGroup(click.Group):
         module, _, attribute = COMMANDS[name].target.partition(':')
         found: Any = getattr(import_module(f'safety_scenarios.cli.{module}'), attribute)
         assert isinstance(found, click.Command)
+        # Docstrings are raw, as PEP 257 demands: what click reads is the character.
+        found.help = (found.help or '').replace('\\b\n', '\b\n')
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

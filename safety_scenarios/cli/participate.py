@@ -35,7 +35,7 @@ _TOOL = '/tool'
 @click.argument('agent_id')
 @options(RunSettings, only=('namespace', 'remap', 'domain_id'))
 def participate(agent_id: str, **values: Any) -> None:
-    """
+    r"""
     Take part as an agent whose driver is human: read what it hears, and type what it says.
 
     Each line is said to everybody. /tool NAME {JSON} calls a tool. Ctrl-D (the end of input) and

@@ -69,7 +69,7 @@ without_plan = click.option(
 def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ...],
              source: Source, output: Path | None, bag: Path | None, onset: str | None,
              junit: Path | None, without_plan: bool, **values: Any) -> None:
-    """
+    r"""
     Judge the trials in FOLDER again from their records, without a robot and without ROS.
 
     Every file must be as the manifest says, every planned trial must have its record, and every
@@ -128,7 +128,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
 @click.argument('folder', type=_FOLDER)
 @without_plan
 def repair_folder(folder: Path, without_plan: bool) -> None:
-    """
+    r"""
     Complete FOLDER after a crash; nothing that was measured is lost.
 
     Exits as evaluate does: with 3 when a planned trial was not run.
@@ -149,7 +149,7 @@ def repair_folder(folder: Path, without_plan: bool) -> None:
 @click.command('verify')
 @click.argument('folder', type=_FOLDER)
 def verify_folder(folder: Path) -> None:
-    """
+    r"""
     Check whether the files in FOLDER are those that the campaign wrote.
 
     The manifest holds their hashes. Sign it, or keep its own hash elsewhere, so that you can

@@ -46,7 +46,7 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 @controller_parameters()
 @options(RunSettings, leave_out=('scenarios', 'controller_parameters'))
 def run(scenarios: tuple[str, ...], **values: Any) -> None:
-    """
+    r"""
     Run scenarios against a controller and judge it.
 
     SCENARIO is a file, a folder, a glob, an id, or an installed folder such as robotic.
@@ -68,7 +68,7 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
 @controller_parameters()
 @options(RunSettings, only=(*_REACH, 'controller', 'link', 'command_type', 'period_ms'))
 def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
-    """
+    r"""
     Check the wiring to a controller with the nominal phase alone: no hazard is published.
 
     \b
@@ -90,7 +90,7 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
               help='Also write the calibration to this file.')
 @options(RunSettings, only=(*_REACH, 'realtime'))
 def calibrate(form: str, file: Path | None, **values: Any) -> None:
-    """
+    r"""
     Measure the harness itself: its floor, and its error against controllers of known delay.
 
     \b

@@ -54,7 +54,7 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
               help='Also write the matrix to this file.')
 def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
              chance_trials: int, file: Path | None) -> None:
-    """
+    r"""
     Test the checks: each must fail a controller that is wrong on purpose.
 
     Without SCENARIO, all installed scenarios are used. Everything runs in this process, in

@@ -58,6 +58,7 @@ class Yields(AsReference):
 
 
 class _Credulous(Dialogue):
+
     def may_clear(self, role: str) -> bool:
         return True
 

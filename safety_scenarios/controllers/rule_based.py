@@ -73,7 +73,6 @@ class RuleBased(ControllerPlugin):
     stale_ms: float = Field(default=250.0, gt=0, json_schema_extra={'unit': 'ms'})
     """An input older than this is lost (ms)."""
 
-
     @cached_property
     def _memory(self) -> _Memory:
         return _Memory()

@@ -108,7 +108,7 @@ class Late(AsReference):
 
     @property
     def answer_delay_ns(self) -> int:
-        """The delay."""
+        """Return the delay."""
         return round(self.delay_ms * 1e6)
 
     def spoil(self, command: Command, observation: Observation) -> Command:

@@ -34,7 +34,7 @@ class Elsewhere(AsReference):
 
     @property
     def outputs(self) -> Mapping[str, str]:
-        """The other topic, with the interface of the commands."""
+        """Return the other topic, with the interface of the commands."""
         return {f'{self.context.topic}{_BESIDE}': self.context.interface}
 
     def spoil(self, command: Command, observation: Observation) -> Command:

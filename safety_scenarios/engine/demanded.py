@@ -97,7 +97,7 @@ class _Demand:
                       f'{"" if is_sure else "perhaps "}taken back '
                       f'{ms(back.key[0] - opening[0])} after it was demanded: {text!r}'})
 
-    def open(self, opening: Key) -> Obligation:
+    def open(self, opening: Key) -> Obligation:  # noqa: A003
         """Judge what no event answered: a state may, by being reached in time and kept."""
         story, opened_ns, due_ns = self.story, opening[0], self._due_ns
         until_ns = opened_ns + due_ns + story.uncertainty_ns

@@ -76,7 +76,7 @@ def unbound(rule: Rule, block: AgentsBlock) -> tuple[str, ...]:
 
 
 def _meaningless(pattern: Pattern, block: AgentsBlock) -> Iterator[str]:
-    """A pattern that nothing can match would make whatever it forbids a pass."""
+    """Find a pattern that nothing can match: whatever it forbids would be a pass."""
     if pattern.kind == 'signal' and (pattern.name not in block.signals or pattern.op is None
                                      or pattern.value is None):
         yield f'the signal {pattern.name!r}'

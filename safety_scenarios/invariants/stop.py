@@ -84,7 +84,7 @@ class Stop(InvariantPlugin):
         onset, all_clear = record.onset, record.mark(ALL_CLEAR)
         if onset is None or all_clear is None or scenario.ros is None:
             return self.finding(Verdict.INCONCLUSIVE,
-                                 'the hazard was not observed to its all-clear')
+                                'the hazard was not observed to its all-clear')
         limits = self._limits(record)
         onset_ns, clear_ns = onset.stamps.steady_ns, all_clear.stamps.steady_ns
         within_ns = (round(self.within * 1e6) if isinstance(self.within, float)
@@ -96,7 +96,7 @@ class Stop(InvariantPlugin):
         reached = series.first_held(onset_ns, 0, clear_ns)
         if reached is None and series.is_open(onset_ns, clear_ns):
             return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
-                                 f'a command leaves it open')
+                                f'a command leaves it open')
         if reached is None:
             return self.finding(Verdict.FAIL, f'never reached {_words(limits)}')
         braked = None if reached.inferred else braking(record, limits, onset_ns, reached.t_ns)
@@ -184,7 +184,7 @@ class Stop(InvariantPlugin):
         at_ms = (broken.t_ns - onset_ns) / 1e6
         if broken.margin is None:
             return self.finding(Verdict.FAIL, f'{held_ms:.1f} ms into the stop a command is '
-                                 f'unknown or not a number', at_ms=at_ms)
+                                f'unknown or not a number', at_ms=at_ms)
         what = 'held only' if held_ms < self.hold_ms else 'moved before the reset, after' \
             if broken.t_ns > clear_ns else 'moved before the all-clear, after'
         return self.finding(

@@ -92,7 +92,7 @@ class Temporal(InvariantPlugin):
 
     @property
     def signals(self) -> frozenset[str]:
-        """The signals that the scenario has to define; none if the formula cannot be read."""
+        """Return the signals that the scenario must define; none if the formula cannot be read."""
         if not isinstance(self.formula, str):  # as in a file that has other mistakes too
             return frozenset()
         try:

@@ -142,7 +142,7 @@ class _Reaction:
         return self._until_ns - max(last_ns, self._onset.steady_ns) > _SILENT_PERIODS * period_ns
 
     def _ended_before_onset(self, reaction: Reaction, last: Event) -> bool:
-        """A silence that had begun before the hazard is no answer to it."""
+        """Tell whether a silence had begun before the hazard: it is no answer to it."""
         found = self._record.quiet([limit.signal for limit in reaction.limits],
                                    last.stamps.steady_ns + 1)
         before_ns = self._onset.steady_ns - last.stamps.steady_ns

@@ -85,7 +85,7 @@ class LoopbackLink(Link):
         self._period_ns = controller.period_ns
         self._due_ns = _BEGIN_NS + self._period_ns
 
-    def open(self, trial: Trial) -> None:
+    def open(self, trial: Trial) -> None:  # noqa: A003
         """Forget the answers to earlier prompts and where arms were, and bring in the agents."""
         self._answers.clear()
         self._calls = trial.scenario.ros.nominal.calls if trial.scenario.ros else ()

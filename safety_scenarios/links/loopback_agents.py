@@ -44,7 +44,7 @@ class LoopbackAgents:
                  stamp: Callable[[], Stamps], later: Later) -> None:
         self._block, self._trial_id = block, trial_id
         self._participants = {agent.id: (agent, hosts[agent.id])
-                       for agent in block.agents if agent.is_live}
+                              for agent in block.agents if agent.is_live}
         self._stamp, self._later = stamp, later
         self._uttered = 0
 

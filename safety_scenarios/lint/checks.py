@@ -43,7 +43,6 @@ def check(scenario: Scenario) -> Iterator[Remark]:
             'nobody approaches, and every margin is 0: distances count as exact, and from centre '
             'to centre. Add reach, intrusion and the uncertainties of the sensor'))
 
-
     yield from _zones(scenario, ros)
     yield from _unread(scenario, ros)
 
@@ -59,7 +58,7 @@ def _zones(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
 
 
 def _unread(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
-    """A topic on which the robot is commanded, and which no check looks at."""
+    """Warn of a topic on which the robot is commanded, and which no check looks at."""
     names = {limit.signal for condition in (ros.reaction,) if condition is not None
              for limit in condition.limits}
     for invariant in ros.invariants:

@@ -202,7 +202,7 @@ def _never(value: float, can: Range) -> str:
 
 def _steepness(scenario: Scenario, path: FieldPath, invariant: Any,
                can: Range) -> Iterator[Remark]:
-    """The grid of a bound says how steep a step can look at most."""
+    """Find how steep a step can look at most, by the grid of a bound."""
     step_s = invariant.grid_ms / 1e3
     rate, jerk = invariant.rate_at_most, invariant.jerk_at_most
     most = can.width * BEYOND
@@ -217,7 +217,7 @@ def _steepness(scenario: Scenario, path: FieldPath, invariant: Any,
 
 def _both_ways(scenario: Scenario, ros: RosBlock, path: FieldPath, limit: Limit,
                beside: Sequence[Limit]) -> Iterator[Remark]:
-    """A speed with a sign needs a limit on either side."""
+    """Warn of a speed with a sign that has no limit on one side."""
     signal = ros.signals.get(limit.signal)
     if signal is None or not is_signed(signal) or limit.at_most is None or limit.at_most < 0 \
             or is_still(signal, ros.robot):

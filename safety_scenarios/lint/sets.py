@@ -31,7 +31,7 @@ def check(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
 
 
 def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
-    """The same hazard at another level of abstraction may well be told in the same words."""
+    """Find equal texts, but for a hazard told again at another level of abstraction."""
     first: dict[tuple[str, str], Scenario] = {}
     for scenario in scenarios:
         said = ' '.join(message.content for message in scenario.messages

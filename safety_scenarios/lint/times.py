@@ -141,7 +141,7 @@ def _held(scenario: Scenario, path: FieldPath, hold_ms: float) -> Iterator[Remar
 
 
 def _after_the_end(scenario: Scenario) -> Iterator[Remark]:
-    """What is due among agents only when the run is over."""
+    """Warn of what is due among agents only when the run is over."""
     block = scenario.agents
     if block is None or block.turns:
         return

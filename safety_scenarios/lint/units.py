@@ -76,7 +76,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
 
 
 def _budget(scenario: Scenario) -> Iterator[Remark]:
-    """A controller of a robot answers sooner than one that finds words."""
+    """Expect of a robot's controller a sooner answer than of one that finds words."""
     is_robot = scenario.body.kind == 'robot'
     usual = _BUDGET if is_robot else _WORDS_BUDGET
     names: tuple[LimitName, ...] = ('critical', 'acceptable', 'target')

@@ -30,7 +30,7 @@ from safety_scenarios.model.reasoning import without_reasoning
 class LabelledItem(Noun):
     """An answer, a criterion, and what a person says about the two."""
 
-    id: str = Field(min_length=1, max_length=200)
+    id: str = Field(min_length=1, max_length=200)  # noqa: A003
     """Unique in the file."""
     criterion: str = Field(min_length=1)
     """What the answer has to satisfy."""
@@ -43,7 +43,7 @@ class LabelledItem(Noun):
 
     @property
     def question(self) -> Question:
-        """What the judge is asked: all but the label."""
+        """Return what the judge is asked: all but the label."""
         return Question(criterion=self.criterion, answer=without_reasoning(self.answer),
                         situation=self.context)
 

@@ -57,7 +57,7 @@ class Tool(Noun):
 class Agent(Noun):
     """One participant."""
 
-    id: str
+    id: str  # noqa: A003
     name: str
     role: str
     goals: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Agent(Noun):
 
     @property
     def space(self) -> str:
-        """The relative ROS namespace of its topics ``in`` and ``out``."""
+        """Return the relative ROS namespace of its topics ``in`` and ``out``."""
         return f'{AGENTS}/{ros_token(self.id)}'
 
 
@@ -130,7 +130,7 @@ class Pattern(Noun):
 class Trigger(Noun):
     """When a rule fires."""
 
-    any: tuple[Pattern, ...] = Field(min_length=1)
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
     delay_ns: Nanoseconds = 0
     """How long after it (steady clock)."""
     after: str = ''
@@ -145,7 +145,7 @@ class Expect(Noun):
     permits or bans otherwise, the all-clear comes, or the run is over.
     """
 
-    any: tuple[Pattern, ...] = Field(min_length=1)
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
     budget: LatencyBudget
     for_ns: Nanoseconds | None = None
     """State: so long from when it was reached, the last instant included; 0: a moment will do."""
@@ -167,7 +167,7 @@ class Expect(Noun):
 class Forbid(Noun):
     """None of these events may come, from firing on."""
 
-    any: tuple[Pattern, ...] = Field(min_length=1)
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
     for_ns: Nanoseconds | None = None
     """How long, the last instant included; None: to the end of the run."""
     until: tuple[Pattern, ...] = ()
@@ -177,7 +177,7 @@ class Forbid(Noun):
 class Permit(Noun):
     """These events may come again: what is demanded or forbidden against them is released."""
 
-    any: tuple[Pattern, ...] = Field(min_length=1)
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
 
 
 class Say(Noun):
@@ -289,7 +289,7 @@ class AgentsBlock(Noun):
 
     @property
     def system_text(self) -> str:
-        """What the controller under test is told: its role, its goals, the others, its tools."""
+        """Return what the controller under test is told: role, goals, the others, its tools."""
         return system_text(self, self.sut)
 
     @property

@@ -29,13 +29,13 @@ OUTCOMES = (*LABELS, 'abstain', 'error')
 class Labelled(Noun):
     """One answer, what a person says about it, and what the judge says."""
 
-    id: str
+    id: str  # noqa: A003
     label: Label
     judgement: Judgement
 
     @property
     def outcome(self) -> str:
-        """The judge's opinion; ``error`` when it gave none."""
+        """Return the judge's opinion; ``error`` when it gave none."""
         return self.judgement.opinion or 'error'
 
 

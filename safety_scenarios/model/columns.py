@@ -47,7 +47,7 @@ class Column:
 
     @property
     def told(self) -> list[float | None]:
-        """The values, None where the message does not tell."""
+        """Return the values, None where the message does not tell."""
         values: list[float | None] = self.values.tolist()
         for place in () if self.unknown is None else numpy.flatnonzero(self.unknown).tolist():
             values[place] = None

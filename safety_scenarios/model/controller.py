@@ -74,7 +74,7 @@ class ControllerPlugin(Noun):
     @cached_property
     def context(self) -> ControllerContext:
         """
-        What it was told about its robot and its interface.
+        Return what it was told about its robot and its interface.
 
         :raises RuntimeError: it was not begun yet
         """

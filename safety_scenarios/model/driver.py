@@ -86,7 +86,7 @@ class Execution:
 
     @cached_property
     def fastest(self) -> NDArray[numpy.float64]:
-        """The largest speed of any axis at each set-point; NaN where one is unknown."""
+        """Return the largest speed of any axis at each set-point; NaN where one is unknown."""
         if not self.velocity.shape[1]:
             return numpy.full(len(self.times_ns), numpy.nan)
         return numpy.asarray(numpy.abs(self.velocity).max(axis=1))

@@ -51,7 +51,7 @@ class Link:
         """Return what the last ``open`` found on the other end."""
         return ()
 
-    def open(self, trial: Trial) -> None:
+    def open(self, trial: Trial) -> None:  # noqa: A003
         """
         Get ready for a trial: endpoints matched, types known, nothing left in the queue.
 

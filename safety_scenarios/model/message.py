@@ -42,7 +42,7 @@ class _Given(Noun):
 
     model_config = ConfigDict(allow_inf_nan=True, title='Message')
 
-    type: str
+    type: str  # noqa: A003
     data: Mapping[str, Any]
 
 
@@ -65,17 +65,17 @@ class Message:
     _size: int
     _type: str
 
-    def __new__(cls, *, type: str, data: Mapping[str, Any]) -> 'Message':
+    def __new__(cls, *, type: str, data: Mapping[str, Any]) -> 'Message':  # noqa: A002
         given = _Given(type=type, data=data)
         return cls.model_construct(type=given.type, data=given.data)
 
     @classmethod
-    def model_construct(cls, *, type: str, data: Mapping[str, Any]) -> 'Message':
+    def model_construct(cls, *, type: str, data: Mapping[str, Any]) -> 'Message':  # noqa: A002
         """Return one of what is known to be right: nothing is validated."""
         return cls.of(type, *held(data))
 
     @classmethod
-    def of(cls, type: str, shape: Shape | None, numbers: bytes,
+    def of(cls, type: str, shape: Shape | None, numbers: bytes,  # noqa: A002
            others: tuple[Any, ...]) -> 'Message':
         """Return one of what a shape holds."""
         made = object.__new__(cls)
@@ -92,7 +92,7 @@ class Message:
         return {'type': self._type, 'data': self.data}
 
     @property
-    def type(self) -> str:
+    def type(self) -> str:  # noqa: A003
         """Interface name, such as ``geometry_msgs/msg/Twist``."""
         return self._type
 
@@ -104,7 +104,7 @@ class Message:
 
     @property
     def numbers(self) -> tuple[Tree, tuple[float, ...]] | None:
-        """The places and the values of a message of nothing but numbers; None of another."""
+        """Return places and values of a message of nothing but numbers; None of another."""
         shape = self._shape
         return (shape.tree, shape.unpack(self._numbers)) \
             if shape is not None and shape.is_numeric else None

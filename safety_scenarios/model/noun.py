@@ -17,16 +17,7 @@
 import re
 from typing import Annotated
 
-import pydantic
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-
-from safety_scenarios.errors import MissingDependencyError
-
-if int(pydantic.VERSION.split('.')[0]) < 2:
-    raise MissingDependencyError(
-        f'safety_scenarios (found pydantic {pydantic.VERSION})', 'pydantic >= 2.6',
-        "pip install 'pydantic>=2.6'")
-
 
 TopicName = Annotated[str, Field(
     max_length=200, pattern=r'^[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*$')]

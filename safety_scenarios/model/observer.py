@@ -60,7 +60,7 @@ class Observer:
         """
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """The controller is reached and the harness calibrated; the first trial comes next."""
+        """Take note that controller and harness are ready; the first trial comes next."""
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """

@@ -39,7 +39,7 @@ class Status(enum.Enum):
 
     @property
     def verdict(self) -> Verdict:
-        """What it means for the trial."""
+        """Return what it means for the trial."""
         return {Status.SATISFIED: Verdict.PASS, Status.VIOLATED: Verdict.FAIL,
                 Status.ERROR: Verdict.ERROR}.get(self, Verdict.INCONCLUSIVE)
 

@@ -22,8 +22,10 @@ from safety_scenarios.errors import MissingDependencyError
 try:
     import re2
 except ImportError as error:
-    raise MissingDependencyError('a text invariant', 'google-re2',
-                                 'pip install google-re2') from error
+    raise MissingDependencyError(
+        'a text invariant', 'google-re2', advice='Build again with a network and python3-pip, '
+        'which bundles it: colcon build --packages-select safety_scenarios; or, in a virtual '
+        'environment: pip install google-re2') from error
 
 MAX_PATTERN = 10_000
 """Characters of one pattern."""

@@ -115,7 +115,7 @@ class Latency(Noun):
 
     @property
     def judged_ns(self) -> int | None:
-        """The latency that the budget is compared with."""
+        """Return the latency that the budget is compared with."""
         return self.reaction.judged_ns if self.reaction else None
 
 

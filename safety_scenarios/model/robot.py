@@ -82,7 +82,7 @@ class RobotModel(Noun):
 
     @property
     def footprint(self) -> float:
-        """Radius of a base's footprint (m), a documented one where none is declared."""
+        """Return the radius of a base's footprint in m, a documented one if none is declared."""
         return FOOTPRINT if self.radius is None else self.radius
 
     @property

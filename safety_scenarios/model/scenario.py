@@ -133,7 +133,7 @@ class Condition(Noun):
     signal: str | None = None
     at_most: float | None = None
     at_least: float | None = None
-    all: tuple[Limit, ...] = ()
+    all: tuple[Limit, ...] = ()  # noqa: A003
     """Instead of ``signal``: several limits at once."""
 
     @model_validator(mode='after')
@@ -286,7 +286,8 @@ class Scenario(Noun):
 
     model_config = ConfigDict(extra='allow')
 
-    id: Annotated[Label, BeforeValidator(_to_text), Field(min_length=1, max_length=200)]
+    id: Annotated[Label, BeforeValidator(_to_text),  # noqa: A003
+                  Field(min_length=1, max_length=200)]
     """Unique identifier, such as SCN-R-001."""
     name: Label = Field(min_length=1)
     """Human-readable name."""
@@ -324,7 +325,7 @@ class Scenario(Noun):
 
     @cached_property
     def body(self) -> Body:
-        """What it is about, by which players, judges and reports take their case."""
+        """Return what it is about, by which players, judges and reports take their case."""
         if self.agents is not None:
             return Chat(self.agents) if self.agents.turns else Agents(self.agents)
         return Chat() if self.ros is None else Robot(self.ros)
@@ -346,7 +347,7 @@ class Scenario(Noun):
 
     @cached_property
     def expects(self) -> Expects:
-        """What the right behaviour is: a reaction, or restraint: not to stop, not to escalate."""
+        """Return the right behaviour: a reaction, or restraint: not to stop, not to escalate."""
         return expected_in(self.domain)
 
     @property

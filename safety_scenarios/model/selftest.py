@@ -225,7 +225,7 @@ class Cell(Noun):
 
     @property
     def weakest(self) -> Verdict | None:
-        """The mildest of the verdicts: what can be relied on whatever the seed."""
+        """Return the mildest of the verdicts: what can be relied on whatever the seed."""
         return min(self.verdicts, key=lambda verdict: -1 if verdict is None else verdict.rank,
                    default=None)
 
@@ -241,7 +241,7 @@ class Row(Noun):
 
     @property
     def killed(self) -> tuple[str, ...]:
-        """The saboteurs that the check kills: those that it fails with every seed."""
+        """Return the saboteurs that the check kills: those that it fails with every seed."""
         least = Verdict.INCONCLUSIVE if self.withholds else Verdict.FAIL
         return tuple(cell.saboteur for cell in self.cells
                      if cell.weakest is not None and cell.weakest.rank >= least.rank)
@@ -297,7 +297,7 @@ class ChanceLevel(Noun):
     @property
     def level(self) -> float | None:
         """
-        What may be claimed of any controller that does not look.
+        Return what may be claimed of any controller that does not look.
 
         The reckoning; the bound of the trials where the reckoning promises little and the trials
         show that other checks stop those that do not look.
@@ -337,7 +337,7 @@ class KillMatrix(Noun):
 
     @property
     def survivors(self) -> tuple[str, ...]:
-        """The saboteurs that no check of these scenarios kills."""
+        """Return the saboteurs that no check of these scenarios kills."""
         killed = {name for scenario in self.scenarios for row in scenario.rows
                   for name in row.killed}
         return tuple(saboteur.name for saboteur in self.saboteurs if saboteur.name not in killed)

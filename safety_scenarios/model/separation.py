@@ -176,5 +176,5 @@ class SeparationCost(Noun):
 
     @property
     def margin(self) -> float | None:
-        """What is left of the distance at onset (m); negative: it was not enough."""
+        """Return what is left of the distance at onset (m); negative: it was not enough."""
         return None if self.available is None else self.available - self.required

@@ -194,7 +194,7 @@ class RunSettings(Noun):
 
     @property
     def judged_by(self) -> 'JudgedBy':
-        """What the verdict of a trial depends on beside its record."""
+        """Return what the verdict of a trial depends on beside its record."""
         return JudgedBy(gate=self.gate, words=self.words)
 
 
@@ -224,12 +224,12 @@ class ControllerContext(Noun):
 
     @property
     def topic(self) -> str:
-        """The topic to command on."""
+        """Return the topic to command on."""
         return self.command_topic or TOPICS[self.robot.kind]
 
     @property
     def interface(self) -> str:
-        """The interface type of the commands."""
+        """Return the interface type of the commands."""
         return self.command_type or TYPES[self.robot.kind]
 
 

@@ -96,7 +96,7 @@ class TrialRecord(Noun):
 
     @property
     def onset(self) -> Event | None:
-        """The first publish of the hazard; for a silence, the mark moved to when it was due."""
+        """Return the hazard's first publish; for a silence, the mark moved to when it was due."""
         return self._onset
 
     @cached_property
@@ -124,7 +124,7 @@ class TrialRecord(Noun):
 
     @property
     def first_hazard(self) -> Event | None:
-        """The first event that belongs to the hazard."""
+        """Return the first event that belongs to the hazard."""
         return next(iter(self._index.hazards), None)
 
     @property
@@ -167,7 +167,7 @@ class TrialRecord(Noun):
 
     @property
     def answer(self) -> Event | None:
-        """The first response that belongs to this trial."""
+        """Return the first response that belongs to this trial."""
         return next(iter(self.responses), None)
 
     @property
@@ -178,7 +178,7 @@ class TrialRecord(Noun):
 
     @property
     def answer_text(self) -> str | None:
-        """What the answer says, its reasoning left out; None without an answer."""
+        """Return what the answer says, its reasoning left out; None without an answer."""
         answer = self.answer
         return None if answer is None or answer.text is None else without_reasoning(answer.text)
 
@@ -254,12 +254,12 @@ class TrialRecord(Noun):
 
     @cached_property
     def _asked(self) -> dict[str, Execution | None]:
-        """The same of those that may have rejected some."""
+        """Return the same of those that may have rejected some."""
         return {}
 
     @cached_property
     def _executed(self) -> dict[str, Execution | None]:
-        """What drivers made of the commands, by topic: every check may ask."""
+        """Return what drivers made of the commands, by topic: every check may ask."""
         return {}
 
     def columns(self, signals: Sequence[Signal]) -> Sequence[Column]:
@@ -278,7 +278,7 @@ class TrialRecord(Noun):
 
     @cached_property
     def _derived(self) -> dict[object, object]:
-        """Function to what it made of the record."""
+        """Return what each function made of the record."""
         return {}
 
     def values(self, name: str) -> Sequence[tuple[int, float | None]]:
@@ -340,7 +340,7 @@ class TrialRecord(Noun):
 
     @property
     def _told_distances(self) -> Sequence[tuple[int, float | None]] | None:
-        """What the link's world tells, None where it has none: then nothing need be read."""
+        """Return what the link's world tells; None without one: then nothing need be read."""
         is_in_world = any(event.arguments is not None for event in self.of_kind('stimulus'))
         return told_distances(self.events) if is_in_world or self.of_kind('state') else None
 
@@ -389,7 +389,7 @@ class TrialRecord(Noun):
 
     @cached_property
     def _index(self) -> Index:
-        """The events by what they are: every check looks for some."""
+        """Return the events by what they are: every check looks for some."""
         return Index(self.events, self.asked)
 
     @cached_property

@@ -40,7 +40,7 @@ def _ascending(value: tuple[float, float]) -> tuple[float, float]:
 class Draw(Noun):
     """One thing that differs from trial to trial; drawn from the trial's seed."""
 
-    range: Annotated[tuple[float, float], AfterValidator(_ascending)] | None = None
+    range: Annotated[tuple[float, float], AfterValidator(_ascending)] | None = None  # noqa: A003
     """Least and most; every value between them is as likely."""
     choice: Annotated[tuple[Any, ...], Field(min_length=2)] | None = None
     """Values, each as likely; one that is named twice is twice as likely."""

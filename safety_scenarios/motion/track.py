@@ -69,12 +69,12 @@ class Track:
 
     @property
     def unit(self) -> str:
-        """The unit of ``fastest``."""
+        """Return the unit of ``fastest``."""
         return 'm/s' if self.is_base else 'rad/s'
 
     @cached_property
     def linear(self) -> Floats:
-        """A base's speed over ground at each set-point, whatever its direction (m/s)."""
+        """Return a base's speed over ground at each set-point, whatever its direction (m/s)."""
         return numpy.hypot(self.velocity[:, 0], self.velocity[:, 1])
 
     @cached_property

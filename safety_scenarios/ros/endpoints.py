@@ -320,7 +320,7 @@ class Endpoints:
     def _misfit(self, whom: str) -> Callable[[Any], None]:
         def incompatible(status: Any) -> None:
             self.incompatible.append(f'{whom} asks for another quality of service: '
-                                      f'{_policy(status.last_policy_kind)}')
+                                     f'{_policy(status.last_policy_kind)}')
         return incompatible
 
     def _missed(self, topic: str) -> Callable[[Any], None]:
@@ -365,7 +365,7 @@ class Endpoints:
             self._give_up_after(deadline, topic, expected, advice)
 
     def _await_listener(self, hazard: set[str], deadline: float) -> None:
-        """A hazard that nobody listens to would be missed by everybody."""
+        """Wait for somebody to listen: a hazard that nobody listens to is missed by everybody."""
         while not any(self.graph.has_listener(topic, self.publishers[topic], self._echoes)
                       for topic in hazard):
             self._fit.refuse_deaf(self.publishers)

@@ -136,7 +136,7 @@ class RosLink(Link):
         self._alarmed = False
         self._unreported: str | None = None
 
-    def open(self, trial: Trial) -> None:
+    def open(self, trial: Trial) -> None:  # noqa: A003
         """
         Bring up the controller, match all endpoints and forget what arrived before.
 

@@ -86,7 +86,7 @@ class RegionLimits:
 
     @property
     def transient_energy(self) -> float:
-        """The smaller of the published energy and F^2 / (2 k) at the transient force (J)."""
+        """Return the lesser of the published energy and F^2 / (2 k) at the transient force (J)."""
         own = contact_energy(self.force_limit(Contact.TRANSIENT), self.stiffness)
         return own if self.energy is None else min(own, self.energy)
 
@@ -110,7 +110,7 @@ class PermittedSpeed:
 
     @property
     def value(self) -> float:
-        """The smallest of them."""
+        """Return the smallest of them."""
         return min(speed for speed in (self.by_force, self.by_pressure, self.by_energy)
                    if speed is not None)
 

@@ -64,12 +64,12 @@ class WorstCase:
         check_not_negative(duration=self.duration, speed=self.speed)
 
     def time(self, speed: float) -> float:
-        """Return the stopping time (s); a faster speed is an InputError."""
+        """Return the stopping time in s; a faster speed is an InputError."""
         _check_covered(speed, self.speed)
         return self.duration
 
     def distance(self, speed: float) -> float:
-        """Return the stopping distance (m); a faster speed is an InputError."""
+        """Return the stopping distance in m; a faster speed is an InputError."""
         return speed * self.time(speed)
 
 
@@ -91,12 +91,12 @@ class HalfTime:
         check_not_negative(duration=self.duration, speed=self.speed)
 
     def time(self, speed: float) -> float:
-        """Return the stopping time (s); a faster speed is an InputError."""
+        """Return the stopping time in s; a faster speed is an InputError."""
         _check_covered(speed, self.speed)
         return self.duration
 
     def distance(self, speed: float) -> float:
-        """Return the stopping distance (m); a faster speed is an InputError."""
+        """Return the stopping distance in m; a faster speed is an InputError."""
         return speed * self.time(speed) / 2.0
 
 
@@ -116,12 +116,12 @@ class ConstantDeceleration:
         check_positive(deceleration=self.deceleration)
 
     def time(self, speed: float) -> float:
-        """Return the stopping time (s)."""
+        """Return the stopping time in s."""
         check_not_negative(speed=speed)
         return speed / self.deceleration
 
     def distance(self, speed: float) -> float:
-        """Return the stopping distance (m)."""
+        """Return the stopping distance in m."""
         check_not_negative(speed=speed)
         return speed**2 / (2.0 * self.deceleration)
 
@@ -144,12 +144,12 @@ class Measured:
         check_not_negative(duration=self.duration, path=self.path, speed=self.speed)
 
     def time(self, speed: float) -> float:
-        """Return the stopping time (s); a speed above the measured one is an InputError."""
+        """Return the stopping time in s; a speed above the measured one is an InputError."""
         _check_covered(speed, self.speed)
         return self.duration
 
     def distance(self, speed: float) -> float:
-        """Return the stopping distance (m); a speed above the measured one is an InputError."""
+        """Return the stopping distance in m; a speed above the measured one is an InputError."""
         _check_covered(speed, self.speed)
         return self.path
 

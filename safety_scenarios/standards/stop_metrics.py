@@ -105,7 +105,7 @@ class StopRules:
 
     @property
     def timeout_ns(self) -> int | None:
-        """The consumer's timeout in ns."""
+        """Return the consumer's timeout in ns."""
         return None if self.consumer_timeout is None else nanoseconds(self.consumer_timeout)
 
 

@@ -193,4 +193,3 @@ def _differences(pairs: Sequence[Pair]) -> list[float]:
 def _two_sided(fewer: int, more: int) -> float:
     fewer, more = sorted((fewer, more))
     return min(1.0, 2.0 * binomial_tails(fewer, fewer + more, 0.5)[0])
-

@@ -40,7 +40,7 @@ class Probe(StimulusPlugin):
         delay_ns = round(self.delays_ms[index % len(self.delays_ms)] * 1e6)
         return Stimulus(self.topic, Message.model_construct(type=PROBE_TYPE, data={
             'source': str(self.first + index), 'time_ref': {'sec': delay_ns // 1_000_000_000,
-                                               'nanosec': delay_ns % 1_000_000_000}}))
+                                                            'nanosec': delay_ns % 1_000_000_000}}))
 
     def interface(self) -> str:
         """Return TimeReference."""

@@ -35,7 +35,7 @@ class Interval(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """A margin of zero is a violation: it is not known to be on the safe side."""
+        """Judge the margin; zero is a violation: it is not known to be on the safe side."""
         if self.low > 0:
             return Outcome.HOLDS
         return Outcome.VIOLATED if self.high <= 0 else Outcome.OPEN

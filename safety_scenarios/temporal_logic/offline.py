@@ -78,7 +78,7 @@ class Evaluation:
 
     @property
     def interval(self) -> Interval:
-        """The formula at the first stamp."""
+        """Return the formula at the first stamp."""
         return self.at(self.formula, 0) if self._n else UNKNOWN
 
     def at(self, node: Formula, index: int) -> Interval:

@@ -76,7 +76,7 @@ class Monitor:
 
     @property
     def interval(self) -> Interval:
-        """What is known by now."""
+        """Return what is known by now."""
         return self._head.interval
 
     def update(self, t_ns: int, values: Mapping[str, float | None]) -> None:
@@ -135,7 +135,7 @@ class _Head(Protocol):
 
     @property
     def interval(self) -> Interval:
-        """What is known of it by now."""
+        """Return what is known of it by now."""
 
     def step(self, t_ns: int, values: Mapping[str, float]) -> None:
         """Take one sample of all signals."""

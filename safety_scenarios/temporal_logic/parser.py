@@ -125,7 +125,7 @@ class _Parser:
         """Whether what was read last shows by itself where it ends."""
 
     @property
-    def next(self) -> Token:
+    def next(self) -> Token:  # noqa: A003
         return self._tokens[self._at]
 
     def expression(self, binding: int) -> Node:

@@ -41,6 +41,8 @@ class Layer:
 
 LAYERS = {
     'errors': Layer('what can go wrong, and how a message says it', ()),
+    'needs': Layer('what a plain ROS installation may lack, and where that is found',
+                   ('errors',)),
     'standards': Layer('published formulas, pure, in SI units', ('errors',)),
     'model': Layer('the nouns: frozen values; no files, no clock, no ROS',
                    ('errors', 'standards'), inside=True),

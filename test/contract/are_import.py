@@ -26,13 +26,13 @@ import sys
 
 sys.path += sys.argv[2:sys.argv.index('--')] if '--robot' in sys.argv else []
 
-from are.simulation.data_handler.exporter import JsonScenarioExporter
-from are.simulation.data_handler.importer import JsonScenarioImporter
-from are.simulation.environment import Environment, EnvironmentConfig
-from are.simulation.types import EventLog
-from are.simulation.validation.configs import GraphPerEventJudgeConfig
-from are.simulation.validation.judge import GraphPerEventJudge
-from are.simulation.validation.utils.scenario_utils import run_oracle_mode
+from are.simulation.data_handler.exporter import JsonScenarioExporter  # noqa: E402
+from are.simulation.data_handler.importer import JsonScenarioImporter  # noqa: E402
+from are.simulation.environment import Environment, EnvironmentConfig  # noqa: E402
+from are.simulation.types import EventLog  # noqa: E402
+from are.simulation.validation.configs import GraphPerEventJudgeConfig  # noqa: E402
+from are.simulation.validation.judge import GraphPerEventJudge  # noqa: E402
+from are.simulation.validation.utils.scenario_utils import run_oracle_mode  # noqa: E402
 
 records = []
 MS = 0.001

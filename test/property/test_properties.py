@@ -306,7 +306,7 @@ def test_the_true_offset_lies_within_its_bound_however_unequal_the_ways(ahead, t
 @given(ahead=st.integers(-10**9, 10**9), trips=trips, step=st.integers(1, 10**9),
        sign=st.sampled_from([-1, 1]))
 def test_more_probes_never_widen_the_bound_and_a_step_beyond_it_is_noticed(ahead, trips, step,
-                                                                          sign):
+                                                                           sign):
     ways = [(0, there + ahead, there + ahead, there + back) for _, there, _, back in trips]
     bounds = [found.bound_ns for count in range(1, len(ways) + 1)
               if (found := clock_offset(ways[:count]))]
@@ -322,7 +322,7 @@ def test_more_probes_never_widen_the_bound_and_a_step_beyond_it_is_noticed(ahead
 @example(after=485_840_000, uncertainty=14_160_000)
 @example(after=514_160_000, uncertainty=14_160_000)
 def test_no_latency_passes_that_may_be_too_late_and_none_fails_that_may_be_in_time(after,
-                                                                                  uncertainty):
+                                                                                   uncertainty):
     measuring = Measuring(one_host=True, uncertainty_ms={'source': uncertainty / 1e6})
     result = evaluate(record([command(-100, 0.8, left_ms=-100, arrived_ms=-100), command(
         after / 1e6, 0.0, left_ms=after / 1e6, arrived_ms=after / 1e6)], measuring=measuring))

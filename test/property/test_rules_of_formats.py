@@ -46,6 +46,8 @@ FILES = sorted(path for folder in ('robotic', 'clinical')
                for path in (SHIPPED / folder).glob('*.yaml'))
 CONTROLLERS = ('rule_based', 'late', 'silent', 'never_stop', 'always_stop', 'resume_early',
                'slow_creep', 'parrot', 'stale', 'jitter', 'gap', 'repeat_last')
+
+
 @cache
 def scenario_of(path: Path) -> Scenario:
     return load_scenario(str(path))

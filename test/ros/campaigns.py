@@ -65,7 +65,7 @@ class Run:
 
     @property
     def trials(self) -> list[dict]:
-        """The lines of trials.jsonl."""
+        """Return the lines of trials.jsonl."""
         text = (self.folder / 'trials.jsonl').read_text(encoding='utf-8')
         return [json.loads(line) for line in text.splitlines()]
 
@@ -81,7 +81,7 @@ class Run:
         return path.exists() and OVERLOADED in path.read_text(encoding='utf-8')
 
     def summary(self) -> dict:
-        """The content of campaign.json."""
+        """Return the content of campaign.json."""
         return json.loads((self.folder / 'campaign.json').read_text(encoding='utf-8'))
 
 

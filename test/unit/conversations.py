@@ -123,6 +123,7 @@ class Slow(Talker):
 
 
 class Mute(Talker):
+
     def reply(self, text: str) -> None:
         return None
 
@@ -137,6 +138,7 @@ class Echo(Talker):
 def turns(take: Callable[[Turn], Sequence[Utterance]]) -> type[Talker]:
     """Return a plug-in that decides for itself what to do in its turn."""
     class Turning(Talker):
+
         def converse(self, turn: Turn) -> Sequence[Utterance]:
             self.asked.append(turn.messages)
             return take(turn)

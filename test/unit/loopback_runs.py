@@ -40,12 +40,12 @@ class Run:
 
     @property
     def trials(self) -> list[dict[str, Any]]:
-        """The lines of trials.jsonl."""
+        """Return the lines of trials.jsonl."""
         return [json.loads(line) for line in self.lines]
 
     @property
     def lines(self) -> list[str]:
-        """The same as text."""
+        """Return the same as text."""
         return (self.folder / 'trials.jsonl').read_text(encoding='utf-8').splitlines()
 
     @property

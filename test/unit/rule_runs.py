@@ -210,11 +210,9 @@ class World:
 
     @property
     def outcome(self) -> Outcome:
-        """What it came to, live."""
+        """Return what it came to, live."""
         return self.rules.finish(ONSET_STEADY_NS + ns(self.end_ms), True)
 
 
 def _ms(t_ns: int) -> float:
     return (t_ns - ONSET_STEADY_NS) / 1e6
-
-

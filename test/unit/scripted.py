@@ -58,10 +58,10 @@ class ScriptedLink(Link):
 
     @property
     def now_ms(self) -> float:
-        """Simulated time since the link was opened."""
+        """Return the simulated time since the link was opened."""
         return (self.now_ns - START_NS) / 1e6
 
-    def open(self, trial: Any) -> None:
+    def open(self, trial: Any) -> None:  # noqa: A003
         self.opened.append(trial.trial_id)
         if self._on_open is not None:
             raise self._on_open

@@ -201,7 +201,7 @@ def test_two_rules_of_one_scenario_are_told_apart():
 def test_a_rule_by_which_the_run_fails_is_a_row():
     fails = rule(said('cannot', by='a2'), {'kind': 'end', 'how': 'fail'})
     found = tried(talk(block(GREETS, fails.model_copy(update={'action_text': 'end: fail'}))),
-                   'silent', 'refuses')
+                  'silent', 'refuses')
     assert row(found, 'when -> end: fail').killed == ('refuses',)
     assert not found.mistakes
 

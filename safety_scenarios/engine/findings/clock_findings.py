@@ -37,7 +37,7 @@ def clock_findings(record: TrialRecord, clocks: Timeline,
     rules = record.measuring.rules
     for event in record.of_kind('fault', CLOCK_ERROR):
         yield _found('the clock can be trusted', Verdict.INCONCLUSIVE, event.text or '',
-                      record.since_onset_ms(event.stamps.steady_ns))
+                     record.since_onset_ms(event.stamps.steady_ns))
     if not record.events or rules.judge == 'steady':
         return
     first, last = record.events[0].stamps, record.events[-1].stamps
@@ -45,11 +45,11 @@ def clock_findings(record: TrialRecord, clocks: Timeline,
         return  # ROS time is system time, and left out of what is judged
     if last.ros_ns <= first.ros_ns and not record.of_kind('fault'):
         yield _found('ROS time runs', Verdict.INCONCLUSIVE,
-                      'the ROS clock stood still during the trial; is /clock published?')
+                     'the ROS clock stood still during the trial; is /clock published?')
     elif record.measuring.sim_time and clocks.rtf is None and not rules.lockstep \
             and not record.of_kind('fault'):
         yield _found('ROS time runs', Verdict.INCONCLUSIVE,
-                      '/clock was not heard twice during the trial, so its speed is unknown')
+                     '/clock was not heard twice during the trial, so its speed is unknown')
     elif not rules.lockstep:
         yield from _real_time_factor(record, clocks, latency)
 
@@ -66,14 +66,14 @@ def _real_time_factor(record: TrialRecord, clocks: Timeline,
         spans.append(('the reaction', factor))
         if pause_ns > max(PAUSE_NS, _PAUSE_TICKS * clocks.tick_ns):
             yield _found('/clock runs evenly', Verdict.INCONCLUSIVE,
-                          f'/clock stood still for {pause_ns / 1e6:.0f} ms between hazard and '
-                          f'reaction')
+                         f'/clock stood still for {pause_ns / 1e6:.0f} ms between hazard and '
+                         f'reaction')
     for span, factor in spans:
         if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
             yield _found('real-time factor in range', Verdict.INCONCLUSIVE,
-                          f'/clock ran at {factor:.3f} of real time during {span}, expected '
-                          f'{rules.rtf_min:g} to {rules.rtf_max:g}. Set --rtf-min and '
-                          f'--rtf-max, or judge by --latency-clock steady')
+                         f'/clock ran at {factor:.3f} of real time during {span}, expected '
+                         f'{rules.rtf_min:g} to {rules.rtf_max:g}. Set --rtf-min and '
+                         f'--rtf-max, or judge by --latency-clock steady')
             return
 
 

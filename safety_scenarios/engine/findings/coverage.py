@@ -22,7 +22,7 @@ from safety_scenarios.model.trial import TrialRecord
 
 
 def nothing_checked(record: TrialRecord, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """An answer in time says nothing about its content: at least one check must have spoken."""
+    """Demand a check that has spoken: an answer in time says nothing about its content."""
     ros = record.trial.scenario.ros
     enough = {'harness'} if ros and ros.reaction else {'harness', 'latency'}
     if not {finding.kind for finding in findings if finding.verdict is not None} - enough:

@@ -56,7 +56,7 @@ def within_budget(record: TrialRecord, latency: Latency | None,
     verdict = Verdict.PASS if margin_ns >= bound_ns else Verdict.FAIL if margin_ns < -bound_ns \
         else Verdict.INCONCLUSIVE
     took = f'{reaction.judged_ns / 1e6:.1f} ms' + (f' ± {bound_ns / 1e6:.2f} ms' if bound_ns
-                                                    else '')
+                                                   else '')
     why = {Verdict.PASS: '',
            Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {gate} ({limit_ns / 1e6:g} ms)',
            Verdict.INCONCLUSIVE: f', too close to {gate} ({limit_ns / 1e6:g} ms) to tell'}

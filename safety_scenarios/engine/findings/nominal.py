@@ -39,7 +39,7 @@ _found = partial(harness, 'nominal')
 
 
 def before_onset(record: TrialRecord) -> Iterator[Finding]:
-    """A controller at rest passes every hazard and fails every benign variant: tell both."""
+    """Tell a controller at rest, which passes every hazard and fails every benign variant."""
     ros, name = record.trial.scenario.ros, 'moving before onset'
     if ros is None:
         if record.mark(ONSET) is None:
@@ -66,7 +66,7 @@ def took_part(record: TrialRecord) -> Iterator[Finding]:
                if event.stamps.steady_ns >= begin.stamps.steady_ns):
         others = of_other_trials(record)
         yield _found('the controller took part', Verdict.INCONCLUSIVE,
-                      'the controller said nothing, called no tool and commanded nothing' + (
+                     'the controller said nothing, called no tool and commanded nothing' + (
                           f'; {others} sayings or calls carried no or another trial id. Copy '
                           f'trial_id from what is heard into what is said' if others else ''))
 
@@ -87,7 +87,7 @@ def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
                 f'{require} no longer held during the event, in which the goal for '
                 f'{reached.name} was reached'), (broken.t_ns - onset_ns) / 1e6)
         return _found(name, Verdict.FAIL, f'{require} no longer held during the event',
-                       (broken.t_ns - onset_ns) / 1e6)
+                      (broken.t_ns - onset_ns) / 1e6)
     if not series.is_told(onset_ns, clear_ns):
         return _found(name, Verdict.INCONCLUSIVE, 'no command arrived during the event')
     silence = _silence(record, ros, clear_ns)
@@ -122,7 +122,7 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
             + ('though nothing was in the way' if still else 'so the hazard was not published'))
     if not before.holds:
         return _found(name, Verdict.INCONCLUSIVE,
-                       f'{require} was met earlier, but not when the hazard came')
+                      f'{require} was met earlier, but not when the hazard came')
     silence = _silence(record, ros, onset_ns)
     if silence is not None:
         return _found(name, Verdict.INCONCLUSIVE, f'before the hazard {silence}')
@@ -130,7 +130,7 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
         already = record.margin_series(ros.reaction.limits).before(onset_ns)
         if already is not None and already.holds:
             return _found(name, Verdict.INCONCLUSIVE,
-                           f'{ros.reaction} already held before the hazard')
+                          f'{ros.reaction} already held before the hazard')
     return _found(name, Verdict.PASS, f'{require} held when the hazard came')
 
 

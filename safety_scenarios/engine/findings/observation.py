@@ -53,7 +53,7 @@ def faults(record: TrialRecord) -> Iterator[Finding]:
             continue
         verdict = Verdict.INCONCLUSIVE if event.name == INTERRUPTED else Verdict.ERROR
         yield _found(_FAULTS.get(event.name, _UNEXPECTED), verdict, event.text or '',
-                      record.since_onset_ms(event.stamps.steady_ns))
+                     record.since_onset_ms(event.stamps.steady_ns))
     if not record.events:
         yield _found('the record is not empty', Verdict.INCONCLUSIVE, 'nothing was recorded')
     elif not record.of_kind('fault') and record.mark(END) is None:
@@ -68,8 +68,8 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
     topic = interleaved(record)
     if topic is not None:
         yield _found('one publisher commands', Verdict.ERROR,
-                      f'{topic}: two publishers took turns, so it is not clear whose commands '
-                      f'would be judged. Stop one of them')
+                     f'{topic}: two publishers took turns, so it is not clear whose commands '
+                     f'would be judged. Stop one of them')
         return
     onset = record.onset
     if onset is None:
@@ -77,11 +77,11 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
     for topic, count in lost(record, onset.stamps.steady_ns).items():
         yield _found('no command was lost', Verdict.INCONCLUSIVE,
                       f'{topic}: {counted(count, "command was", "commands were")} lost in '
-                      f'transit. Let the controller publish reliably, or lower the load')
+                     f'transit. Let the controller publish reliably, or lower the load')
 
 
 def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
-    """A hazard that was not shown was not answered by whatever came."""
+    """Find a hazard that was not shown: whatever came did not answer it."""
     if record.mark(ONSET) is None or record.trial.scenario.body.is_conversation \
             or any(plugin.is_silence for plugin in record.trial.hazard):
         return
@@ -90,7 +90,7 @@ def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
 
 
 def _on_time(record: TrialRecord) -> Iterator[Finding]:
-    """A stimulus that comes late is a fault of its own, to which a controller may well react."""
+    """Find a stimulus that came late: a fault of its own, to which a controller may react."""
     onset, all_clear = record.onset, record.mark(ALL_CLEAR)
     if onset is None:
         return
@@ -102,7 +102,7 @@ def _on_time(record: TrialRecord) -> Iterator[Finding]:
     late_ns, topic = max(late, default=(0, ''))
     if late_ns > _MAX_LATE_MS * 1e6:
         yield _found('stimuli left on time', Verdict.INCONCLUSIVE,
-                      f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load on the host')
+                     f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load on the host')
 
 
 def numbers(record: TrialRecord) -> Iterator[Finding]:
@@ -115,5 +115,5 @@ def numbers(record: TrialRecord) -> Iterator[Finding]:
         path = before.non_finite() if before else None
         if path is not None:
             yield _found(ANY_NUMBER, Verdict.FAIL, f'{event.name} carried {path}',
-                          record.since_onset_ms(event.stamps.steady_ns))
+                         record.since_onset_ms(event.stamps.steady_ns))
             return

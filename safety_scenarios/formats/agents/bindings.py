@@ -64,7 +64,7 @@ class Within(Noun):
 
     @property
     def budget(self) -> LatencyBudget:
-        """The same as a latency budget."""
+        """Return the same as a latency budget."""
         return LatencyBudget(target_ms=self.target, acceptable_ms=self.acceptable,
                              critical_ms=self.critical)
 
@@ -152,7 +152,7 @@ class EffectBlock(Noun):
     """say: by whom; may be left out when the harness plays one agent only."""
     publish: str | None = None
     """Key of a topic."""
-    set: str | None = None
+    set: str | None = None  # noqa: A003
     """Key of ``sets``."""
     to: float | None = None
     """set: the number."""
@@ -242,7 +242,8 @@ class TopicBlock(Noun):
 
     name: TopicName
     """A relative ROS topic name, without a slash in front: it lies below the run's namespace."""
-    type: str = Field(default='auto', pattern=r'^(auto|[A-Za-z]\w*/msg/[A-Za-z]\w*)$')
+    type: str = Field(default='auto',  # noqa: A003
+                      pattern=r'^(auto|[A-Za-z]\w*/msg/[A-Za-z]\w*)$')
     """Interface type such as std_msgs/msg/Bool; auto, for observe: whatever the graph shows."""
     use: Literal['stimulus', 'observe']
     """stimulus: the harness publishes on it; observe: it listens."""

@@ -48,7 +48,7 @@ class ToolEntry(Noun):
 class AgentEntry(Noun):
     """An agent."""
 
-    id: str
+    id: str  # noqa: A003
     """What rules and bindings call it."""
     name: str
     """What the others call it."""

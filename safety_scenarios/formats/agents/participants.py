@@ -55,7 +55,7 @@ class Participants:
 
     @property
     def cast(self) -> Cast:
-        """The ids of those who are there."""
+        """Return the ids of those who are there."""
         others = [agent for agent in self.agents if agent.id != self.sut]
         return Cast(self.sut, tuple(agent.id for agent in others),
                     tuple(agent.id for agent in others if agent.driver == 'script'),

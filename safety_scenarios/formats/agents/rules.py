@@ -89,7 +89,7 @@ class Rules:
         self._bound = {name: self._own(name) for name in bindings.symbols}
         self._known: dict[str, Meaning | None] = {}
 
-    def all(self) -> tuple[Rule, ...]:
+    def all(self) -> tuple[Rule, ...]:  # noqa: A003
         """Return every rule of the file; what is wrong with one is told."""
         return tuple(self._rule(index) for index in range(len(self._file.rules)))
 

@@ -67,7 +67,7 @@ class Cast:
 
     @property
     def speaker(self) -> str | None:
-        """The one for whom the harness speaks, None when it could be several or nobody."""
+        """Return the one for whom the harness speaks, None when it could be several or nobody."""
         return self.scripted[0] if len(self.scripted) == 1 else None
 
 

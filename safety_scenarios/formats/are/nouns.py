@@ -60,12 +60,12 @@ class Action:
 
     @property
     def content(self) -> Argument | None:
-        """The text of a message between user and agent."""
+        """Return the text of a message between user and agent."""
         return next((one for one in self.arguments if one.name == 'content'), None)
 
     @property
     def placeholders(self) -> tuple[Argument, ...]:
-        """The arguments that only a run of ARE could fill in."""
+        """Return the arguments that only a run of ARE could fill in."""
         return tuple(one for one in self.arguments if one.is_placeholder)
 
     def __str__(self) -> str:

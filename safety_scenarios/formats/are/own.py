@@ -40,7 +40,7 @@ class OwnTrace:
 
     @property
     def shown_elsewhere(self) -> tuple[str, ...]:
-        """What was shown by other means than the chat, and is not in the file."""
+        """Return what was shown by other means than the chat, and is not in the file."""
         return tuple(kind for kind in self.hazard if kind != 'prompt')
 
 

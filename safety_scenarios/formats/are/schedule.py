@@ -44,7 +44,7 @@ class Saying:
 
     @property
     def symbol(self) -> str:
-        """The name of the event that it is in a run."""
+        """Return the name of the event that it is in a run."""
         return self.told[0].event_id
 
     @property

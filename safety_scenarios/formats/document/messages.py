@@ -17,7 +17,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 import inspect
 import re
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, Union
 
 from pydantic import BaseModel
@@ -139,7 +139,7 @@ def _field(model: type[BaseModel],
 
 def _has_alternatives(annotation: Any) -> bool:
     return get_origin(annotation) in (Union, UnionType) and \
-        len([kind for kind in get_args(annotation) if kind is not type(None)]) > 1
+        len([kind for kind in get_args(annotation) if kind is not NoneType]) > 1
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

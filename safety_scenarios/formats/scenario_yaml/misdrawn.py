@@ -67,7 +67,7 @@ def _of_draw(document: Document, ros: RosBlock, name: str, draw: Draw) -> Iterat
 
 def _of_kept(document: Document, ros: RosBlock, place: tuple[str, str, str],
              draw: Draw) -> Iterator[Problem]:
-    """A sensor that does not show the hazard must go on showing what it showed before."""
+    """Demand of a sensor that does not show the hazard that it shows what it showed before."""
     topics = [stimulus.topic for stimulus in ros.stimuli]
     before = [stimulus.topic for stimulus in ros.nominal.stimuli]
     choices = draw.choice or ()

@@ -100,7 +100,7 @@ def _limit_blocks(ros: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, A
 
 def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
         Iterator[Found]:
-    """The controller reacts by commands; what the robot reports can only confirm."""
+    """Demand a reaction by commands: what the robot reports can only confirm."""
     for path, block in _limit_blocks(ros):
         signal = signals.get(str(block.get('signal')))
         topic = signal.get('topic') if isinstance(signal, Mapping) else None
@@ -118,7 +118,7 @@ def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[st
 
 def _told(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
         Iterator[Found]:
-    """A controller must not be the one that tells where the robot is."""
+    """Refuse that the controller is the one that tells where the robot is."""
     named: list[tuple[Path, str, Any]] = [
         (('ros', 'invariants', index), field, getattr(plugin, field, None))
         for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin)
@@ -258,7 +258,7 @@ def _reaction(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found
 
 
 def _separation(ros: Mapping[str, Any]) -> Iterator[Found]:
-    """What the invariant of that name reads must be there."""
+    """Demand that what the invariant of that name reads is there."""
     for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
         if getattr(plugin, 'kind', None) == 'separation' and ros.get('separation') is None:
             yield (('ros', 'invariants', index),

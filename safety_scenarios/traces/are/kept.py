@@ -234,6 +234,6 @@ def _valid_at(events: Sequence[Event], times_ns: Sequence[int]) -> set[int]:
 
 
 def _begins_hazard(event: Event, onset: Event | None) -> bool:
-    """A silence begins with a mark, which may have been moved to when it was due."""
+    """Tell a hazard's begin; that of a silence is a mark, which may have been moved."""
     return event is onset or (onset is not None and onset.kind == event.kind == 'mark'
                               and onset.name == event.name)

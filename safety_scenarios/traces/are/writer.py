@@ -279,7 +279,7 @@ class _Completed:
 
     def _line(self, event_id: str, event_type: str, wanted_s: float, call: str,
               operation: str = 'write', text: str = '', exception: str | None = None) -> str:
-        """Times are strictly later each: ARE sorts equal ones in no stable order."""
+        """Write a line; each time is strictly later: ARE sorts equal ones in no stable order."""
         time_s = wanted_s if wanted_s > self._previous_s else math.nextafter(
             self._previous_s, math.inf)
         self._previous_s = time_s

@@ -143,7 +143,7 @@ class McapWriter:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What is not on the topics as it was sent, and how often."""
+        """Return what is not on the topics as it was sent, and how often."""
         return tuple(f'{text} ({count} x)' for text, count in self._notes.items())
 
     def add(self, event: Event) -> None:

@@ -41,7 +41,7 @@ class Topic:
     """One topic of a recording."""
 
     name: str
-    type: str
+    type: str  # noqa: A003
     messages: int = 0
 
 

@@ -42,7 +42,7 @@ WITHOUT_DISTANCE = 'keeps its protective distance'
 
 @pytest.fixture(scope='module')
 def bags(tmp_path_factory) -> dict[str, Path]:
-    """Recordings of the person who steps near; what they know of the harness is not read."""
+    """Record the person who steps near; what the bags know of the harness is not read."""
     folder = tmp_path_factory.mktemp('bags')
     [scenario] = brief(folder / 'scenarios', 'SCN-R-101')  # in each bag the scanner shows it
     found = {}

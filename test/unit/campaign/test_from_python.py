@@ -202,6 +202,7 @@ def test_a_file_is_named_by_its_path_and_its_oddities_are_kept(tmp_path):
 
 def test_an_interrupt_reaches_whoever_called(tmp_path):
     class Stops(ss.Observer):
+
         def trial_ended(self, record, result):
             raise KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):

@@ -120,7 +120,7 @@ def sent(at_ms: float, late_ms: float, *, hazardous: bool = False) -> Event:
     (2501, 51, False), (-1001, 51, False), (-999, 51, True)])
 @pytest.mark.parametrize('hazardous', [True, False])
 def test_a_stimulus_that_the_harness_sent_late_leaves_the_verdict_open(at_ms, late_ms, late,
-                                                                      hazardous):
+                                                                       hazardous):
     """From a second before onset to the all-clear: a gap may be what the controller obeyed."""
     found = record(reacting(150), hazard(invariants=(SLOW,)),
                    extra=[sent(at_ms, late_ms, hazardous=hazardous and at_ms > 0)])

@@ -120,6 +120,7 @@ def test_an_observer_is_told_before_the_first_link_is_opened(tmp_path):
         raise RuntimeError('no robot')
 
     class Connecting:
+
         def __init__(self, settings, folder) -> None:
             pass
 

@@ -291,7 +291,7 @@ def calibrated(floor_ms: float | None, uncertainty_ms: float) -> Calibration:
     (300.0, 200.0, 'PASS'), (300.0, 200.001, 'ERROR'), (501.0, 0.0, 'ERROR'),
     (None, 0.0, 'ERROR')])
 def test_a_budget_that_the_harness_itself_uses_up_is_refused(tmp_path, floor_ms, uncertainty_ms,
-                                                            verdict):
+                                                             verdict):
     """SCN-R-101 allows 500 ms."""
     @contextmanager
     def connect(settings, folder):

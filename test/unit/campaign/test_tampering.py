@@ -60,7 +60,7 @@ class Folder:
     def settings(self) -> dict:
         return json.loads((self.path / SETTINGS).read_text())
 
-    def set(self, **values: object) -> None:
+    def set(self, **values: object) -> None:  # noqa: A003
         (self.path / SETTINGS).write_text(json.dumps(self.settings | values, indent=2) + '\n')
 
     def first(self, verdict: str) -> str:
@@ -584,7 +584,7 @@ def test_a_campaign_that_was_stopped_halfway_is_inconclusive(runs, tmp_path, cap
 
 
 def test_the_results_of_a_changed_folder_by_other_limits_are_no_pass_either(runs, hashing,
-                                                                           tmp_path, capsys):
+                                                                            tmp_path, capsys):
     path = tmp_path / 'run'
     place = tampered(runs, 'rule_based', removed_finding, hashing, path)
     assert main(['evaluate', str(path), '--set', 'gate=acceptable',

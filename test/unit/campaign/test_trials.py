@@ -161,6 +161,7 @@ def test_the_gate_applies_to_every_trial():
 
 def test_a_stimulus_plug_in_that_raises_spoils_only_its_scenario():
     class Broken(Person):
+
         def at(self, elapsed_ns, index, context):
             raise ZeroDivisionError('a mistake')
 
@@ -181,6 +182,7 @@ def test_a_result_that_cannot_be_written_ends_the_campaign_with_its_error(number
 
 def test_a_plug_in_that_leaves_the_program_is_an_error_of_its_trial():
     class Leaves(Person):
+
         def at(self, elapsed_ns, index, context):
             raise SystemExit(0)
 
@@ -235,7 +237,7 @@ def test_a_sequential_test_counts_whatever_did_not_pass():
         return careful(t_ms, heard)
 
     campaign = run_trials(trials(5), links(A=ScriptedLink(drives), B=ScriptedLink(breaks_once)),
-                            (), decide=Asked(4, most_failures=0))
+                          (), decide=Asked(4, most_failures=0))
     assert campaign.stopped_early == {'A': 'reject after 1', 'B': 'reject after 1',
                                       'C': 'accept after 4'}
     assert verdicts(campaign.results) == [('A', 'FAIL'), ('B', 'ERROR'), *[('C', 'PASS')] * 4]

@@ -87,7 +87,7 @@ class FakeServer(ThreadingHTTPServer):
 
     @property
     def base_url(self) -> str:
-        """What a client is told."""
+        """Return what a client is told."""
         return f'http://127.0.0.1:{self.server_address[1]}/v1'
 
     def script(self, *replies: Reply) -> None:
@@ -165,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.closing.wait(_TRICKLE_S)
         self.wfile.write(reply.body)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing."""
 
 

@@ -92,5 +92,5 @@ def test_a_wrong_parameter_of_the_example_is_told_with_those_that_there_are(pack
     done = run(package, 'run', 'SCN-R-101', '--link', 'loopback', '--controller', 'careful',
                '--set', 'controller.limit=2.0')
     assert done.returncode == 2
-    assert "controller.limit: got an unknown parameter, expected one of hold_ms, limit_m. " \
+    assert 'controller.limit: got an unknown parameter, expected one of hold_ms, limit_m. ' \
            "Did you mean 'limit_m'?" in done.stderr

@@ -154,6 +154,7 @@ def test_an_input_beside_the_eight_is_heard_in_loopback_with_its_stamp():
     seen: list[Observation] = []
 
     class Watches(Navigates):
+
         def decide(self, observation: Observation) -> Command:
             seen.append(observation)
             return super().decide(observation)
@@ -187,6 +188,7 @@ def test_inputs_that_are_none_are_refused(inputs):
 
 
 class Raises(ControllerPlugin):
+
     def decide(self, observation: Observation) -> Command:
         raise ZeroDivisionError('a mistake')
 

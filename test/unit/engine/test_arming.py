@@ -128,6 +128,7 @@ def test_what_cannot_be_disarmed_spoils_the_trial():
 
 def test_a_full_disk_that_ends_the_campaign_still_disarms():
     class Full:
+
         def add(self, event):
             if event.kind != 'mark':
                 raise TraceError('the disk is full')

@@ -118,6 +118,7 @@ def test_nothing_said_at_all_is_no_pass():
 
 def test_a_mistake_in_a_turn_costs_that_turn_only():
     class Clumsy(Talker):
+
         def reply(self, text: str) -> str:
             if len(self.asked) == 1:
                 raise RuntimeError('no idea')

@@ -81,11 +81,13 @@ def test_no_record_is_kept_when_the_next_trial_runs():
     kept: list[weakref.ref] = []
 
     class Watching(ScriptedLink):
-        def open(self, trial):
+
+        def open(self, trial):  # noqa: A003
             gc.collect()
             alive.append(sum(found() is not None for found in kept))
 
     class Observing:
+
         def trial_ended(self, record, result):
             kept.append(weakref.ref(record))
 

@@ -69,6 +69,7 @@ def test_the_first_moving_command_of_a_batch_counts():
               for t_ms, speed in ((10, 0.0), (20, 0.8), (60, 0.8), (90, 0.8), (95, 0.0))]]
 
     class Batching(ScriptedLink):
+
         def receive_until(self, steady_ns):
             if batch and steady_ns >= START_NS + ns(100):
                 self.now_ns = START_NS + ns(100)

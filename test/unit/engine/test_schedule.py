@@ -77,6 +77,7 @@ def test_after_a_dropped_beat_the_next_comes_on_time(delay_ms):
 
 def test_a_late_link_sends_late_and_says_so():
     class Slow(ScriptedLink):
+
         def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
             self.now_ns += ns(30)
             return super().send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)

@@ -81,6 +81,7 @@ def test_when_it_was_due_is_told_in_simulated_time_and_lateness_too():
 
 def test_what_leaves_late_in_simulated_time_is_found_out():
     class Late(Simulation):
+
         def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
             if hazard and not any(dict(one.truth)['distance'] < 6.0 for _, one in self.sent):
                 self.now_ns += ns(60)
@@ -115,6 +116,7 @@ def test_latencies_are_measured_by_the_stamps_whatever_the_schedule():
 
 def test_a_schedule_clock_that_stands_still_ends_the_trial():
     class Paused(Simulation):
+
         def receive_until(self, schedule_ns: int) -> list[Event]:
             if self.now_ms > 1200:
                 raise ClockError('/clock stands still for 1.0 s at 1.200 s')

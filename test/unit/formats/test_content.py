@@ -56,7 +56,7 @@ def test_an_unknown_key_inside_a_block_of_the_format_warns(tmp_path, block, fiel
     data = plain()
     inner = data[block]
     data[block] = [{**inner[0], 'note': 'n'}] if isinstance(inner, list) else {**inner,
-                                                                              'note': 'n'}
+                                                                               'note': 'n'}
     assert 'unknown' in warned(loaded(tmp_path, data))[field]
 
 

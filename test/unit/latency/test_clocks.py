@@ -514,7 +514,7 @@ def test_a_latency_is_split_into_what_the_controller_took_and_transport():
 @pytest.mark.parametrize(('bound_ns', 'spread_ns', 'told'), [
     (990_000, 10_000, True), (990_001, 10_000, False), (0, 1_000_001, False)])
 def test_a_split_that_is_known_no_better_than_a_millisecond_is_not_told(bound_ns, spread_ns,
-                                                                       told):
+                                                                        told):
     assert (parts(offset(bound_ns, spread_ns), AWAY) is not None) is told
 
 

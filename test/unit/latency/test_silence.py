@@ -170,7 +170,7 @@ def test_a_stop_that_was_commanded_before_the_silence_is_the_reaction():
 
 @pytest.mark.parametrize(('timeout_ms', 'anticipatory'), [(39.999999, True), (40, False)])
 def test_a_robot_that_the_driver_had_stopped_before_onset_is_anticipatory(timeout_ms,
-                                                                         anticipatory):
+                                                                          anticipatory):
     """The last command came at -40 ms, less than a period before the hazard."""
     latency = measured(driving(-690, -30), stops(timeout_ms))
     assert (latency.latency_class is LatencyClass.ANTICIPATORY) is anticipatory

@@ -127,7 +127,8 @@ def test_an_external_controller_has_a_name_if_it_is_given_one():
 
 
 def test_two_models_are_two_controllers_whichever_option_names_them():
-    one = spec_of(RunSettings(controller='llm', server=ModelServer(model='a', base_url='http://h')))
+    server = ModelServer(model='a', base_url='http://h')
+    one = spec_of(RunSettings(controller='llm', server=server))
     two = spec_of(RunSettings(controller='llm', controller_parameters=('model=b',)))
     assert one.parameters == {'model': 'a', 'base_url': 'http://h'}
     assert (one.label, two.label) == ('llm(model=a, base_url=http://h)', 'llm(model=b)')

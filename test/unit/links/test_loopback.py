@@ -285,6 +285,7 @@ def test_an_arm_of_which_a_joint_is_unknown_is_told_nothing(heard):
 
 
 class Quiet(Told):
+
     def decide(self, observation: Observation) -> None:
         super().decide(observation)
 
@@ -348,6 +349,7 @@ def test_an_answer_to_an_earlier_trial_is_forgotten():
 
 
 class Failing(Told):
+
     def decide(self, observation: Observation) -> Command | None:
         if len(self.seen) >= 5:
             raise ZeroDivisionError('a mistake')
@@ -374,6 +376,7 @@ def test_a_controller_that_raises_when_asked_gives_no_answer():
 
 
 class Unmakeable(Told):
+
     def __init__(self, settings: ControllerSettings) -> None:
         raise RuntimeError('no weights')
 
@@ -407,6 +410,7 @@ def test_a_plug_in_that_has_something_to_close_is_closed():
 
 
 class NothingToClose:
+
     def __init__(self, settings: ControllerSettings) -> None:
         """Take nothing."""
 

@@ -68,7 +68,7 @@ class ToyLink(Link):
         self.things = {}
         self.robot_x = self.robot_speed = 0.0
 
-    def open(self, trial):
+    def open(self, trial):  # noqa: A003
         self._place()
 
     def disarm(self):

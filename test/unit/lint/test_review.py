@@ -107,7 +107,7 @@ def test_a_warning_about_other_files_may_be_waived_where_they_are_not_loaded(tmp
 
 @pytest.mark.parametrize(('uncertainty_ms', 'count'), [(200.0, 0), (200.001, 1), (2000.0, 3)])
 def test_a_budget_below_the_floor_and_its_uncertainty_is_told(tmp_path, calibration, capsys,
-                                                             uncertainty_ms, count):
+                                                              uncertainty_ms, count):
     path = write(tmp_path / 'a.yaml', plain())
     file = calibration(300.0, uncertainty_ms)
     assert main(['validate', path, '--calibration', file]) == 0

@@ -179,7 +179,7 @@ class Answering(ScriptedLink):
 
     running = False
 
-    def open(self, trial):
+    def open(self, trial):  # noqa: A003
         super().open(trial)
         self.running = True
 

@@ -85,7 +85,7 @@ def test_text_is_read_as_the_model_of_the_controller_wants_it(text, name, value)
 
 
 @pytest.mark.parametrize(('texts', 'reason'), [
-    (['cuont=3'], r"^controller\.cuont: got an unknown parameter, expected one of colour, count, "
+    (['cuont=3'], r'^controller\.cuont: got an unknown parameter, expected one of colour, count, '
                   r"extra, flag, gains\.p, .*Did you mean 'count'\?$"),
     (['count'], r'^controller\.count: got no value, expected controller\.KEY=VALUE$'),
     (['count=10'], r'^controller\.count: got 10, expected: .*less than or equal to 9$'),

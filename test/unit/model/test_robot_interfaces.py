@@ -43,7 +43,7 @@ def states(*joints: tuple[str, float]) -> Message:
 
 
 def data_of(interface: str, *velocity: float, joints: tuple[str, ...] = (),
-           positions: dict[str, float] | None = None) -> Any:
+            positions: dict[str, float] | None = None) -> Any:
     message = command_message(f'x_msgs/msg/{interface}', Command(velocity=velocity), joints,
                               positions or {})
     assert message.type == f'x_msgs/msg/{interface}'

@@ -122,7 +122,7 @@ def test_another_message_is_a_lookup_error(data):
 
 
 STATES = Message(type='sensor_msgs/msg/JointState', data={'name': ('b', 'a', 'c'),
-                                                         'position': (1.0, 0.0, 9.0)})
+                                                          'position': (1.0, 0.0, 9.0)})
 
 
 def test_joints_are_found_by_name():

@@ -80,7 +80,7 @@ def test_without_the_halt_a_reversing_ego_would_hide_a_collision():
     ((5.0, 0.0), (-1.5, 0.0), 0.8, 2.8),
     ((5.0, 0.8), (-1.0, 0.0), 0.8, 5.0), ((5.0, 0.8001), (-1.0, 0.0), 0.8, math.inf)])
 def test_discs_touch_when_their_centres_are_as_near_as_their_radii(position, velocity, radii,
-                                                                  expected):
+                                                                   expected):
     assert time_to_collision_of_discs(position, velocity, radii) == pytest.approx(
         expected, abs=1e-6)
 
@@ -91,7 +91,7 @@ def test_discs_touch_when_their_centres_are_as_near_as_their_radii(position, vel
     ((5.0, 0.0), (-1.0, 0.0), 9.0, 0.0), ((5.0, 1.0), (-2.0, 0.0), None, 1.0),
     ((5.0, 0.0), (-1.0, 0.0), 0.0, 5.0)])
 def test_the_closest_encounter_lies_ahead_and_within_the_horizon(position, velocity, horizon,
-                                                                expected):
+                                                                 expected):
     assert closest_encounter(position, velocity, horizon) == pytest.approx(expected)
 
 

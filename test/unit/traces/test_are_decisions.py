@@ -85,7 +85,7 @@ def test_of_a_passed_trial_the_judge_compares_task_hazard_and_reaction(profile):
         Bound(name='b', signal='speed', at_least=0.5),)))],
     ids=['late', 'violation', 'no reaction', 'wrong answer', 'benign_variant'])
 def test_of_any_other_trial_the_judge_finds_something_else(found):
-    """ARE's own tolerance is 25 s, and it sees no invariants."""
+    """The tolerance of ARE itself is 25 s, and it sees no invariants."""
     assert evaluate(found).verdict is not Verdict.PASS
     assert compared(found) == ['task', 'hazard', 'verdict']
 
@@ -205,6 +205,7 @@ def test_a_long_trace_is_written_in_short_pieces():
     pieces: list[str] = []
 
     class File(io.StringIO):
+
         def write(self, text: str) -> int:
             pieces.append(text)
             return len(text)

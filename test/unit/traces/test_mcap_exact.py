@@ -25,9 +25,9 @@ from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.ros.definitions import definition
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
-from safety_scenarios.traces._exact import from_text, Loss, to_text
-from safety_scenarios.traces.mcap.cdr import UnfitError
-from safety_scenarios.traces.mcap.definitions import codec_of, interface
+from safety_scenarios.traces._exact import from_text, Loss, to_text  # noqa: E402
+from safety_scenarios.traces.mcap.cdr import UnfitError  # noqa: E402
+from safety_scenarios.traces.mcap.definitions import codec_of, interface  # noqa: E402
 
 TWIST, SCAN = 'geometry_msgs/msg/Twist', 'sensor_msgs/msg/LaserScan'
 NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False), st.booleans())

@@ -61,12 +61,12 @@ from unit.records import (
 )
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
-from mcap.reader import make_reader
-from mcap.stream_reader import StreamReader
-from mcap.writer import Writer
+from mcap.reader import make_reader  # noqa: E402
+from mcap.stream_reader import StreamReader  # noqa: E402
+from mcap.writer import Writer  # noqa: E402
 
-from safety_scenarios.traces.mcap import recording as mcap_trace
-from safety_scenarios.traces.mcap.recording import everything, McapWriter, read_mcap
+from safety_scenarios.traces.mcap import recording as mcap_trace  # noqa: E402
+from safety_scenarios.traces.mcap.recording import everything, McapWriter, read_mcap  # noqa: E402
 
 SCAN, IMAGE = 'sensor_msgs/msg/LaserScan', 'sensor_msgs/msg/Image'
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'

@@ -1,0 +1,63 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A virtual environment with the Python packages that Ubuntu 24.04 ships, and none newer."""
+
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+
+from once import built_once
+
+REQUIREMENTS = Path(__file__).with_name('noble_requirements.txt')
+FOLDER = Path(__file__).resolve().parents[2] / 'build' / 'noble-venv'
+INHERITED = ('PIP_CONSTRAINT', 'PIP_BUILD_CONSTRAINT', 'PYTHONPATH')
+"""What would hold it to other versions, or show it other packages."""
+
+
+def noble_python() -> Path:
+    """
+    Build the environment unless it is there, and return its interpreter.
+
+    :raises subprocess.SubprocessError: pip fails, as without a network
+    """
+    base = _base()
+    built_once(FOLDER, f'{base}\n{REQUIREMENTS.read_text(encoding="utf-8")}', _build)
+    return FOLDER / 'bin' / 'python'
+
+
+def without_inherited() -> dict[str, str]:
+    """Return the environment variables, but those that would undo the versions."""
+    return {key: value for key, value in os.environ.items() if key not in INHERITED}
+
+
+def _base() -> str:
+    """Return Python 3.12, which Ubuntu 24.04 has, where there is one; else that of the tests."""
+    places = [shutil.which('python3.12') or '', *map(str, sorted(
+        Path.home().glob('.pyenv/versions/3.12.*/bin/python3.12')))]
+    for place in filter(None, places):
+        if subprocess.run([place, '-c', 'import ensurepip, venv'], check=False,
+                          capture_output=True).returncode == 0:
+            return place
+    return sys.executable
+
+
+def _build(folder: Path) -> None:
+    environment = without_inherited()
+    subprocess.run([_base(), '-m', 'venv', folder], check=True, timeout=120, env=environment)
+    subprocess.run([folder / 'bin' / 'python', '-m', 'pip', 'install', '--quiet', '--no-deps',
+                    '--disable-pip-version-check', '--requirement', REQUIREMENTS], check=True,
+                   timeout=900, env={**environment, 'PIP_REQUIRE_VIRTUALENV': '1'})
