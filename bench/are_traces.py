@@ -30,8 +30,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from figures import Figure, table
-from step import measured
-
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
@@ -41,6 +39,7 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.traces.are.writer import read_are_events, write_are
+from step import measured
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))
 from contract.are_environment import are_python  # type: ignore[import-not-found]  # noqa: E402

@@ -29,7 +29,6 @@ import sys
 import time
 
 from rich.console import Console
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder import read_trials

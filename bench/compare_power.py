@@ -34,7 +34,6 @@ import sys
 import numpy
 from numpy.random import Generator
 from rich.console import Console
-
 from safety_scenarios.model.result import (
     Elapsed,
     Finding,

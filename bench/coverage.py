@@ -32,7 +32,6 @@ import sys
 import numpy
 from numpy.random import Generator
 from rich.console import Console
-
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.settings import Law
 from safety_scenarios.stats.agreement import cohen_kappa

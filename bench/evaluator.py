@@ -26,7 +26,6 @@ from typing import Any
 
 from flood import INTERFACE, TOPIC, TOPICS
 from rclpy.node import Node
-
 from safety_scenarios import registry
 from safety_scenarios.engine.calibrate import calibration_trial, RATE_HZ
 from safety_scenarios.engine.run import INTERRUPTED, run_trial

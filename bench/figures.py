@@ -20,7 +20,6 @@ import math
 from typing import Any
 
 from rich.table import Table
-
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.stats.quantiles import quantile
 

@@ -31,7 +31,6 @@ import time
 from campaign import peak_mb
 from figures import Figure, table
 from rich.console import Console
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder import read_trials
 from safety_scenarios.campaign.run import run

@@ -26,7 +26,6 @@ from evaluator import Evaluator, latencies, probes, probing, run
 from figures import Figure, ratios, spread
 from flood import TOPIC
 from geometry_msgs.msg import Twist
-
 from safety_scenarios.engine.calibrate import RATE_HZ
 from safety_scenarios.model.contracts import EventSink
 from safety_scenarios.model.trial import Trial, TrialRecord

@@ -32,7 +32,6 @@ from tempfile import TemporaryDirectory
 import time
 
 from figures import Figure, table
-
 from safety_scenarios import registry
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.loading import load_scenarios

@@ -27,7 +27,6 @@ import warnings
 
 from figures import Figure, table
 import numpy as np
-
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import evaluate

@@ -23,7 +23,6 @@ import time
 
 from evaluator import Evaluator, FLOOD, latencies, probing, run
 from figures import Figure, ratios, spread
-
 from safety_scenarios.engine.calibrate import RATE_HZ
 from safety_scenarios.latency.stream import lost
 from safety_scenarios.model.event import Event

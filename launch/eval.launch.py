@@ -18,14 +18,13 @@ Run safety scenarios against a controller; ends with an error unless every trial
 ``ros2 launch safety_scenarios eval.launch.py scenarios:=robotic trials:=3``
 """
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
-from launch import LaunchDescription
 from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS
 from safety_scenarios.ros.launching import checked_arguments, ending_with
 

@@ -18,7 +18,6 @@ import os
 
 from alone import pytest_itemcollected, pytest_runtest_protocol  # noqa: F401
 import pytest
-
 from ros.campaigns import brief, campaign, Run
 from safety_scenarios.ros.domain import chosen_domain
 

@@ -24,14 +24,13 @@ import tempfile
 import unittest
 
 from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 import launch_testing
 from launch_testing.actions import ReadyToTest
 from launch_testing.asserts import assertExitCodes
 import pytest
-
-from launch import LaunchDescription
 
 EVAL = Path(get_package_share_directory('safety_scenarios'), 'launch', 'eval.launch.py')
 RESULTS = Path(tempfile.mkdtemp(), 'results')

@@ -23,13 +23,12 @@ import json
 from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
+from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 import launch_pytest
 from launch_pytest.actions import ReadyToTest
 import pytest
-
-from launch import LaunchDescription
 
 EVAL = Path(get_package_share_directory('safety_scenarios'), 'launch', 'eval.launch.py')
 

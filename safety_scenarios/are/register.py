@@ -18,7 +18,6 @@ from typing import Any
 
 from are.simulation import apps
 from are.simulation.validation.constants import CheckerType, TOOL_ARG_CHECKER_TYPE_REGISTRY
-
 from safety_scenarios.are.robot_app import RobotApp
 
 _CHECKED = {'set_velocity': ('linear_x', 'angular_z'), 'emergency_stop': (),

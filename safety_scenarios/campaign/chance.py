@@ -28,7 +28,6 @@ from pathlib import Path
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios import registry
 from safety_scenarios.engine.chance import (
     earliest_ms,

@@ -18,11 +18,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.message import parse_path
 from safety_scenarios.model.settings import JudgedBy
+import yaml
 
 Change = tuple[str | None, str, Any]
 """(id of the scenario or None for all, key, value)."""

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
-
 from safety_scenarios.campaign.files import journal_path, trace_path
 from safety_scenarios.campaign.folder import MANIFEST, SETTINGS, TRIALS
 from safety_scenarios.campaign.reading import Settings, settings_of

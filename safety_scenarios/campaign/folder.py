@@ -29,7 +29,6 @@ import time
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.campaign.files import TrialFiles, unwritten, write_whole
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.event import EventSink

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.campaign import run as campaign
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.campaign.folder import SETTINGS, SUMMARY
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.model.controller import ControllerSpec

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
-
 from safety_scenarios.errors import did_you_mean, SettingsError, UnknownPluginError
 from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.agents import AGENTS, AgentsBlock, ros_token

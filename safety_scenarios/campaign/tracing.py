@@ -21,7 +21,6 @@ from pathlib import Path
 import re
 
 from pydantic import ValidationError
-
 from safety_scenarios.campaign.reading import settings_of
 from safety_scenarios.campaign.rejudge import Rejudging
 from safety_scenarios.errors import SettingsError

@@ -22,7 +22,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-
 from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.reading import settings_of
 from safety_scenarios.campaign.rejudge import results_of

@@ -20,7 +20,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.llm_judge.cache import Cache
 from safety_scenarios.llm_judge.labelled import read_labelled

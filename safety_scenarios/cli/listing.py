@@ -24,7 +24,6 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.sweep import sweep
 from safety_scenarios.engine.chance import MOST, reckoned

@@ -25,7 +25,6 @@ import sys
 from typing import Any, NamedTuple
 
 import click
-
 from safety_scenarios.errors import described, InputError, SafetyScenariosError
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '

@@ -20,7 +20,6 @@ from typing import Any, get_args, get_origin, Literal
 import click
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
-
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.parameters import WHERE

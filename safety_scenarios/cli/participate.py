@@ -20,7 +20,6 @@ from typing import Any
 
 import click
 from pydantic import ValidationError
-
 from safety_scenarios.campaign.connect import from_ros, ros_names
 from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.campaign.signals import interruptible

@@ -23,7 +23,6 @@ import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-
 from safety_scenarios.campaign.bags import judge_bag
 from safety_scenarios.campaign.ci import append_step_summary, write_junit
 from safety_scenarios.campaign.folder import SUMMARY, TRIALS

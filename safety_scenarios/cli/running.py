@@ -21,7 +21,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring

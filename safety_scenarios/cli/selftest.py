@@ -21,7 +21,6 @@ import sys
 import time
 
 import click
-
 from safety_scenarios.campaign.chance import chance_level
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selftest import in_simulated_time, self_test, trials_of

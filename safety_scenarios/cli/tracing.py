@@ -18,7 +18,6 @@ from pathlib import Path
 import sys
 
 import click
-
 from safety_scenarios.campaign.files import write_whole
 from safety_scenarios.campaign.rejudge import rejudge, told
 from safety_scenarios.campaign.tracing import listed_in, matrix_of

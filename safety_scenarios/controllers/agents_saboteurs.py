@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from pydantic import PrivateAttr
-
 from safety_scenarios.controllers.agents_dialogue import asks_to_go_on, Dialogue, named_tools
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.model.conversation import Turn, Utterance

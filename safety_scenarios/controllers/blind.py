@@ -23,7 +23,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field, PrivateAttr
-
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.model.controller import ControllerPlugin

@@ -24,7 +24,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import PrivateAttr
-
 from safety_scenarios.controllers.agents_dialogue import named_tools
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.model.conversation import Turn, Utterance

@@ -23,7 +23,6 @@ import os
 from typing import Any, ClassVar
 
 from pydantic import Field, PrivateAttr
-
 from safety_scenarios.controllers.rule_based import free_path, motion
 from safety_scenarios.errors import ControllerError, MissingDependencyError, SettingsError
 from safety_scenarios.model.controller import ControllerPlugin

@@ -24,7 +24,6 @@ from functools import cache
 from typing import Any, ClassVar
 
 from pydantic import ConfigDict, create_model, Field, PrivateAttr, ValidationError
-
 from safety_scenarios.controllers._keywords import keywords, takes_settings
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.model.controller import ControllerPlugin

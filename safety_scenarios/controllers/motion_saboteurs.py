@@ -23,7 +23,6 @@ import math
 from typing import ClassVar
 
 from pydantic import PrivateAttr
-
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.model.message import Command, Message, Observation
 from safety_scenarios.model.robot_interfaces import command_message

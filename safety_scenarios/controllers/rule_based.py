@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy
 from pydantic import Field
-
 from safety_scenarios.controllers.agents_dialogue import Dialogue, people
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Turn, Utterance

@@ -25,7 +25,6 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import Field, PrivateAttr
-
 from safety_scenarios.controllers.agents_dialogue import people
 from safety_scenarios.controllers.rule_based import CALM, motion, RuleBased
 from safety_scenarios.model.controller import ControllerPlugin

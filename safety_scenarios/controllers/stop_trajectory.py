@@ -17,7 +17,6 @@
 from typing import Any
 
 from pydantic import PrivateAttr
-
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.model.message import Command, Message, Observation
 

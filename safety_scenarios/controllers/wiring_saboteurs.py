@@ -18,7 +18,6 @@
 from collections.abc import Mapping
 
 from pydantic import PrivateAttr
-
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.model.message import Command, Message, Observation
 from safety_scenarios.model.robot_interfaces import command_message, joint_positions

@@ -19,7 +19,6 @@ from functools import partial
 import math
 
 import numpy
-
 from safety_scenarios.model.driver import Commanded, Execution, Follower, Rejection, Start
 
 ARRAY = 'std_msgs/msg/Float64MultiArray'

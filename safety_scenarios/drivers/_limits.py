@@ -18,7 +18,6 @@ import math
 
 import numpy
 from pydantic import Field
-
 from safety_scenarios.drivers._twist import Vector
 from safety_scenarios.model.noun import Noun
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy
-
 from safety_scenarios.drivers._spline import Vector
 from safety_scenarios.errors import in_words
 from safety_scenarios.model.driver import Commanded

@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping
 import math
 
 import numpy
-
 from safety_scenarios.drivers._twist import take, Terms, Vector
 from safety_scenarios.model.driver import BASE_AXES, Commanded, Follower
 

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.columns import read
 from safety_scenarios.model.driver import BASE_AXES, Commanded, Execution, Rejection
 from safety_scenarios.model.robot_interfaces import stamp_of

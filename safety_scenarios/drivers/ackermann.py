@@ -19,7 +19,6 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field
-
 from safety_scenarios.drivers._rolling import Rolling
 from safety_scenarios.drivers._twist import at_once, STAMPED, take, Terms, TWIST, why_not
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Follower, Start

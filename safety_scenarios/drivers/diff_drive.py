@@ -19,7 +19,6 @@ from functools import partial
 from typing import ClassVar, Literal
 
 from pydantic import Field
-
 from safety_scenarios.drivers._limits import AxisLimits, limited
 from safety_scenarios.drivers._rolling import Rolling
 from safety_scenarios.drivers._twist import (

@@ -19,7 +19,6 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field
-
 from safety_scenarios.drivers._points import Point, read_points, Refused, Rules
 from safety_scenarios.drivers._spline import Path, rest, sample, Segment, segment, State
 from safety_scenarios.model.driver import (

@@ -20,7 +20,6 @@ import random
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.vary import Draw, steps_to, with_value

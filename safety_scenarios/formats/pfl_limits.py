@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, ValidationError
-
 from safety_scenarios.errors import InputError, Problem
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.positions import Document

@@ -19,7 +19,6 @@ from typing import Literal
 
 import numpy
 from pydantic import Field, model_validator
-
 from safety_scenarios.errors import counted
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict

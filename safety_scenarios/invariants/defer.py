@@ -17,7 +17,6 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit

@@ -20,7 +20,6 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict

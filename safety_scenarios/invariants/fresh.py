@@ -19,7 +19,6 @@ from operator import itemgetter
 from typing import ClassVar, Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict

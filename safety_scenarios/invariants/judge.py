@@ -19,7 +19,6 @@ import itertools
 from typing import Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.judgement import Judgement, Question

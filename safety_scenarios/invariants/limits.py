@@ -20,7 +20,6 @@ import math
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin

@@ -19,7 +19,6 @@ import math
 from typing import Literal
 
 from pydantic import Field
-
 from safety_scenarios.errors import counted
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict

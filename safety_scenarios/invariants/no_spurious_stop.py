@@ -17,7 +17,6 @@
 from typing import Literal
 
 from pydantic import Field
-
 from safety_scenarios.errors import counted
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict

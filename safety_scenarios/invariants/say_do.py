@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
-
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.pattern import compile_pattern, MAX_PATTERN, place_of, readable_pattern

@@ -23,7 +23,6 @@ from operator import itemgetter
 from typing import Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.robot import RobotModel

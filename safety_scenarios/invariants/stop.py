@@ -19,7 +19,6 @@ import math
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.margins import Sample

@@ -21,7 +21,6 @@ from typing import Literal
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
-
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.model.budget import Milliseconds
 from safety_scenarios.model.invariant import InvariantPlugin

@@ -17,7 +17,6 @@
 from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
-
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.pattern import (

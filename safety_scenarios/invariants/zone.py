@@ -20,7 +20,6 @@ import math
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Held, held_within, in_force, longest_gap_ns

@@ -20,7 +20,6 @@ from pathlib import Path
 import tempfile
 
 from pydantic import ValidationError
-
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.judgement import Judgement
 

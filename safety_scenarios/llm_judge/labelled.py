@@ -19,7 +19,6 @@ import json
 from pathlib import Path
 
 from pydantic import Field, ValidationError
-
 from safety_scenarios.errors import Problem, refused, SettingsError
 from safety_scenarios.model.agreement import Label
 from safety_scenarios.model.judgement import Question

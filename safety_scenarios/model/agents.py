@@ -20,7 +20,6 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.budget import LatencyBudget, Milliseconds
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.noun import Noun

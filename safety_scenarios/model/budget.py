@@ -17,7 +17,6 @@
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.result import LatencyClass
 

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.budget import MAX_MS, Milliseconds
 from safety_scenarios.model.noun import Noun, TopicName
 

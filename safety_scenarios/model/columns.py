@@ -21,7 +21,6 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.message import Message, parse_path
 from safety_scenarios.model.packed import lead, Shape
 from safety_scenarios.model.signal import Signal

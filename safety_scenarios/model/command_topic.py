@@ -15,7 +15,6 @@
 """A topic that the harness listens to, and commands or states of the robot come on."""
 
 from pydantic import Field
-
 from safety_scenarios.model.driver import DriverPlugin
 from safety_scenarios.model.noun import Noun, TopicName
 

@@ -21,7 +21,6 @@ import json
 from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.noun import Noun

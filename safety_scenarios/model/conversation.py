@@ -19,7 +19,6 @@ import json
 from typing import Any, Literal
 
 from pydantic import Field
-
 from safety_scenarios.errors import in_words
 from safety_scenarios.model.agents import Agent, AgentsBlock, system_text
 from safety_scenarios.model.envelope import BRIEF, Envelope, MAX_TEXT

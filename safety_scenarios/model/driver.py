@@ -21,7 +21,6 @@ from typing import ClassVar, Literal
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
 

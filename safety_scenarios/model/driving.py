@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy
-
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Follower, Start

@@ -19,7 +19,6 @@ import json
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
-
 from safety_scenarios.model.noun import Noun
 
 INTERFACE = 'std_msgs/msg/String'

@@ -15,7 +15,6 @@
 """A number with its interval, the observations behind it and how it was obtained."""
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.noun import Noun
 
 

@@ -18,11 +18,10 @@ from collections.abc import Mapping
 from typing import Literal, Protocol
 
 from pydantic import Field
-from typing_extensions import Self
-
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.packed import size
 from safety_scenarios.model.slotted import Slotted, slotted
+from typing_extensions import Self
 
 _EVENT = 480
 """Bytes of an event without message: its slots, its stamps', and their ints."""

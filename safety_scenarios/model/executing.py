@@ -18,7 +18,6 @@ from collections.abc import Sequence
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.columns import Column
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution
 from safety_scenarios.model.event import Event

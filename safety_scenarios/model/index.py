@@ -21,7 +21,6 @@ from functools import cached_property
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.columns import Column, read, Rows
 from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event

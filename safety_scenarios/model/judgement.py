@@ -20,7 +20,6 @@ import json
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun
 

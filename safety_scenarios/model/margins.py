@@ -20,7 +20,6 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.columns import Column
 from safety_scenarios.model.signal import Limit
 

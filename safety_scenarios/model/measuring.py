@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_serializer, model_validator, SerializerFunctionWrapHandler
-
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.noun import Noun

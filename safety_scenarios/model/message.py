@@ -24,7 +24,6 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, field_validator, GetCoreSchemaHandler
 from pydantic_core import core_schema
-
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.packed import held, lead, mapping, Shape, size, Tree, with_stamp
 from safety_scenarios.model.slotted import Slotted, slotted

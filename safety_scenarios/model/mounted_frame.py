@@ -17,7 +17,6 @@
 import math
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.noun import Noun
 
 BASE = 'base_link'

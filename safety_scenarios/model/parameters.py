@@ -24,7 +24,6 @@ from typing import Annotated, Any, get_args, get_origin, Literal, Union
 
 from pydantic import SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-
 from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.settings import leaves

@@ -18,7 +18,6 @@
 from collections.abc import Iterable
 
 from pydantic import Field
-
 from safety_scenarios.model.noun import Noun
 
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.budget import MAX_MS, Milliseconds
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun, TopicName

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
-
 from safety_scenarios.model.expectation import expected_in
 from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.noun import Noun

@@ -27,7 +27,6 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.budget import LatencyBudget, LimitName, MAX_MS, Milliseconds
 from safety_scenarios.model.calling import Call

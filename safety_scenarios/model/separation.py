@@ -16,7 +16,6 @@
 
 from pydantic import Field
 from pydantic.config import JsonDict
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.robot import RobotModel

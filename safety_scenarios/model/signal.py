@@ -22,7 +22,6 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
-
 from safety_scenarios.model.message import Message, parse_path
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.trajectory import peak_joint_speed, positions_of

@@ -20,9 +20,8 @@ from typing import Any, cast, ClassVar, TypeVar
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
-from typing_extensions import dataclass_transform, Self
-
 from safety_scenarios.model.noun import Noun
+from typing_extensions import dataclass_transform, Self
 
 _T = TypeVar('_T', bound='Slotted')
 _CONFIG = cast(ConfigDict, {key: value for key, value in Noun.model_config.items()

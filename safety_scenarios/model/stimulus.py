@@ -19,7 +19,6 @@ import enum
 from typing import ClassVar
 
 from pydantic import Field
-
 from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.model.noun import Noun, TopicName

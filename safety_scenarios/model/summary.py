@@ -17,7 +17,6 @@
 from typing import Any
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
-
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.identity import Identity

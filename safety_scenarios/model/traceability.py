@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
-
 from safety_scenarios.model.noun import Label, Noun
 
 MOST_LABELS, LONGEST_LABEL = 50, 200

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
-
 from safety_scenarios.model.message import parse_path
 from safety_scenarios.model.noun import Noun
 

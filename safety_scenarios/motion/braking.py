@@ -20,7 +20,6 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.standing import series_of

@@ -20,7 +20,6 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.braking import deceleration
 from safety_scenarios.motion.track import Floats, Track

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy
-
 from safety_scenarios.model.driver import BASE_AXES
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal

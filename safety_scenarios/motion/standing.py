@@ -20,7 +20,6 @@ from functools import lru_cache
 import math
 
 import numpy
-
 from safety_scenarios.model.margins import MarginSeries
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.same import Same

@@ -20,7 +20,6 @@ from functools import cached_property, lru_cache
 
 import numpy
 from numpy.typing import NDArray
-
 from safety_scenarios.model.driver import BASE_AXES, Execution
 from safety_scenarios.model.executing import driver_of
 from safety_scenarios.model.robot import RobotModel

@@ -21,7 +21,6 @@ from typing import cast, IO
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-
 from safety_scenarios.errors import counted, Problem
 from safety_scenarios.model.agreement import Agreement, LABELS, OUTCOMES
 from safety_scenarios.model.comparison import Comparison

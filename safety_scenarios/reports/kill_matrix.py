@@ -20,7 +20,6 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
-
 from safety_scenarios.errors import counted
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.selftest import (

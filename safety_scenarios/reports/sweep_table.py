@@ -17,7 +17,6 @@
 from rich import box
 from rich.markup import escape
 from rich.table import Table
-
 from safety_scenarios.errors import counted
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.selftest import KillMatrix

@@ -19,7 +19,6 @@ from contextlib import closing
 from typing import Any, Literal
 
 from rclpy.node import Node
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.provenance import host, versions
 from safety_scenarios.engine.calibrate import (

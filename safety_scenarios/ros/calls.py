@@ -25,7 +25,6 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, get_action_server_names_and_types_by_node
 from rclpy.node import Node, NodeNameNonExistentError
-
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.model.calling import (
     ABORTED,

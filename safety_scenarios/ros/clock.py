@@ -22,7 +22,6 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
-
 from safety_scenarios.errors import ClockError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.receiving import with_info

@@ -27,8 +27,6 @@ import traceback
 from typing import Any
 
 from rclpy.node import Node
-from std_msgs.msg import String
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.controllers.host import ControllerHost
@@ -60,6 +58,7 @@ from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning
+from std_msgs.msg import String
 
 _NAME = 'controller_node'
 _WHAT = 'Runs a controller plug-in in a process of its own, until SIGINT or SIGTERM.'

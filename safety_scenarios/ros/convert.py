@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy
 from rclpy.serialization import deserialize_message, serialize_message
-
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.packed import Key, Shape, shape_of

@@ -19,7 +19,6 @@ import sys
 
 from rclpy.node import Node
 from rich.console import Console
-
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run as run_campaign

@@ -21,7 +21,6 @@ from typing import Any, NoReturn
 from rclpy import qos
 from rclpy.duration import Duration
 from rclpy.node import Node
-
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.ros.graph import full_node_name, Graph, NAMED_S, UNNAMED

@@ -25,7 +25,6 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.mounted_frame import BASE, MountedFrame
 from safety_scenarios.model.preflight import PreflightRow

@@ -19,7 +19,6 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-
 from safety_scenarios.model.preflight import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')

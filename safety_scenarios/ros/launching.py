@@ -17,6 +17,15 @@
 from collections.abc import Iterator, Sequence
 import inspect
 
+from launch import (
+    Action,
+    Event,
+    EventHandler,
+    LaunchContext,
+    LaunchDescription,
+    LaunchDescriptionEntity,
+    LaunchDescriptionSource,
+)
 from launch.actions import (
     EmitEvent,
     IncludeLaunchDescription,
@@ -28,16 +37,6 @@ from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.events import Shutdown
 from launch.events.process import ProcessExited
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
-
-from launch import (
-    Action,
-    Event,
-    EventHandler,
-    LaunchContext,
-    LaunchDescription,
-    LaunchDescriptionEntity,
-    LaunchDescriptionSource,
-)
 from safety_scenarios.ros.launch_arguments import refuse_unknown_arguments, why_failed
 
 _PATIENCE_S = 2.0

@@ -27,8 +27,6 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
-from std_msgs.msg import String
-
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.links.simulated_reports import feedback_rows
 from safety_scenarios.model.agents import AGENTS, ros_token
@@ -61,6 +59,7 @@ from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.ros.unpack import from_raw
+from std_msgs.msg import String
 
 _OTHER_SIDE_S = 1.0
 """The other end may not have discovered us yet when we have discovered it."""

@@ -21,7 +21,6 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.time_source import CLOCK_TOPIC
-
 from safety_scenarios.model.qos_override import PREFIX, read_overrides
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.parameters import declare_values

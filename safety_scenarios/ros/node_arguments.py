@@ -26,11 +26,10 @@ from pathlib import Path
 import re
 from typing import Any
 
-import yaml
-
 from safety_scenarios.errors import did_you_mean, SettingsError
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import leaves
+import yaml
 
 _BEGIN, _END = '--ros-args', '--'
 _FILES, _PARAMETERS, _RULES = ('--params-file',), ('-p', '--param'), ('-r', '--remap')

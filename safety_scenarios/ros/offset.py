@@ -19,7 +19,6 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-
 from safety_scenarios.latency.probes import clock_offset
 from safety_scenarios.model.measuring import ANSWER, ClockOffset, PROBE, PROBE_TYPE
 from safety_scenarios.ros import qos

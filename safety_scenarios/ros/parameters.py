@@ -25,7 +25,6 @@ from pydantic.fields import FieldInfo
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
-
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.noun import Noun

@@ -18,11 +18,10 @@ from collections.abc import Callable
 
 from rclpy.duration import Duration
 from rclpy.node import Node
-from std_msgs.msg import String
-
 from safety_scenarios.model.agents import AGENTS
 from safety_scenarios.model.envelope import Envelope, read_envelope
 from safety_scenarios.ros import qos
+from std_msgs.msg import String
 
 
 class Participant:

@@ -23,7 +23,6 @@ import time
 from typing import Any, Literal
 
 from rclpy.node import Node
-
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.agents import ros_token
 from safety_scenarios.model.conversation import as_json

@@ -22,8 +22,6 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message
-from std_msgs.msg import String
-
 from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.model.agents import Agent, AGENTS, AgentsBlock, ros_token
 from safety_scenarios.model.conversation import as_json, event_of, result_of
@@ -32,6 +30,7 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.inbox import Inbox
 from safety_scenarios.ros.receiving import with_info
+from std_msgs.msg import String
 
 TOOLS = f'{AGENTS}/tools'
 

@@ -19,7 +19,6 @@ from typing import Any
 
 from rclpy import qos
 from rclpy.duration import Duration
-
 from safety_scenarios.model.qos_override import DEEP_ENOUGH, QosOverride
 
 STIMULUS_DEPTH = 10

@@ -18,7 +18,6 @@ import threading
 import time
 
 from rclpy.node import Node
-
 from safety_scenarios.links.simulated_reports import PERIOD_NS, SimulatedReports
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.simulated_robot import SimulatedRobot

@@ -21,7 +21,6 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
-
 from safety_scenarios.model.measuring import ANSWER, PROBE, PROBE_TYPE
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import interface_class, set_header_stamp

@@ -20,7 +20,6 @@ import sys
 import threading
 
 from rclpy.node import Node
-
 from safety_scenarios.ros.controller_node import until_stdin_closes
 from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning

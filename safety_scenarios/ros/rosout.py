@@ -20,7 +20,6 @@ import time
 from rcl_interfaces.msg import Log
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-
 from safety_scenarios.model.observer import Beginning, Observer
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary

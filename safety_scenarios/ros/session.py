@@ -23,7 +23,6 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
-
 from safety_scenarios.campaign.connect import ros_names
 from safety_scenarios.controllers.making import brake_lag
 from safety_scenarios.errors import SettingsError

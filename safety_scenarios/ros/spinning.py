@@ -27,7 +27,6 @@ from rclpy.executors import ExternalShutdownException, ShutdownException, Single
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-
 from safety_scenarios.errors import SettingsError
 
 try:

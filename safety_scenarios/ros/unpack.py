@@ -28,7 +28,6 @@ import struct
 from typing import Any
 
 from rclpy.serialization import deserialize_message
-
 from safety_scenarios.model.message import Message
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, leaves
 

@@ -29,7 +29,6 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-
 from safety_scenarios.model.motion_interfaces import may_move
 from safety_scenarios.model.preflight import PreflightRow, UNDECLARED
 from safety_scenarios.ros import qos

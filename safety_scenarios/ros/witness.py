@@ -23,7 +23,6 @@ from typing import Any
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
-
 from safety_scenarios.model.identity import NodeFacts
 from safety_scenarios.ros.graph import full_node_name, UNNAMED
 

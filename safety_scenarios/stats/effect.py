@@ -23,7 +23,6 @@ from collections.abc import Sequence
 import math
 
 import numpy
-
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.stats._special import check_count, check_values
 

@@ -19,7 +19,6 @@ import math
 from statistics import NormalDist
 
 import numpy
-
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.settings import Law
 from safety_scenarios.stats._special import (

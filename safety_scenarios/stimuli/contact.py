@@ -17,7 +17,6 @@
 from typing import Any, Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.intent import ContactForce
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin

@@ -17,7 +17,6 @@
 from typing import ClassVar, Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.intent import Silence
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 

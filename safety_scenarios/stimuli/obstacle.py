@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.intent import ObstacleAt
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scan import laser_scan, RANGE_MAX, wall

@@ -19,7 +19,6 @@ import math
 from typing import Literal
 
 from pydantic import Field, model_validator
-
 from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scan import cylinder, laser_scan, RANGE_MAX

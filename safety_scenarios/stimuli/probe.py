@@ -17,7 +17,6 @@
 from typing import Literal
 
 from pydantic import Field
-
 from safety_scenarios.model.measuring import PROBE, PROBE_TYPE
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import TopicName

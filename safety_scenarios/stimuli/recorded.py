@@ -18,7 +18,6 @@ from bisect import bisect_right
 from typing import Literal
 
 from pydantic import Field, PrivateAttr
-
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.recording import AtEnd, RecordedTopic

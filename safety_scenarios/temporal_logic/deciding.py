@@ -17,7 +17,6 @@
 from typing import NamedTuple
 
 import numpy as np
-
 from safety_scenarios.temporal_logic.formula import (
     And,
     Constant,

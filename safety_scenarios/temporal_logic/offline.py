@@ -18,7 +18,6 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-
 from safety_scenarios.temporal_logic.formula import (
     And,
     Bounds,

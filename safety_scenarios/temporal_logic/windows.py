@@ -18,7 +18,6 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-
 from safety_scenarios.temporal_logic.trace import Values
 
 Indices = NDArray[np.int64]

@@ -20,7 +20,6 @@ import hashlib
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
 from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock

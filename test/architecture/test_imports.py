@@ -21,9 +21,8 @@ from pathlib import Path
 import subprocess
 import sys
 
-import pytest
-
 from architecture.layers import EXEMPT, LAYERS, may_import, PAGE, page
+import pytest
 import safety_scenarios
 from safety_scenarios.loading import load_scenarios
 

@@ -27,7 +27,6 @@ import subprocess
 
 from contract.are_traces import traces
 import pytest
-
 from safety_scenarios.model.result import Verdict
 
 pytestmark = pytest.mark.environment

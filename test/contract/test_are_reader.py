@@ -29,7 +29,6 @@ import subprocess
 from typing import Any
 
 import pytest
-
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios
 

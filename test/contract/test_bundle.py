@@ -24,7 +24,6 @@ import zipfile
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 import pytest
-
 from safety_scenarios import needs
 from safety_scenarios.errors import InputError
 

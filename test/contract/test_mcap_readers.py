@@ -23,7 +23,6 @@ import struct
 import sys
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
@@ -40,7 +39,6 @@ from rosbags.highlevel import AnyReader  # noqa: E402
 from rosbags.interfaces import Nodetype  # noqa: E402
 from rosbags.rosbag2 import Reader  # noqa: E402
 from rosbags.typesys import get_types_from_msg  # noqa: E402
-
 from safety_scenarios.traces.mcap.cdr import UnfitError  # noqa: E402
 from safety_scenarios.traces.mcap.definitions import interface, standard  # noqa: E402
 from safety_scenarios.traces.mcap.recording import McapWriter  # noqa: E402
@@ -229,7 +227,6 @@ def installed():
 def test_ros_itself_agrees_on_every_installed_type():
     pytest.importorskip('rclpy', reason='ROS is not installed')
     from rclpy.serialization import deserialize_message, serialize_message
-
     from safety_scenarios.ros.convert import from_ros, interface_class
     names = [name for name in installed() if definition(name) is not None]
     if not names:

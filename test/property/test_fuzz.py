@@ -22,17 +22,17 @@ from collections.abc import Callable
 import json
 from typing import Any
 
-from examples import up_to
 from fuzz import targets
 from fuzz.fuzz_loaders import TARGETS
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
+from safety_scenarios.errors import InputError
+from safety_scenarios.loading import load_scenarios
 from steps import calls
 import yaml
 
-from safety_scenarios.errors import InputError
-from safety_scenarios.loading import load_scenarios
+from examples import up_to
 
 CONTENTS = [yaml.safe_load(text) for text in targets.SHIPPED]
 FIRST = targets.SHIPPED[0].decode()

@@ -18,11 +18,9 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
-from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-
 from safety_scenarios.invariants.bound import Bound
 from safety_scenarios.invariants.defer import Defer
 from safety_scenarios.invariants.force import Force
@@ -51,6 +49,8 @@ from unit.records import (
     shown,
     stamps,
 )
+
+from examples import up_to
 
 FAR = ((1.0, -9.0), (2.0, -9.0), (2.0, 9.0), (1.0, 9.0))
 INVARIANTS: tuple[InvariantPlugin, ...] = (

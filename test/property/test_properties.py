@@ -23,12 +23,9 @@ from pathlib import Path
 import re
 from typing import Any
 
-from examples import up_to
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 import pytest
-import yaml
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import InputError, ScenarioError
@@ -54,6 +51,9 @@ from unit.records import (
     reacting,
     record,
 )
+import yaml
+
+from examples import up_to
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
 TEXTS = [path.read_text(encoding='utf-8') for path in SHIPPED]

@@ -18,12 +18,10 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
-import pytest
-
 from property.compiled import rules_of, second_opinion
+import pytest
 from safety_scenarios import registry
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
@@ -40,6 +38,8 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.records import driving, hazard, record
 from unit.rule_runs import block, expects
+
+from examples import up_to
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'scenarios'
 FILES = sorted(path for folder in ('robotic', 'clinical')

@@ -17,11 +17,9 @@
 from dataclasses import replace
 import math
 
-from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.iso13855 import light_curtain, parallel_field
 from safety_scenarios.standards.kinematics import (
@@ -48,6 +46,8 @@ from safety_scenarios.standards.ssm import (
 )
 from safety_scenarios.standards.stop_category import classify_stop, Motion, Power
 from safety_scenarios.standards.stop_metrics import Measure, Status, stop_metrics, StopRules
+
+from examples import up_to
 
 often = settings(deadline=None, max_examples=up_to(200), derandomize=True)
 speeds = st.floats(0.0, 5.0)

@@ -16,11 +16,9 @@
 
 import math
 
-from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
-
 from safety_scenarios.stats.effect import cohen_d, cohen_h
 from safety_scenarios.stats.paired import (
     later,
@@ -40,6 +38,8 @@ from safety_scenarios.stats.proportions import (
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound, wilks_n
 from safety_scenarios.stats.sequential import Sprt
 from safety_scenarios.stats.tolerance import k1, k2, reported_latency
+
+from examples import up_to
 
 modest = settings(deadline=None, max_examples=up_to(100), derandomize=True)
 few = settings(deadline=None, max_examples=up_to(30), derandomize=True)

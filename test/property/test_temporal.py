@@ -17,11 +17,9 @@
 import math
 import random
 
-from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-
 from safety_scenarios.temporal_logic.formula import Future, names_in, Not, Past
 from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import evaluate
@@ -30,6 +28,8 @@ from safety_scenarios.temporal_logic.parser import KEYWORDS, MAX_DEPTH, parse
 from safety_scenarios.temporal_logic.tokens import FormulaError
 from safety_scenarios.temporal_logic.trace import resample
 from unit.temporal_logic.reference import random_formula, SIGNALS
+
+from examples import up_to
 
 modest = settings(deadline=None, max_examples=up_to(200), derandomize=True)
 many = settings(deadline=5000, max_examples=up_to(500), derandomize=True)

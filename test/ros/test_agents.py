@@ -29,8 +29,6 @@ import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
-from std_msgs.msg import String
-
 from ros.campaigns import campaign, COMMAND, environment, process
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import LinkTimeoutError
@@ -43,6 +41,7 @@ from safety_scenarios.ros.controller_node import ControllerNode
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.spinning import ros_context, spinning
+from std_msgs.msg import String
 from unit.formats.files import load, plain
 
 pytestmark = pytest.mark.dds

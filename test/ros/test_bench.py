@@ -24,7 +24,6 @@ import sys
 import time
 
 import pytest
-
 from ros.campaigns import environment
 
 BENCH = Path(__file__).parents[2] / 'bench' / 'run.py'

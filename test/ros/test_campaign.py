@@ -18,7 +18,6 @@ import json
 from statistics import median
 
 import pytest
-
 from ros.campaigns import brief, campaign, QUICK
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.loading import load_scenarios

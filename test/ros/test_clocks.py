@@ -22,7 +22,6 @@ import subprocess
 import sys
 
 import pytest
-
 from ros.campaigns import campaign, COMMAND, environment, FAULTY, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds

@@ -28,7 +28,6 @@ from nav_msgs.msg import Odometry
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.errors import MeasurementError, SettingsError
@@ -319,7 +318,6 @@ def test_the_real_launch_file_has_an_entry_point_for_launch():
     pytest.importorskip('launch', reason='launch is not on PyPI; it runs where ROS is installed')
     pytest.importorskip('launch_ros', reason='launch_ros is not on PyPI')
     from launch.launch_description_sources import get_launch_description_from_python_launch_file
-
     from safety_scenarios.loading import share_folder
     path = share_folder() / 'launch' / 'eval.launch.py'
     description = get_launch_description_from_python_launch_file(str(path))

@@ -22,7 +22,6 @@ import subprocess
 import time
 
 import pytest
-
 from ros.campaigns import brief, COMMAND, environment
 from safety_scenarios.ros.controller_process import remove_segments
 

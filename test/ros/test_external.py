@@ -17,7 +17,6 @@
 from pathlib import Path
 
 import pytest
-
 from ros.campaigns import brief, campaign, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds

@@ -32,7 +32,6 @@ def stack():
 @pytest.fixture
 def make_node(stack, domain):
     from rclpy.node import Node
-
     from safety_scenarios.ros.spinning import ros_context, spinning
 
     def make(name):
@@ -51,9 +50,8 @@ def until(condition):
 
 
 def test_the_endpoints_of_a_dead_controller_are_not_its_successors(make_node):
-    from std_msgs.msg import String
-
     from safety_scenarios.ros.graph import Graph
+    from std_msgs.msg import String
     own = make_node('evaluator_node')
     publisher, graph = own.create_publisher(String, 'prompt', 10), Graph(own)
 
@@ -75,9 +73,8 @@ def test_the_endpoints_of_a_dead_controller_are_not_its_successors(make_node):
 
 
 def test_a_robot_that_is_there_already_stays_alive(make_node):
-    from std_msgs.msg import String
-
     from safety_scenarios.ros.graph import Graph
+    from std_msgs.msg import String
     graph = Graph(make_node('evaluator_node'))
     make_node('robot').create_publisher(String, 'odom', 10)
     assert until(lambda: graph.publishers('odom') != [])

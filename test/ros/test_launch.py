@@ -26,7 +26,6 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-
 from ros.campaigns import environment, QUICK
 from safety_scenarios.loading import share_folder
 

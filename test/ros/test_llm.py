@@ -17,7 +17,6 @@
 from threading import Thread
 
 import pytest
-
 from ros.campaigns import brief, campaign
 from unit.controllers.fake_server import decided, FakeServer, said
 

@@ -20,11 +20,10 @@ import sys
 
 import pytest
 from recorded_bags import write_bag
-import yaml
-
 from ros.campaigns import campaign, process, QUICK
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.message import Message
+import yaml
 
 STACK = Path(__file__).with_name('stack.py')
 ENABLE = {'service': {'name': 'enable', 'type': 'std_srvs/srv/SetBool', 'request': {'data': True}}}

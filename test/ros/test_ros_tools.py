@@ -31,8 +31,6 @@ from rcl_interfaces.srv import GetParameters, ListParameters, SetParametersAtomi
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-import yaml
-
 from ros.campaigns import campaign, environment, faulty, QUICK
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.loading import load_scenarios
@@ -51,6 +49,7 @@ from safety_scenarios.ros.parameters import read_settings
 from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.rosout import lines
 from safety_scenarios.ros.spinning import ros_context, spinning
+import yaml
 
 pytestmark = pytest.mark.dds
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -21,7 +21,6 @@ import struct
 
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-
 from safety_scenarios.ros import unpack
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, leaves
 from safety_scenarios.ros.unpack import from_raw, reader

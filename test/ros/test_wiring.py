@@ -16,7 +16,6 @@
 """Over DDS too: who stops on the judged topic and drives on over another one gets no PASS."""
 
 import pytest
-
 from ros.campaigns import campaign, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds

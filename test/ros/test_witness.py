@@ -18,7 +18,6 @@ from contextlib import ExitStack
 import time
 
 import pytest
-
 from ros.campaigns import campaign, faulty, QUICK
 
 pytestmark = pytest.mark.dds
@@ -28,7 +27,6 @@ SECRETS = {'db_password': 'hunter2', 'api_key': 'k', 'auth.token': 't', 'ssl.cer
 @pytest.fixture
 def nodes(domain):
     from rclpy.node import Node
-
     from safety_scenarios.ros.spinning import ros_context, spinning
     with ExitStack() as stack:
         def make(name, **more):

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-
 from unit.loopback_runs import loopback_run, Run
 
 

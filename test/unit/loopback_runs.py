@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-
 from safety_scenarios.campaign.run import run
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.settings import RunSettings

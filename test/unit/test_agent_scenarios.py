@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-
 from safety_scenarios import load_scenario
 from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
 from safety_scenarios.cli.selftest import selftest

@@ -20,9 +20,8 @@ import shlex
 
 import click
 import pytest
-import yaml
-
 from safety_scenarios.cli.main import cli, COMMANDS
+import yaml
 
 DOC = Path(__file__).parents[2] / 'doc'
 PAGE = (DOC / 'ci.md').read_text(encoding='utf-8')

@@ -20,7 +20,6 @@ import sys
 from types import ModuleType
 
 import pytest
-
 import safety_scenarios
 
 NAMES = {

@@ -18,8 +18,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
-
 from safety_scenarios import registry
 from safety_scenarios.errors import InputError, UnknownPluginError
 from safety_scenarios.loading import (
@@ -30,6 +28,7 @@ from safety_scenarios.loading import (
     share_folder,
 )
 from unit.formats.files import plain, write
+import yaml
 
 SHIPPED = sorted(path for path in (share_folder() / 'config' / 'scenarios').rglob('*.yaml')
                  if not path.name.endswith('.bindings.yaml'))

@@ -19,7 +19,6 @@ from pathlib import Path
 import shutil
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.rejudge import rejudge
 from safety_scenarios.campaign.repair import repair

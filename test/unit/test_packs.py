@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.loading import load_scenarios, look_through

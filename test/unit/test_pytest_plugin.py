@@ -20,7 +20,6 @@ import sys
 from textwrap import dedent
 
 import pytest
-
 from safety_scenarios import run
 
 pytest_plugins = ('pytester',)

@@ -24,7 +24,6 @@ from functools import partial
 import math
 
 import numpy
-
 from safety_scenarios.model.agents import AgentsBlock, Pattern, Rule
 from safety_scenarios.model.margins import margins
 from safety_scenarios.model.outcome import Outcome

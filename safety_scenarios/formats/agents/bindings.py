@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
-
 from safety_scenarios.model.agents import Operator
 from safety_scenarios.model.budget import LatencyBudget, Milliseconds
 from safety_scenarios.model.noun import Noun, TopicName

@@ -29,7 +29,6 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.formats.agents.bindings import Bindings, MAX_MS
 from safety_scenarios.formats.agents.duties import check_duties
 from safety_scenarios.formats.agents.file import AgentFile, check

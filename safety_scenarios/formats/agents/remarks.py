@@ -21,7 +21,6 @@ import re
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-
 from safety_scenarios.formats.document.messages import describe
 from safety_scenarios.formats.document.positions import Document, Path
 from safety_scenarios.formats.document.reading import Reading

@@ -21,7 +21,6 @@ import re
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.errors import Problem
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.remarks import Remarks

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.formats.agents.bindings import Bindings, TopicBlock
 from safety_scenarios.formats.agents.remarks import FOREIGN_TOPIC, Remarks

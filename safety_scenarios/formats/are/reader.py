@@ -26,7 +26,6 @@ import hashlib
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.formats.are import metadata as head
 from safety_scenarios.formats.are.events import events
 from safety_scenarios.formats.are.nouns import AreFile

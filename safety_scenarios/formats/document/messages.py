@@ -21,7 +21,6 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, Union
 
 from pydantic import BaseModel
-
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.document.positions import Path
 

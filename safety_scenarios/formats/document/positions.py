@@ -20,10 +20,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from safety_scenarios.errors import Problem
 import yaml
 from yaml.reader import ReaderError
-
-from safety_scenarios.errors import Problem
 
 MAX_BYTES = 1_000_000
 """A hundred times the largest shipped scenario; YAML is slow to parse."""

@@ -26,7 +26,6 @@ import hashlib
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.formats._turns import broken, by_turns
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.messages import describe, has_keys, show

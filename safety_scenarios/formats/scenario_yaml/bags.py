@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.formats.document.messages import describe
 from safety_scenarios.formats.document.reading import Resolve

@@ -26,7 +26,6 @@ import hashlib
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-
 from safety_scenarios.errors import did_you_mean, InputError, Problem
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
 from safety_scenarios.formats.document.messages import describe, has_keys, show

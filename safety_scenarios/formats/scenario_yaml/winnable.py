@@ -19,7 +19,6 @@ import math
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.model.robot import RobotModel

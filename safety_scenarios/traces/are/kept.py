@@ -22,7 +22,6 @@ import math
 from typing import Any
 
 from pydantic_core import to_json
-
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.packed import Tree

@@ -28,7 +28,6 @@ import re
 from typing import Any
 
 from pydantic import ValidationError
-
 from safety_scenarios.errors import MissingDependencyError, SettingsError, TraceError
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message

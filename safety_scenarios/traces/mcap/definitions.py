@@ -24,10 +24,9 @@ from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from rosbags.typesys.base import TypesysError
 from rosbags.typesys.store import Typestore
-import yaml
-
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.traces.mcap.cdr import Codec
+import yaml
 
 Definition = Callable[[str], str | None]
 """Interface name to the text of its .msg file, None for one that is not known."""

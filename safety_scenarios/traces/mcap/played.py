@@ -19,12 +19,11 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from safety_scenarios.errors import did_you_mean, MissingDependencyError, TraceError
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.motion_interfaces import may_move
 from safety_scenarios.model.recording import BagBlock, RecordedTopic, Recording
+import yaml
 
 try:
     from rosbags.highlevel import AnyReader

@@ -23,7 +23,6 @@ from mcap import records
 from mcap.exceptions import EndOfFile
 from mcap.stream_reader import StreamReader
 from pydantic import ValidationError
-
 from safety_scenarios.errors import in_words, TraceError
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.judgement import Judgement

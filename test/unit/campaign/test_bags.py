@@ -20,10 +20,9 @@ from pathlib import Path
 import shutil
 
 import pytest
+from ros.campaigns import brief
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
-
-from ros.campaigns import brief
 from safety_scenarios.campaign.bags import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy
 import pytest
-
 from safety_scenarios.campaign.chance import (
     Blind,
     blind_controllers,

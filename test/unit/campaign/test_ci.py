@@ -22,7 +22,6 @@ import time
 from xml.etree import ElementTree
 
 import pytest
-
 from safety_scenarios import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.reports.junit import WHOLE

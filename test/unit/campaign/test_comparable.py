@@ -19,7 +19,6 @@ from pathlib import Path
 import shutil
 
 import pytest
-
 from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.rejudge import results_of

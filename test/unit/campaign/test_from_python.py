@@ -19,7 +19,6 @@ import sys
 
 import pandas
 import pytest
-
 import safety_scenarios as ss
 from safety_scenarios.controllers.saboteurs import Late
 from safety_scenarios.model.scenario import Scenario

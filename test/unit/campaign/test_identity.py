@@ -21,7 +21,6 @@ from pathlib import Path
 import subprocess
 
 import pytest
-
 from safety_scenarios.campaign.folder import hashes
 from safety_scenarios.campaign.identity import identify, IMAGE_DIGEST_VARIABLE
 from safety_scenarios.campaign.rejudge import rejudge

@@ -19,7 +19,6 @@ import io
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios.campaign.tracing import listed_in
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError

@@ -15,7 +15,6 @@
 """Observers of a campaign: told in order, all alike, and none of them is needed."""
 
 import pytest
-
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import InputError, ScenarioError, TraceError
 from safety_scenarios.links.loopback_session import Loopback

@@ -15,7 +15,6 @@
 """An override of a quality of service is one that a trial can be judged with, or is refused."""
 
 import pytest
-
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.loading import load_scenarios

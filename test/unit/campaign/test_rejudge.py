@@ -24,7 +24,6 @@ import sys
 import time
 
 import pytest
-
 from safety_scenarios.campaign.files import journal_path
 from safety_scenarios.campaign.rejudge import rejudge, summary_of
 from safety_scenarios.campaign.repair import repair

@@ -19,7 +19,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder import hashes
 from safety_scenarios.campaign.rejudge import rejudge

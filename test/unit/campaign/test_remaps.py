@@ -15,7 +15,6 @@
 """A remapping rule that matches nothing is an error, before anything is run or written."""
 
 import pytest
-
 import safety_scenarios as front_door
 from safety_scenarios.campaign.remaps import refuse_rules, refuse_unmatched
 from safety_scenarios.cli.main import main

@@ -23,7 +23,6 @@ import subprocess
 import sys
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main

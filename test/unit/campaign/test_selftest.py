@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
 from safety_scenarios.cli.selftest import selftest

@@ -21,7 +21,6 @@ from pathlib import Path
 import pickle
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.trials import execute, tasks, TrialTask
 from safety_scenarios.engine.evaluate import evaluate

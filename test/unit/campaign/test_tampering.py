@@ -23,7 +23,6 @@ import re
 import shutil
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.files import journal_path, trace_path, trace_writer, write_whole
 from safety_scenarios.campaign.folder import hashes

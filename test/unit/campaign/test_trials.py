@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
-
 from safety_scenarios.campaign.run import Campaign, run_trials
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError, TraceError

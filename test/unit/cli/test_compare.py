@@ -19,7 +19,6 @@ from pathlib import Path
 import shutil
 
 import pytest
-
 from safety_scenarios.cli.main import main
 from safety_scenarios.loading import load_scenarios
 

@@ -19,7 +19,6 @@ from threading import Thread
 
 from click.testing import CliRunner
 import pytest
-
 from safety_scenarios.cli.judging import judge_check
 from safety_scenarios.errors import SettingsError
 from unit.controllers.fake_server import FakeServer, nowhere, sent, serving

@@ -19,7 +19,6 @@ import sys
 
 import click
 import pytest
-
 from safety_scenarios.cli.main import cli, COMMANDS
 
 HEAVY = ('rclpy', 'numpy', 'pydantic', 'rich', 'yaml', 're2', 'openai', 'mcap')

@@ -20,7 +20,6 @@ import sys
 
 import jsonschema
 import pytest
-
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.loading import installed_folders, scenario_schema

@@ -15,7 +15,6 @@
 """What the reference says among other agents, and what it does about it."""
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.controllers.agents_dialogue import asks_to_go_on
 from safety_scenarios.controllers.rule_based import CALM, RuleBased

@@ -20,7 +20,6 @@ import subprocess
 import sys
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.controllers.rule_based import RuleBased

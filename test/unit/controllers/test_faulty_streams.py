@@ -18,7 +18,6 @@ from itertools import pairwise
 import math
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.controllers.faulty_streams import (
     Flood,

@@ -15,7 +15,6 @@
 """What is wrong of those that do what is demanded and do not keep to it."""
 
 import pytest
-
 from safety_scenarios import registry
 from unit.controllers.observations import pose, reading, seen
 from unit.controllers.test_agents_dialogue import Talk

@@ -17,11 +17,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import (
@@ -41,6 +39,8 @@ from safety_scenarios.model.robot_interfaces import has_header, stamped
 from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import beat, box, flag, pose
 from unit.linked import begun
+
+from examples import up_to
 
 BASE = RobotModel(kind='mobile_base', max_speed=1.0)
 CONTEXT = ControllerSettings(robot=BASE)

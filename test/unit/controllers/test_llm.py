@@ -26,7 +26,6 @@ from typing import Any
 import jsonschema
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import named

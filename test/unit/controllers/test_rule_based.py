@@ -18,7 +18,6 @@ import math
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios import load_scenario
 from safety_scenarios.controllers.rule_based import RuleBased, triage
 from safety_scenarios.model.message import ChatMessage, Message

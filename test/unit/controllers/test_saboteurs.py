@@ -17,7 +17,6 @@
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios import load_scenario, registry, Scenario
 from safety_scenarios.controllers.rule_based import CALM, RuleBased
 from safety_scenarios.controllers.saboteurs import (

@@ -23,12 +23,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from safety_scenarios import registry
 from safety_scenarios.drivers.joint_trajectory import CANCEL
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution
 from safety_scenarios.model.message import Message
+import yaml
 
 DATA = Path(__file__).parents[2] / 'data' / 'drivers'
 PAGE = Path(__file__).parents[3] / 'doc' / 'drivers.md'

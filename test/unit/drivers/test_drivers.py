@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.model.driver import Commanded, Execution
 from safety_scenarios.model.message import Message

@@ -15,7 +15,6 @@
 """Judging a text: what nobody said, asked or checked is never green."""
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.say_do import SayDo

@@ -15,7 +15,6 @@
 """A link is armed right before the hazard, and disarmed at the end of every trial."""
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError, TraceError

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy
 import pytest
-
 from ros.campaigns import brief
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest import in_simulated_time

@@ -18,7 +18,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.calibrate import (
     calibrate,
     calibration_trial,

@@ -16,7 +16,6 @@
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import MeasurementError

@@ -19,7 +19,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.bound import Bound
 from safety_scenarios.invariants.text import Text

@@ -19,7 +19,6 @@ import random
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.conversing import AgentsPlayer
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.rules import replay, Rules

@@ -18,7 +18,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
 from safety_scenarios.campaign import preflight, run
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError

@@ -17,7 +17,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import OldController
 from safety_scenarios.errors import ControllerError

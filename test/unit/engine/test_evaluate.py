@@ -18,7 +18,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.errors import LinkTimeoutError
 from safety_scenarios.invariants.bound import Bound

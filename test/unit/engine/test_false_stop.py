@@ -17,7 +17,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.false_stop import false_stop, NO_FALSE_STOP
 from safety_scenarios.model.event import Event

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-
 from safety_scenarios.cli.selftest import in_simulated_time
 from safety_scenarios.engine import findings
 from safety_scenarios.engine.evaluate import evaluate, not_run

@@ -16,7 +16,6 @@
 """A latency is a number with an uncertainty: what lies too near to the limit is not decided."""
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Finding, TrialResult, Verdict

@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
@@ -30,6 +28,7 @@ from safety_scenarios.model.result import Finding, TrialResult, Verdict
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.linked import linked
+import yaml
 
 ARM = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_near_arm.yaml'
 ARRAY = 'std_msgs/msg/Float64MultiArray'

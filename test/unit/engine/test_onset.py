@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.model.result import Verdict

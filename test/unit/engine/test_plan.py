@@ -17,7 +17,6 @@
 from collections import Counter
 
 import pytest
-
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.model.file_name import file_name
 from safety_scenarios.model.trial import Trial

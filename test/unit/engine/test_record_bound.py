@@ -19,7 +19,6 @@ import gc
 import weakref
 
 import pytest
-
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.engine import run
 from safety_scenarios.engine.evaluate import evaluate

@@ -15,7 +15,6 @@
 """Rules: what fires, what is demanded and forbidden, and what it comes to, by the clock."""
 
 import pytest
-
 from safety_scenarios.engine.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
 from safety_scenarios.model.agents import End, Pattern, Trigger
 from safety_scenarios.model.outcome import Status

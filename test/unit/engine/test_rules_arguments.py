@@ -17,7 +17,6 @@
 import json
 
 import pytest
-
 from safety_scenarios.model.agents import Argument, Pattern
 from safety_scenarios.model.outcome import Status
 from unit.rule_runs import BOT, calls, expects, forbids, run, START

@@ -15,7 +15,6 @@
 """Judging a run with agents: rules become findings, and the harness must have observed it."""
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.model.event import Event

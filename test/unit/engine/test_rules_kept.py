@@ -17,7 +17,6 @@
 import math
 
 import pytest
-
 from safety_scenarios.model.agents import End, Expect, Pattern, Permit, Rule
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.model.result import LatencyClass

@@ -17,7 +17,6 @@
 import math
 
 import pytest
-
 from safety_scenarios.engine.rules import Rules
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.outcome import Status

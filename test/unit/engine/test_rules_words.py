@@ -16,11 +16,10 @@
 
 
 import pytest
-from steps import growth
-
 from safety_scenarios.engine.matching import says as is_said
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.words.reading import comparable
+from steps import growth
 from unit.rule_runs import BOT, expects, run, said, says, START
 
 

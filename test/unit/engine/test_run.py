@@ -17,7 +17,6 @@
 import math
 
 import pytest
-
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError
 from safety_scenarios.model.contracts import Stamp

@@ -15,7 +15,6 @@
 """When things are due: no drift, nothing twice, and no controller can hold the hazard back."""
 
 import pytest
-
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.model.contracts import Stimulus
 from safety_scenarios.model.event import Event

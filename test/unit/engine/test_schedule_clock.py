@@ -15,7 +15,6 @@
 """What is due is due on the link's schedule clock: a slow simulation does not shorten a hazard."""
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ClockError

@@ -21,7 +21,6 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.rejudge import rejudge
 from safety_scenarios.engine.evaluate import evaluate

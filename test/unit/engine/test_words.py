@@ -18,7 +18,6 @@
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios.cli.selftest import in_simulated_time
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text

@@ -18,8 +18,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from safety_scenarios import registry
 from safety_scenarios.errors import Problem
 from safety_scenarios.formats.agents import reader as agent_spec
@@ -27,6 +25,7 @@ from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.model.agents import AgentsBlock, Rule
+import yaml
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'agents'
 USER, BOT = ({'id': 'a1', 'name': 'Alice', 'role': 'user', 'goals': ['greet everyone']},

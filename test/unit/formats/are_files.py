@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios, ScenarioSet
 from safety_scenarios.model.scenario import Scenario

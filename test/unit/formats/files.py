@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios, ScenarioSet
 from safety_scenarios.model.scenario import Scenario
+import yaml
 
 CONTAINS = {'name': 'calls', 'description': 'It calls for help.', 'check_type': 'contains',
             'pattern': 'Call the team'}

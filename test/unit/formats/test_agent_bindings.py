@@ -18,7 +18,6 @@ import hashlib
 import os
 
 import pytest
-
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.symbols import NAMES
 from safety_scenarios.loading import load_scenario

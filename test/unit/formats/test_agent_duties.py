@@ -17,7 +17,6 @@
 import time
 
 import pytest
-
 from unit.formats.agent_files import agents, CMD, only, read, SPEED
 
 SYMBOLS = {

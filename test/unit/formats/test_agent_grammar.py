@@ -19,7 +19,6 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-
 from safety_scenarios.formats.agents.grammar import (
     ActionText,
     GrammarError,

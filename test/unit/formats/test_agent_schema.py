@@ -19,7 +19,6 @@ import random
 
 from jsonschema import Draft7Validator
 import pytest
-
 from safety_scenarios.formats.agents import reader as agent_spec
 from safety_scenarios.formats.are import reader as are_json
 from safety_scenarios.formats.scenario_yaml import reader as scenario_yaml

@@ -19,15 +19,13 @@ import json
 import sys
 
 import pytest
-from steps import calls
-import yaml
-
 from safety_scenarios.engine.matching import says
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
 from safety_scenarios.loading import load_scenario, load_scenarios
 from safety_scenarios.model.agents import End, Forbid, Pattern, Say, Trigger
 from safety_scenarios.model.budget import LatencyBudget
+from steps import calls
 from unit.formats.agent_files import (
     agents,
     block,
@@ -40,6 +38,7 @@ from unit.formats.agent_files import (
     rule,
     USER,
 )
+import yaml
 
 MS = 1_000_000
 DEFAULT = LatencyBudget(target_ms=500.0, acceptable_ms=1000.0, critical_ms=2000.0)

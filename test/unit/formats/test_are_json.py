@@ -18,16 +18,14 @@ import copy
 import json
 from pathlib import Path
 
-from examples import up_to
 from hypothesis import given, HealthCheck, settings, strategies
 import pytest
-from steps import calls
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.result import Verdict
+from steps import calls
 from unit.formats.are_files import (
     are,
     call,
@@ -46,6 +44,8 @@ from unit.formats.are_files import (
 from unit.formats.are_runs import played
 from unit.loopback_runs import loopback_run
 from unit.records import answered, EXACT
+
+from examples import up_to
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'are'
 RELAXED = {**STOP, 'event_time_comparator': None}

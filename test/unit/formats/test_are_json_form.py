@@ -18,8 +18,6 @@ import copy
 from pathlib import Path
 
 import pytest
-import yaml
-
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios
 from unit.formats import files
@@ -37,6 +35,7 @@ from unit.formats.are_files import (
     warned,
     write,
 )
+import yaml
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'are'
 HINT = {'hint_type': 'TASK_HINT', 'content': 'c', 'associated_event_id': 'task'}

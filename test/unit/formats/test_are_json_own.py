@@ -17,7 +17,6 @@
 import json
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.model.message import ChatMessage

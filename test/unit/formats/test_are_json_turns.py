@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from steps import calls
-
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import END, ONSET, TrialRecord
 from safety_scenarios.traces.journal import Journal, read_journal
+from steps import calls
 from unit.formats.are_files import are, call, event, EXPECTED, load, loaded, refused, warned
 from unit.formats.are_runs import MS, played, Said
 from unit.records import answered

@@ -22,7 +22,6 @@ the names of all built-in ones.
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.loading import load_scenarios

@@ -15,7 +15,6 @@
 """Whatever stands in a field of an invariant, the file is refused or read: nothing is raised."""
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenarios

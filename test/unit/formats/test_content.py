@@ -17,11 +17,10 @@
 import hashlib
 
 import pytest
-import yaml
-
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.loading import load_scenarios
 from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
+import yaml
 
 
 def test_the_description_is_kept_verbatim(tmp_path):

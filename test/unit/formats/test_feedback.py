@@ -18,7 +18,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.model.scenario import Scenario
 from unit.formats.files import load, PERSON, refused, robot, SPEED
 

@@ -17,7 +17,6 @@
 import math
 
 import pytest
-
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.text import Text

@@ -20,7 +20,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.document.reading import Reading

@@ -21,8 +21,6 @@ import shutil
 import sys
 
 import pytest
-import yaml
-
 from safety_scenarios import registry
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import MeasurementError, ScenarioError
@@ -35,6 +33,7 @@ from safety_scenarios.stimuli.sensor_fault import SensorFault
 from safety_scenarios.traces._plan import plan_from_data, plan_to_data
 from safety_scenarios.traces.journal import read_journal
 from unit.loopback_runs import loopback_run
+import yaml
 
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
 

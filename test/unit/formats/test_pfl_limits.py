@@ -18,7 +18,6 @@ import datetime
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.pfl_limits import PflLimits, read_pfl_limits
 from safety_scenarios.loading import share_folder

@@ -15,9 +15,8 @@
 """The ``ros:`` block: names that exist, times that fit, and a harness that only shows."""
 
 import pytest
-import yaml
-
 from unit.formats.files import load, PERSON, refused, robot, SPEED
+import yaml
 
 STOP = {'kind': 'stop', 'name': 's'}
 

@@ -20,12 +20,11 @@ import re
 
 import jsonschema
 import pytest
-import yaml
-
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenario, load_scenarios, scenario_schema
 from unit.formats.files import plain, robot, write
+import yaml
 
 README = Path(__file__).parents[3] / 'README.md'
 CHAT = {'messages': ..., 'constraint': ..., 'expected_action': ...}

@@ -19,7 +19,6 @@ from pathlib import Path
 import shutil
 
 import pytest
-
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios
 from unit.loopback_runs import loopback_run

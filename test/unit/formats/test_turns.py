@@ -15,7 +15,6 @@
 """Several user messages are turns, each said when the one before it was answered."""
 
 import pytest
-
 from safety_scenarios.model.agents import End, Say
 from safety_scenarios.model.budget import MAX_MS
 from unit.chats import SYSTEM, TURNS

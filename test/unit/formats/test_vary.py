@@ -17,7 +17,6 @@
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenario
 

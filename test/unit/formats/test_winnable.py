@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-
 from safety_scenarios.loading import share_folder
 from unit.formats.files import load, refused
+import yaml
 
 SHIPPED = share_folder() / 'config' / 'scenarios' / 'robotic'
 SEPARATED = sorted(path for path in SHIPPED.glob('*.yaml')

@@ -19,7 +19,6 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.invariants.bound import Bound
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict

@@ -17,7 +17,6 @@
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.model.separation import Separation
 

@@ -19,14 +19,13 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-from steps import growth
-
 from safety_scenarios.invariants.fresh import Fresh
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Silence
 from safety_scenarios.model.trial import TrialRecord
+from steps import growth
 from unit.records import (
     command,
     driving,

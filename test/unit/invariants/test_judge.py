@@ -15,7 +15,6 @@
 """A judge may add a violation; silence, errors and foreign judgements never come out green."""
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.text import Text

@@ -20,14 +20,13 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-from steps import growth
-
 from safety_scenarios.invariants.limits import JointLimits, Limits
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
+from steps import growth
 from unit.records import command, hazard, planned, record, shown
 
 JOINTS = {'lift': JointLimits(lower=-1.0, upper=1.0, velocity=0.5), 'spin': JointLimits(

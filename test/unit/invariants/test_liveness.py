@@ -17,7 +17,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.invariants.liveness import Liveness
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord

@@ -19,12 +19,11 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-from steps import growth
-
 from safety_scenarios.invariants.no_spurious_stop import NoSpuriousStop
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Silence
 from safety_scenarios.model.trial import TrialRecord
+from steps import growth
 from unit.records import benign_variant, driving, planned, record
 
 GO = NoSpuriousStop(name='n', signal='speed', at_least=0.3)

@@ -19,7 +19,6 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.invariants.say_do import SayDo
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Finding, Verdict

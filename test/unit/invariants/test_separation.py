@@ -18,7 +18,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.invariants.separation import Separation
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Finding, Verdict

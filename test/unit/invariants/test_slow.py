@@ -19,7 +19,6 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.invariants.slow import Slow
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Silence

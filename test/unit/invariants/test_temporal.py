@@ -18,7 +18,6 @@ import math
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.invariants.temporal import Temporal
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Finding, Verdict

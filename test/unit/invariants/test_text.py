@@ -20,7 +20,6 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.model.event import Event

@@ -15,7 +15,6 @@
 """In a chat of several turns an invariant holds for every answer, and silence is no answer."""
 
 import pytest
-
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.llm_judge.cache import Cache

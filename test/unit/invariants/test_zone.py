@@ -19,7 +19,6 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.invariants.zone import Zone
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message

@@ -19,7 +19,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.model.budget import LatencyBudget

@@ -18,7 +18,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.confirmed import confirmation
 from safety_scenarios.latency.pairing import measure

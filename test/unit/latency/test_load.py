@@ -16,7 +16,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.calibrate import calibrate
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.load import WakeUps

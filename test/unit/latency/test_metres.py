@@ -18,7 +18,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.metres import separation_cost
 from safety_scenarios.latency.pairing import measure

@@ -18,7 +18,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring

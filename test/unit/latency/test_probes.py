@@ -16,7 +16,6 @@
 """Probes: one answer each, how long it took by each method, and where the other clock is."""
 
 import pytest
-
 from safety_scenarios.latency.probes import clock_offset, ProbeSample, samples
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring

@@ -18,7 +18,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.bound import Bound
 from safety_scenarios.invariants.stop import Stop

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.stream import (
     header_notes,

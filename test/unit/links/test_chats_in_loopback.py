@@ -19,7 +19,6 @@ import json
 from typing import Any
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan

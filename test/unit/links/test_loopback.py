@@ -21,7 +21,6 @@ import json
 from typing import Any
 
 import pytest
-
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.engine.evaluate import evaluate

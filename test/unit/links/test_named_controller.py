@@ -20,7 +20,6 @@ import subprocess
 import sys
 
 import pytest
-
 from safety_scenarios.campaign.repositories import repositories_of
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError

@@ -20,8 +20,6 @@ import random
 from typing import Any
 
 import pytest
-import yaml
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.from_python import run
 from safety_scenarios.campaign.selftest import in_simulated_time, self_test
@@ -40,6 +38,7 @@ from safety_scenarios.model.simulated_robot import (
     SimulatedRobot,
     to_json,
 )
+import yaml
 
 DATA = Path(__file__).parents[2] / 'data' / 'selftest'
 CONFIRMED = DATA / 'confirmed.yaml'

@@ -19,7 +19,6 @@ from collections.abc import Mapping
 import json
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.campaign.rejudge import rejudge
 from safety_scenarios.controllers.rule_based import RuleBased

@@ -21,7 +21,6 @@ import subprocess
 import sys
 
 import pytest
-
 from ros.campaigns import brief
 from safety_scenarios import registry
 from safety_scenarios.campaign.run import refuse_unrunnable

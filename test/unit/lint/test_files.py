@@ -22,7 +22,6 @@ that begins with ``clean`` has none.
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios.lint.review import review
 from safety_scenarios.loading import load_scenarios
 

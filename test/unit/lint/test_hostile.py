@@ -23,13 +23,12 @@ import shutil
 from typing import Any
 
 import pytest
-import yaml
-
 from safety_scenarios.campaign.sweep import sweep
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.lint.review import review, WAIVABLE
 from safety_scenarios.loading import load_scenarios
+import yaml
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'hostile'
 INDEX: list[dict[str, Any]] = yaml.safe_load((DATA / 'index.yaml').read_text(encoding='utf-8'))

@@ -15,7 +15,6 @@
 """Waivers, and what ``validate`` makes of warnings and of a calibration."""
 
 import pytest
-
 from safety_scenarios.cli.main import main
 from safety_scenarios.lint.review import review
 from safety_scenarios.loading import load_scenarios, share_folder

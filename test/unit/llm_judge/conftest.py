@@ -17,7 +17,6 @@
 from collections.abc import Iterator
 
 import pytest
-
 from unit.controllers.fake_server import FakeServer, serving
 from unit.llm_judge.judges import opinion
 

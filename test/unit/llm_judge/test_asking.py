@@ -20,7 +20,6 @@ import logging
 import time
 
 import pytest
-
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.llm_judge.asking import LanguageModelJudge, MAX_REASON

@@ -19,7 +19,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.llm_judge.labelled import read_labelled
 

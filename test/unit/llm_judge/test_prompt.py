@@ -17,7 +17,6 @@
 from hypothesis import given, strategies
 import jsonschema
 import pytest
-
 from safety_scenarios.llm_judge.prompt import INSTRUCTIONS, messages, SCHEMA
 from safety_scenarios.model.judgement import Question
 from safety_scenarios.model.message import ChatMessage

@@ -17,7 +17,6 @@
 import pickle
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.scenario import Agents, Chat, Robot

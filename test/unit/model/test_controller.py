@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import SettingsError

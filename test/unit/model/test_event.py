@@ -20,7 +20,6 @@ import tracemalloc
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message
 from unit.records import twist

@@ -16,7 +16,6 @@
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.model.judgement import Cost, Judgement, Question
 from safety_scenarios.model.message import ChatMessage
 

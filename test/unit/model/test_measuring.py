@@ -17,7 +17,6 @@
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.cli.main import main
 from safety_scenarios.model.measuring import ClockOffset, ClockRules, Measuring, UNCALIBRATED_MS
 

@@ -17,7 +17,6 @@
 import math
 
 import pytest
-
 from safety_scenarios.model.message import Message, parse_path
 from unit.records import twist
 

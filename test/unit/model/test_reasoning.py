@@ -19,9 +19,8 @@ from functools import partial
 
 from hypothesis import given, strategies
 import pytest
-from steps import calls
-
 from safety_scenarios.model.reasoning import without_reasoning
+from steps import calls
 
 PIECES = ['<think>', '</think>', '<thinking>', '</thinking>', '<reasoning>', '</reasoning>',
           '<THINK>', 'a', ' b\n', '<', '>', '</']

@@ -19,7 +19,6 @@ import json
 from typing import Any
 
 import pytest
-
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.robot_interfaces import (

@@ -18,7 +18,6 @@ import math
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.separation import Separation, SeparationCost

@@ -19,7 +19,6 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.signal import (

@@ -18,7 +18,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trajectory import peak_joint_speed, positions_of
 

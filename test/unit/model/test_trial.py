@@ -15,7 +15,6 @@
 """Where a record's onset is, and who reads it."""
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.latency.pairing import measure

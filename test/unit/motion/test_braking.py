@@ -17,7 +17,6 @@
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.model.result import LatencyClass, TrialResult, Verdict

@@ -18,7 +18,6 @@ import json
 
 import pytest
 from rich.console import Console
-
 from safety_scenarios.campaign.results import CampaignResults
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.result import TrialResult, Verdict

@@ -18,7 +18,6 @@ import io
 
 import pytest
 from rich.console import Console
-
 from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.summary import CampaignSummary

@@ -18,7 +18,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-
 from safety_scenarios import run
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary

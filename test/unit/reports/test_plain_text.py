@@ -22,7 +22,6 @@ import sys
 
 from rich.console import Console
 from rich.table import Table
-
 from safety_scenarios.reports.plain_text import never_fail, plain, PlainText, speak_plainly
 
 _COMMAND = 'import sys; from safety_scenarios.cli.main import main; sys.exit(main())'

@@ -18,7 +18,6 @@ import html
 
 from markdown_it import MarkdownIt
 import pytest
-
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.reports.step_summary import foreign, LONGEST, markdown, stopped
 from safety_scenarios.stats.summarise import summarise

@@ -15,7 +15,6 @@
 """Launch arguments that nobody knows, told from those of a launch file around ours."""
 
 import pytest
-
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launch_arguments import ARGUMENTS, refuse_unknown_arguments
 

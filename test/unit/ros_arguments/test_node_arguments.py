@@ -15,7 +15,6 @@
 """Arguments, rules and sections of parameter files that ROS would ignore."""
 
 import pytest
-
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.node_arguments import (

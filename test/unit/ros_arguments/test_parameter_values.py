@@ -17,7 +17,6 @@
 from typing import Literal
 
 import pytest
-
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.settings import leaves, RunSettings
 from safety_scenarios.ros.parameter_values import fitting, refuse_unknown

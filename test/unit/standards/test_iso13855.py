@@ -17,7 +17,6 @@
 import math
 
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.iso13855 import (
     beams,

@@ -18,7 +18,6 @@ from dataclasses import replace
 import math
 
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.pfl import (
     Contact,

@@ -17,7 +17,6 @@
 import math
 
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.dynamics import (
     fall_time,

@@ -18,7 +18,6 @@ import math
 import re
 
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenarios, share_folder
 from safety_scenarios.standards.ssm import (

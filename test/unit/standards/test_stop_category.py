@@ -18,7 +18,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.stop_category import (
     Classification,

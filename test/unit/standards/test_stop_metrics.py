@@ -19,7 +19,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.stop_metrics import (
     Measure,

@@ -20,7 +20,6 @@ from pathlib import Path
 import sys
 
 import pytest
-
 from unit.standards.vectors import CHECKS, ELSEWHERE, REFUTED
 
 TEST = Path(__file__).resolve().parents[2]

@@ -16,11 +16,10 @@
 
 import numpy
 import pytest
-from scipy import stats
-
 from safety_scenarios.model.agreement import Labelled, LABELS
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.stats.agreement import agreement, cohen_kappa
+from scipy import stats
 
 
 def items(*counts: tuple[str, str | None, int], **changes) -> list[Labelled]:

@@ -15,7 +15,6 @@
 """Two controllers are told apart by scenarios, however many trials each has."""
 
 import pytest
-
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.result import Finding, Latency, LatencyClass, TrialResult, Verdict
 from safety_scenarios.stats.compare import compare

@@ -25,7 +25,6 @@ from types import ModuleType
 
 import numpy
 import pytest
-
 from safety_scenarios.stats.compare import compare
 from safety_scenarios.stats.sequential import bounded, Sprt
 from safety_scenarios.stats.summarise import summarise

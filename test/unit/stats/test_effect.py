@@ -18,9 +18,8 @@ import math
 from statistics import fmean, stdev
 
 import pytest
-from scipy import stats
-
 from safety_scenarios.stats.effect import cohen_d, cohen_h
+from scipy import stats
 
 FIRST = [10.0, 12.0, 14.0, 16.0]
 SECOND = [13.0, 15.0, 17.0, 19.0, 21.0]

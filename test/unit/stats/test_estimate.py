@@ -17,7 +17,6 @@
 import math
 
 import pytest
-
 from safety_scenarios.model.estimate import Estimate
 
 GOOD = {'value': 2.0, 'low': 1.0, 'high': 3.0, 'n': 5, 'unit': 'ms', 'confidence': 0.95,

@@ -20,8 +20,6 @@ import random
 from statistics import fmean, stdev
 
 import pytest
-from scipy import stats
-
 from safety_scenarios.stats.paired import (
     holm,
     later,
@@ -32,6 +30,7 @@ from safety_scenarios.stats.paired import (
     over_clusters,
     sign_flip,
 )
+from scipy import stats
 
 
 @pytest.mark.parametrize('only_first', [0, 1, 5, 6, 40, 1000])

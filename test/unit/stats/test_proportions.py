@@ -17,8 +17,6 @@
 import math
 
 import pytest
-from scipy import stats
-
 from safety_scenarios.stats.proportions import (
     bonferroni,
     clopper_pearson,
@@ -28,6 +26,7 @@ from safety_scenarios.stats.proportions import (
     worst_stratum,
     zero_failure_n,
 )
+from scipy import stats
 
 
 @pytest.mark.parametrize(('n', 'three', 'exact95', 'exact99'), [

@@ -18,10 +18,9 @@ import math
 import random
 
 import pytest
+from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound, wilks_n
 from scipy import stats
 from steps import calls
-
-from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound, wilks_n
 
 HUNDRED = [float(number) for number in range(1, 101)]
 

@@ -18,9 +18,8 @@ import math
 import random
 
 import pytest
-from scipy import stats
-
 from safety_scenarios.stats.sequential import anytime, bounded, Sprt
+from scipy import stats
 
 STRICT = Sprt(0.001, 0.01, 0.05, 0.05)
 

@@ -17,8 +17,6 @@
 import math
 
 import pytest
-from scipy import special, stats
-
 from safety_scenarios.stats._special import (
     at_rank,
     beta_quantile,
@@ -34,6 +32,7 @@ from safety_scenarios.stats._special import (
     order_ranks,
     reaches,
 )
+from scipy import special, stats
 
 SIZES = [0.3, 1.0, 2.5, 15.0, 16.5, 300.0, 2e4, 1e6]
 SHARES = [1e-9, 0.005, 0.025, 0.3, 0.5, 0.7, 0.975, 0.995, 1.0 - 1e-9]

@@ -18,7 +18,6 @@ from itertools import count
 from statistics import NormalDist
 
 import pytest
-
 from safety_scenarios.model.preflight import Preflight, PreflightRow
 from safety_scenarios.model.result import (
     Finding,

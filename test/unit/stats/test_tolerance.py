@@ -20,9 +20,8 @@ from statistics import fmean, stdev
 
 import numpy
 import pytest
-from scipy import stats
-
 from safety_scenarios.stats.tolerance import bound_if, k1, k2, reported_latency
+from scipy import stats
 
 STOPS_MS = [182, 190, 176, 201, 188, 179, 195, 184, 187, 193]
 

@@ -21,7 +21,6 @@ from typing import Any
 
 from pydantic import ValidationError
 import pytest
-
 from safety_scenarios.model.contracts import Stamp, Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.stimuli.contact import Contact

@@ -18,7 +18,6 @@ import math
 import random
 
 import pytest
-
 from safety_scenarios.temporal_logic.deciding import decide, triggers
 from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import Evaluation

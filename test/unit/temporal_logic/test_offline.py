@@ -20,7 +20,6 @@ import time
 
 import numpy as np
 import pytest
-
 from safety_scenarios.temporal_logic.interval import Ending, Interval, Outcome, UNKNOWN
 from safety_scenarios.temporal_logic.offline import evaluate, Evaluation
 from safety_scenarios.temporal_logic.parser import parse

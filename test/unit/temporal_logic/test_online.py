@@ -20,13 +20,12 @@ import random
 import tracemalloc
 
 import pytest
-from steps import lines
-
 from safety_scenarios.temporal_logic.interval import Ending, Outcome, UNKNOWN
 from safety_scenarios.temporal_logic.offline import evaluate
 from safety_scenarios.temporal_logic.online import Monitor
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.trace import resample
+from steps import lines
 from unit.temporal_logic.reference import random_formula, random_samples
 
 MS = 10**6

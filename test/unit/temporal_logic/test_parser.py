@@ -18,8 +18,6 @@
 from functools import partial
 
 import pytest
-from steps import calls
-
 from safety_scenarios.errors import InputError
 from safety_scenarios.temporal_logic.formula import (
     And,
@@ -48,6 +46,7 @@ from safety_scenarios.temporal_logic.online import Monitor
 from safety_scenarios.temporal_logic.parser import KEYWORDS, parse
 from safety_scenarios.temporal_logic.tokens import FormulaError
 from safety_scenarios.temporal_logic.trace import resample
+from steps import calls
 
 A, B, C = (Predicate(Name(name), Number(0.0), f'{name} > 0') for name in 'abc')
 

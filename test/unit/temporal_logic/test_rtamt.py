@@ -24,7 +24,6 @@ import random
 import warnings
 
 import pytest
-
 from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import Evaluation
 from safety_scenarios.temporal_logic.parser import parse

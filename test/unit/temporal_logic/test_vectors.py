@@ -20,7 +20,6 @@ from pathlib import Path
 import re
 
 import pytest
-
 from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import evaluate, Evaluation
 from safety_scenarios.temporal_logic.online import Monitor

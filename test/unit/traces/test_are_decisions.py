@@ -20,7 +20,6 @@ import math
 from typing import Any
 
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import TraceError
 from safety_scenarios.invariants.bound import Bound

@@ -22,7 +22,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.invariants.stop import Stop

@@ -19,7 +19,6 @@ from pathlib import Path
 import time
 
 import pytest
-
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import TraceError, UnfitPlanError

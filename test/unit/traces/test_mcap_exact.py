@@ -20,7 +20,6 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.ros.definitions import definition
 

@@ -26,8 +26,6 @@ import subprocess
 import sys
 
 import pytest
-import yaml
-
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
@@ -59,12 +57,12 @@ from unit.records import (
     TWIST,
     twist,
 )
+import yaml
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
 from mcap.reader import make_reader  # noqa: E402
 from mcap.stream_reader import StreamReader  # noqa: E402
 from mcap.writer import Writer  # noqa: E402
-
 from safety_scenarios.traces.mcap import recording as mcap_trace  # noqa: E402
 from safety_scenarios.traces.mcap.recording import everything, McapWriter, read_mcap  # noqa: E402
 

@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-
 from safety_scenarios.model.pattern import compile_pattern, place_of
 from safety_scenarios.words.carrying import hear, Heard
 from safety_scenarios.words.reading import MOST, read

@@ -18,9 +18,8 @@
 from pathlib import Path
 
 import pytest
-from words_on_files import Compared, compared, main, read_answers
-
 from safety_scenarios.loading import load_scenarios
+from words_on_files import Compared, compared, main, read_answers
 
 ROOT = Path(__file__).parents[3]
 CLINICAL = ROOT / 'config' / 'scenarios' / 'clinical'
