@@ -40,8 +40,10 @@ from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
 from safety_scenarios.model.driving import contradictions, with_drivers
 from safety_scenarios.model.scenario import Origin, Scenario
-from safety_scenarios.packs import installed_packs
-from safety_scenarios.packs import share_folder as share_folder
+from safety_scenarios.packs import installed_packs, share_folder
+
+__all__ = ['installed_folders', 'load_scenario', 'load_scenarios', 'look_through',
+           'scenario_schema', 'ScenarioSet', 'share_folder', 'Survey']
 
 SUFFIXES = ('.yaml', '.yml', '.json')
 

@@ -33,7 +33,7 @@ INSTALL = 'Run: apt install python3-ament-copyright python3-ament-flake8 python3
           'python3-ament-xmllint, or source a ROS installation'
 
 
-CODE = ('bench', 'doc', 'launch', 'resource', 'safety_scenarios', 'setup.py', 'test')
+CODE = ('bench', 'doc', 'examples', 'launch', 'resource', 'safety_scenarios', 'setup.py', 'test')
 """What is ours; what building and running leave beside it is not."""
 
 

@@ -67,12 +67,12 @@ def settings_of(folder: Path) -> Settings:
                         None if 'plan' not in data else tuple(
                             PlannedTrial.model_validate(found) for found in data['plan']),
                         data.get('versions', {}).get('safety_scenarios'),
-                         onset=str(data.get('recording', {}).get('onset', '')),
-                         sut=None if 'sut' not in data else
-                         Identity.model_validate_json(json.dumps(data['sut'])),
-                         traceability={str(found['id']): Traceability.model_validate_json(
-                             json.dumps(found.get('traceability') or {}))
-                             for found in data['scenarios']})
+                        onset=str(data.get('recording', {}).get('onset', '')),
+                        sut=None if 'sut' not in data else
+                        Identity.model_validate_json(json.dumps(data['sut'])),
+                        traceability={str(found['id']): Traceability.model_validate_json(
+                            json.dumps(found.get('traceability') or {}))
+                            for found in data['scenarios']})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingsError(f'{path}: cannot be read: {str(error)[:300]}. Name the folder of a '
                             f'campaign') from None

@@ -65,7 +65,7 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
 
 
 def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) -> None:
-    """An override that takes no effect would be taken for what was tested."""
+    """Refuse an override without effect: it would be taken for what was tested."""
     if not settings.qos_overrides:
         return
     full = full_name(settings)

@@ -39,7 +39,7 @@ from safety_scenarios.reports.matrix import matrix_csv, UNNAMED
 @without_plan
 def matrix(folder: Path, requirements: Path | None, output: Path | None,
            without_plan: bool) -> None:
-    """
+    r"""
     Show which hazards, requirements and clauses the campaign in FOLDER covers, and how.
 
     One row each, as CSV. Trials are judged again from their records first, as evaluate does. A

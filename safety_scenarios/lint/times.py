@@ -68,7 +68,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
 
 
 def _bag(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
-    """A recording that is over before the hazard is: what comes then may be taken for one."""
+    """Warn of a recording that ends before the hazard: what comes then may be taken for one."""
     played = next((plugin for plugin in ros.nominal.stimuli
                    if isinstance(getattr(plugin, 'round_ns', None), int)), None)
     if played is None:

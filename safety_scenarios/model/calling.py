@@ -39,7 +39,7 @@ class ActionGoal(Noun):
 
     name: TopicName
     """Relative name of the action, such as navigate_to_pose."""
-    type: str = Field(pattern=r'^[A-Za-z]\w*/action/[A-Za-z]\w*$', max_length=200)
+    type: str = Field(pattern=r'^[A-Za-z]\w*/action/[A-Za-z]\w*$', max_length=200)  # noqa: A003
     """Interface type, such as nav2_msgs/action/NavigateToPose; its package must be installed."""
     goal: Mapping[str, Any] = {}
     """Field to value, in the units of the action's definition; what is left out keeps its
@@ -49,7 +49,7 @@ class ActionGoal(Noun):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """What is sent."""
+        """Return what is sent."""
         return self.goal
 
     @property
@@ -63,7 +63,7 @@ class ServiceCall(Noun):
 
     name: TopicName
     """Relative name of the service, such as enable_motors."""
-    type: str = Field(pattern=r'^[A-Za-z]\w*/srv/[A-Za-z]\w*$', max_length=200)
+    type: str = Field(pattern=r'^[A-Za-z]\w*/srv/[A-Za-z]\w*$', max_length=200)  # noqa: A003
     """Interface type, such as std_srvs/srv/SetBool; its package must be installed."""
     request: Mapping[str, Any] = {}
     """Field to value; what is left out keeps its default."""
@@ -75,7 +75,7 @@ class ServiceCall(Noun):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """What is sent."""
+        """Return what is sent."""
         return self.request
 
 
@@ -95,7 +95,7 @@ class Call(Noun):
 
     @property
     def asked(self) -> ActionGoal | ServiceCall:
-        """The one that is given."""
+        """Return the one that is given."""
         asked = self.action or self.service
         assert asked is not None
         return asked

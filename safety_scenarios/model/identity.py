@@ -72,7 +72,7 @@ class Identity(Noun):
 
     @property
     def at_start(self) -> 'Identity':
-        """What was known before the first trial."""
+        """Return what was known before the first trial."""
         return Identity(version=self.version, image_digest=self.image_digest,
                         artifacts=self.artifacts, unidentified=self.unidentified)
 

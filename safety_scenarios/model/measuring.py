@@ -95,7 +95,6 @@ class ClockOffset(Noun):
         """Bound on each part of a latency that is split with it."""
         return self.bound_ns + self.spread_ns
 
-
     def explained(self) -> str:
         """Return the offset with its bound, and why a latency cannot be split by it if so."""
         text = (f'{self.offset_ns / 1e6:+.3f} ms within {self.bound_ns / 1e6:.3f} ms, by '

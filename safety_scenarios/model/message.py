@@ -203,8 +203,8 @@ class Message:
             cls, serialization=core_schema.plain_serializer_function_ser_schema(cls.model_dump))
 
 
-def _arrived(type: str, data: Mapping[str, Any]) -> Message:
-    return Message.model_construct(type=type, data=data)
+def _arrived(kind: str, data: Mapping[str, Any]) -> Message:
+    return Message.model_construct(type=kind, data=data)
 
 
 @lru_cache(maxsize=1024)

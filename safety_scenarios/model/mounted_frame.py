@@ -47,7 +47,7 @@ class MountedFrame(Noun):
 
     @property
     def quaternion(self) -> tuple[float, float, float, float]:
-        """The rotation as x, y, z, w (REP 103)."""
+        """Return the rotation as x, y, z, w (REP 103)."""
         roll, pitch, yaw = (angle / 2 for angle in self.rotation)
         cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
         cy, sy = math.cos(yaw), math.sin(yaw)

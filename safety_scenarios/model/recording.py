@@ -50,7 +50,7 @@ class RecordedTopic:
 
     name: str
     """In the bag."""
-    type: str
+    type: str  # noqa: A003
     times_ns: Sequence[int]
     """Since the beginning of what is played, in ascending order."""
     messages: Sequence[Message]

@@ -351,7 +351,7 @@ class Scenario(Noun):
 
     @property
     def traceability(self) -> Traceability:
-        """What it is evidence for."""
+        """Return what it is evidence for."""
         return Traceability.model_construct(
             hazards=self.hazards, requirements=self.requirements, clauses=self.clauses)
 

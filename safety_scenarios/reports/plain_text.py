@@ -58,7 +58,7 @@ class PlainText(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """What a library asks for that draws boxes."""
+        """Return what a library asks for that draws boxes."""
         return 'ascii'
 
     def write(self, text: str) -> int:

@@ -144,7 +144,7 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
         raise
     except (ValidationError, KeyError, TypeError, ValueError) as error:
         raise UnfitPlanError(f'the plan of the trial cannot be read: '
-                         f'{in_words(error):.300}. Was it written by this version?') from None
+                             f'{in_words(error):.300}. Was it written by this version?') from None
 
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:

@@ -33,15 +33,15 @@ from safety_scenarios.ros.definitions import definition
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
-from mcap.reader import make_reader  # noqa: E402
-import numpy  # noqa: E402
-from rosbags.highlevel import AnyReader  # noqa: E402
-from rosbags.interfaces import Nodetype  # noqa: E402
-from rosbags.rosbag2 import Reader  # noqa: E402
-from rosbags.typesys import get_types_from_msg  # noqa: E402
-from safety_scenarios.traces.mcap.cdr import UnfitError  # noqa: E402
-from safety_scenarios.traces.mcap.definitions import interface, standard  # noqa: E402
-from safety_scenarios.traces.mcap.recording import McapWriter  # noqa: E402
+from mcap.reader import make_reader  # noqa: E402, I100
+import numpy  # noqa: E402, I100
+from rosbags.highlevel import AnyReader  # noqa: E402, I100
+from rosbags.interfaces import Nodetype  # noqa: E402, I100
+from rosbags.rosbag2 import Reader  # noqa: E402, I100
+from rosbags.typesys import get_types_from_msg  # noqa: E402, I100
+from safety_scenarios.traces.mcap.cdr import UnfitError  # noqa: E402, I100
+from safety_scenarios.traces.mcap.definitions import interface, standard  # noqa: E402, I100
+from safety_scenarios.traces.mcap.recording import McapWriter  # noqa: E402, I100
 
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
 SCENARIOS = ('SCN-R-101', 'SCN-R-102', 'SCN-C-101')

@@ -22,6 +22,7 @@ from collections.abc import Callable
 import json
 from typing import Any
 
+from examples import up_to
 from fuzz import targets
 from fuzz.fuzz_loaders import TARGETS
 from hypothesis import example, given, settings
@@ -31,8 +32,6 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenarios
 from steps import calls
 import yaml
-
-from examples import up_to
 
 CONTENTS = [yaml.safe_load(text) for text in targets.SHIPPED]
 FIRST = targets.SHIPPED[0].decode()

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -49,8 +50,6 @@ from unit.records import (
     shown,
     stamps,
 )
-
-from examples import up_to
 
 FAR = ((1.0, -9.0), (2.0, -9.0), (2.0, 9.0), (1.0, 9.0))
 INVARIANTS: tuple[InvariantPlugin, ...] = (

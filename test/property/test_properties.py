@@ -23,6 +23,7 @@ from pathlib import Path
 import re
 from typing import Any
 
+from examples import up_to
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -52,8 +53,6 @@ from unit.records import (
     record,
 )
 import yaml
-
-from examples import up_to
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))
 TEXTS = [path.read_text(encoding='utf-8') for path in SHIPPED]

@@ -17,6 +17,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safety_scenarios.engine.matching import compares
@@ -42,8 +43,6 @@ from unit.rule_runs import (
     when,
     World,
 )
-
-from examples import up_to
 
 fast = settings(deadline=None, max_examples=up_to(150), derandomize=True)
 WORDS = ('go', 'stop', 'left', 'right')

@@ -18,6 +18,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from property.compiled import rules_of, second_opinion
@@ -38,8 +39,6 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.records import driving, hazard, record
 from unit.rule_runs import block, expects
-
-from examples import up_to
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'scenarios'
 FILES = sorted(path for folder in ('robotic', 'clinical')

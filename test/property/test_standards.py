@@ -17,6 +17,7 @@
 from dataclasses import replace
 import math
 
+from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -46,8 +47,6 @@ from safety_scenarios.standards.ssm import (
 )
 from safety_scenarios.standards.stop_category import classify_stop, Motion, Power
 from safety_scenarios.standards.stop_metrics import Measure, Status, stop_metrics, StopRules
-
-from examples import up_to
 
 often = settings(deadline=None, max_examples=up_to(200), derandomize=True)
 speeds = st.floats(0.0, 5.0)

@@ -16,6 +16,7 @@
 
 import math
 
+from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -38,8 +39,6 @@ from safety_scenarios.stats.proportions import (
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound, wilks_n
 from safety_scenarios.stats.sequential import Sprt
 from safety_scenarios.stats.tolerance import k1, k2, reported_latency
-
-from examples import up_to
 
 modest = settings(deadline=None, max_examples=up_to(100), derandomize=True)
 few = settings(deadline=None, max_examples=up_to(30), derandomize=True)

@@ -17,6 +17,7 @@
 import math
 import random
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -28,8 +29,6 @@ from safety_scenarios.temporal_logic.parser import KEYWORDS, MAX_DEPTH, parse
 from safety_scenarios.temporal_logic.tokens import FormulaError
 from safety_scenarios.temporal_logic.trace import resample
 from unit.temporal_logic.reference import random_formula, SIGNALS
-
-from examples import up_to
 
 modest = settings(deadline=None, max_examples=up_to(200), derandomize=True)
 many = settings(deadline=5000, max_examples=up_to(500), derandomize=True)

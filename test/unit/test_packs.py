@@ -141,8 +141,8 @@ def test_to_ask_for_a_broken_file_by_its_id_tells_what_is_wrong_with_it(half_bro
         path_of('CRANE-2')
 
 
-def test_selftest_names_what_it_cannot_test_goes_on_and_is_not_green(half_broken, tmp_path,
-                                                                    capsys):
+def test_selftest_names_what_it_cannot_test_goes_on_and_is_not_green(
+        half_broken, tmp_path, capsys):
     report = tmp_path / 'matrix.json'
     assert main(['selftest', str(half_broken), '--seeds', '1', '--chance-trials', '0', '--json',
                  str(report)]) == 1
@@ -155,8 +155,8 @@ def test_selftest_names_what_it_cannot_test_goes_on_and_is_not_green(half_broken
 
 @pytest.mark.parametrize(('text', 'told'), [
     (b'share/nowhere', 'where no folder is'), (b'', 'names no folder'), (b'\xff', 'not UTF-8')])
-def test_a_pack_that_names_no_folder_is_shown_and_disables_nothing(install, tmp_path, monkeypatch,
-                                                                  text, told):
+def test_a_pack_that_names_no_folder_is_shown_and_disables_nothing(
+        install, tmp_path, monkeypatch, text, told):
     install('under', 'harbour', a=plain(id='CRANE-1'))
     index = tmp_path / 'under/share/ament_index/resource_index/safety_scenarios_pack'
     (index / 'quay').write_bytes(text)

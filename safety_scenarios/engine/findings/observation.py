@@ -76,7 +76,7 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
         return
     for topic, count in lost(record, onset.stamps.steady_ns).items():
         yield _found('no command was lost', Verdict.INCONCLUSIVE,
-                      f'{topic}: {counted(count, "command was", "commands were")} lost in '
+                     f'{topic}: {counted(count, "command was", "commands were")} lost in '
                      f'transit. Let the controller publish reliably, or lower the load')
 
 

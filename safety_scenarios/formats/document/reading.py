@@ -34,7 +34,7 @@ class Reading:
     document: Document | None = None
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
-    format: str = ''
+    format: str = ''  # noqa: A003
     """For which format the file was taken, and why; set by whoever chose the reader."""
     notes: list[Problem] = field(default_factory=list)
     """What the user should know and need not do anything about; never an error."""

@@ -299,7 +299,7 @@ def _times(data: Mapping[str, Any], ros: Mapping[str, Any]) -> Iterator[Found]:
 
 
 def _confirmed_by(confirmation: Any, at: float) -> Iterator[Found]:
-    """A budget of its own must be over, and its hold seen, before the hazard is taken away."""
+    """Check that a budget of its own, and the hold, end before the hazard is taken away."""
     budget = confirmation.get('budget') if isinstance(confirmation, Mapping) else None
     critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
     hold = confirmation.get('hold_ms', 200.0) if isinstance(confirmation, Mapping) else None

@@ -23,6 +23,8 @@ from safety_scenarios.errors import did_you_mean, MissingDependencyError, TraceE
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.motion_interfaces import may_move
 from safety_scenarios.model.recording import BagBlock, RecordedTopic, Recording
+from safety_scenarios.traces.mcap.cdr import Codec, UnfitError
+from safety_scenarios.traces.mcap.definitions import codec_of, interface, standard
 import yaml
 
 try:
@@ -31,9 +33,6 @@ try:
 except ImportError as error:
     raise MissingDependencyError('playing a bag', 'rosbags', "pip install 'rosbags>=0.11'") \
         from error
-
-from safety_scenarios.traces.mcap.cdr import Codec, UnfitError
-from safety_scenarios.traces.mcap.definitions import codec_of, interface, standard
 
 MAX_FILES = 2_000_000_000
 """Bytes of a bag; all of them are read for its hash."""

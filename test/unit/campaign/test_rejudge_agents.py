@@ -50,7 +50,7 @@ from unit.conversations import (
 from unit.loopback_runs import loopback_run, Run
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
-from safety_scenarios.traces.mcap.recording import McapWriter, read_mcap  # noqa: E402
+from safety_scenarios.traces.mcap.recording import McapWriter, read_mcap  # noqa: E402, I100
 
 START = Pattern(kind='start')
 BEAT = RawMessage(kind='message', topic='heartbeat', rate_hz=10.0, message='std_msgs/msg/Empty')

@@ -17,6 +17,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -39,8 +40,6 @@ from safety_scenarios.model.robot_interfaces import has_header, stamped
 from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import beat, box, flag, pose
 from unit.linked import begun
-
-from examples import up_to
 
 BASE = RobotModel(kind='mobile_base', max_speed=1.0)
 CONTEXT = ControllerSettings(robot=BASE)

@@ -18,6 +18,7 @@ import copy
 import json
 from pathlib import Path
 
+from examples import up_to
 from hypothesis import given, HealthCheck, settings, strategies
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
@@ -44,8 +45,6 @@ from unit.formats.are_files import (
 from unit.formats.are_runs import played
 from unit.loopback_runs import loopback_run
 from unit.records import answered, EXACT
-
-from examples import up_to
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'are'
 RELAXED = {**STOP, 'event_time_comparator': None}

@@ -16,12 +16,11 @@
 
 import json
 
+from examples import up_to
 from hypothesis import given, settings, strategies
 import pytest
 from safety_scenarios.formats.document.json_document import JsonDocument, MAX_BYTES
 from steps import calls
-
-from examples import up_to
 
 VALUES = strategies.recursive(
     strategies.none() | strategies.booleans() | strategies.integers()

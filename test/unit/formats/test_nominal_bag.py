@@ -37,7 +37,7 @@ import yaml
 
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
 
-from recorded_bags import BEATS_MS, SCANNED_MS, write_bag
+from recorded_bags import BEATS_MS, SCANNED_MS, write_bag  # noqa: E402, I100
 
 QUICK = Path(__file__).parents[2] / 'data' / 'quick_person.yaml'
 AS_SCAN = {'base/scan': 'scan'}

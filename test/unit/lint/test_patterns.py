@@ -15,6 +15,7 @@
 """What a regular expression can match, decided from the expression and held against RE2."""
 
 
+from examples import up_to
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -23,8 +24,6 @@ from safety_scenarios.lint._reach import Reach
 from safety_scenarios.lint._regex import parse
 from safety_scenarios.lint.patterns import degenerate
 from steps import calls
-
-from examples import up_to
 
 ATOMS = ['a', 'b', 'A', '%', '$', ' ', 'é', '.', r'\b', r'\B', '^', '$', r'\z', r'\A', r'\w',
          r'\W', r'\d', r'\D', '[^a]', '[ab%]', '[A-Z]', r'[\W_]', '[[:alpha:]]', r'\Qa%\E',

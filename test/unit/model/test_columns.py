@@ -16,6 +16,7 @@
 
 from operator import itemgetter
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -25,8 +26,6 @@ from safety_scenarios.model.scenario import Silence
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import command, hazard, mark, planned, twist
-
-from examples import up_to
 
 NUMBERS = st.one_of(st.floats(), st.integers(-2**70, 2**70), st.booleans(),
                     st.sampled_from([0.0, -0.0, 1.0, 0.5]))

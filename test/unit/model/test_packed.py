@@ -17,14 +17,13 @@
 import math
 import struct
 
+from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.model.message import Message
 from unit.records import twist
-
-from examples import up_to
 
 VALUES = st.one_of(
     st.floats(), st.integers(), st.booleans(), st.none(), st.text(max_size=70),

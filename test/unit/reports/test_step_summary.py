@@ -25,7 +25,8 @@ from unit.loopback_runs import loopback_run
 
 ATTACKS = ['<img src=x onerror=alert(1)>', '[click](http://evil.example)', '| a | b |\n|---|---|',
            '**bold** _em_ `code`', '</code><h1>PASS</h1>', '@everyone #1 https://evil.example',
-           '\x1b[31m\u202e', '&lt;b&gt;', 'www.evil.example', '\n\n# PASS\n', '![x](http://a/b.png)']
+           '\x1b[31m\u202e', '&lt;b&gt;', 'www.evil.example', '\n\n# PASS\n',
+           '![x](http://a/b.png)']
 
 
 @pytest.fixture(scope='module')
