@@ -103,9 +103,15 @@ class UnknownPluginError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = '') -> None:
         names = sorted(known)
+        self._asked, self._known, self._advice = (kind, name), names, advice
         super().__init__(
             f'got {name!r}, expected one of the {kind}: {", ".join(names)}.'
             f'{did_you_mean(name, names)}{advice}')
+
+    def without(self, *names: str) -> 'UnknownPluginError':
+        """Return the same where some names are not offered."""
+        return UnknownPluginError(*self._asked, (one for one in self._known if one not in names),
+                                  self._advice)
 
 
 class MissingDependencyError(InputError):

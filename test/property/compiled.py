@@ -32,7 +32,7 @@ these cases, in which the rules are stricter:
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 import math
-from statistics import median_high
+from statistics import median
 
 from safety_scenarios.engine.rules import replay
 from safety_scenarios.model.agents import (
@@ -176,7 +176,7 @@ def _braking(record: TrialRecord, onset_ns: int, held_ns: int) -> int | None:
     commands = [event.stamps.steady_ns for event in record.of_kind('command', moved[0].topic)
                 if event.stamps.steady_ns <= held_ns]
     periods = [later - one for one, later in pairwise(commands)][-_RECENT:]
-    lag_s = min(1.25 * median_high(periods) / 1e9, 0.2) if periods else 0.0
+    lag_s = min(1.25 * median(periods) / 1e9, 0.2) if periods else 0.0
     for place, command_ns in enumerate(commands):
         if command_ns < onset_ns:
             continue

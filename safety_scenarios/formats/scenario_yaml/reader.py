@@ -26,7 +26,7 @@ import hashlib
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from safety_scenarios.errors import did_you_mean, InputError, Problem
+from safety_scenarios.errors import did_you_mean, InputError, Problem, UnknownPluginError
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.old_names import rename_old_keys
@@ -280,6 +280,9 @@ class _Preparation:
             return fallback
         try:
             plugin = self._resolve(kind, block['kind'])
+        except UnknownPluginError as error:
+            self._refuse((*path, 'kind'), str(error.without(_FROM_BAGS)))
+            return fallback
         except InputError as error:
             self._refuse((*path, 'kind'), str(error))
             return fallback

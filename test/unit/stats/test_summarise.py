@@ -181,7 +181,7 @@ def test_the_order_of_the_trials_changes_no_number():
     forth, back = (summary(*order).scenarios[0] for order in (results, results[::-1]))
     assert (forth.median_ms, forth.worst_ms, forth.upper_ms, forth.verdicts) == (
         back.median_ms, back.worst_ms, back.upper_ms, back.verdicts)
-    assert forth.median_ms.value == 300.0
+    assert forth.median_ms.value == 250.0
 
 
 @pytest.mark.parametrize('verdict', ['PASS', 'FAIL', 'ERROR', 'INCONCLUSIVE'])
