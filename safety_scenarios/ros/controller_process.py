@@ -112,10 +112,10 @@ class ChildProcess:
 
     def _last_line(self) -> str:
         lines = self._log.read_text(encoding='utf-8', errors='replace').strip().splitlines()
-        return f'its last words: {_last_words(lines)}' if lines else 'it said nothing'
+        return f'its last words: {last_words(lines)}' if lines else 'it said nothing'
 
 
-def _last_words(lines: Sequence[str]) -> str:
+def last_words(lines: Sequence[str]) -> str:
     """Return the whole of the last exception that a log ends with, else its last line."""
     began = max((number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)),
                 default=None)
