@@ -205,6 +205,10 @@ def described(error: BaseException) -> str:
         return f'{error.filename}: {error.strerror}' if error.filename else error.strerror
     if isinstance(error, SystemExit):
         return f'it asked to exit with {error.code!r}'
+    details, title = getattr(error, 'errors', None), getattr(error, 'title', None)
+    if callable(details) and isinstance(title, str):  # pydantic's, which is slow to import
+        first = details(include_url=False)[0]
+        return refused('.'.join(map(str, (title, *first['loc']))), first)
     return f'{type(error).__name__}: {error}'
 
 

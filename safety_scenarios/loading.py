@@ -88,7 +88,7 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario:
     return load_scenarios([os.fspath(path)]).scenarios[0]
 
 
-def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
+def load_scenarios(targets: Iterable[str | os.PathLike[str]]) -> ScenarioSet:
     """
     Read all scenarios that the targets name.
 
@@ -97,7 +97,8 @@ def load_scenarios(targets: Iterable[str]) -> ScenarioSet:
     :raises ScenarioError: with every problem of every file; duplicate ids are problems
     :raises InputError: a target that names nothing
     """
-    found = _read_all(path for target in targets for path in _paths(target))
+    names = [os.fspath(target) for target in targets]
+    found = _read_all(path for name in names for path in _paths(name))
     if found.problems:
         raise ScenarioError(found.problems, found.notes)
     return found.loaded

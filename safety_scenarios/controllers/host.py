@@ -22,7 +22,7 @@ theirs: time, threads and wires. It has no clock, and nothing here waits.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from safety_scenarios.controllers._commanded_arm import CommandedArm
 from safety_scenarios.errors import ControllerError, described
@@ -43,6 +43,19 @@ Keep = Callable[[BaseException], None]
 """What a plug-in raised, to be kept somewhere with its traceback."""
 
 
+_T = TypeVar('_T')
+_STALL_NS = 1_000_000_000
+"""A busy host and a collection of garbage may hold up one decision for less than this."""
+
+
+class Patience(NamedTuple):
+    """How long a controller may really think where simulated time stands still meanwhile."""
+
+    clock: Callable[[], int]
+    """A steady clock (ns)."""
+    limit_ns: int
+
+
 class Answer(NamedTuple):
     """What a controller answers to a prompt."""
 
@@ -59,13 +72,16 @@ class ControllerHost:
 
     :param plugin: begun
     :param keep: takes what the plug-in raises, for a log
+    :param patience: longer thinking is an error; None: whoever asks measures it
     :raises ControllerError: it declares inputs or outputs that are none
     """
 
-    def __init__(self, plugin: ControllerPlugin, keep: Keep = lambda error: None) -> None:
-        self._plugin, self._keep = plugin, keep
+    def __init__(self, plugin: ControllerPlugin, keep: Keep = lambda error: None,
+                 patience: Patience | None = None) -> None:
+        self._plugin, self._keep, self._patience = plugin, keep, patience
         self._context = plugin.context
         self._arm = CommandedArm()
+        self._long = 0
         self._decided: Command | Message | None = None
         self._said: Message | None = None
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
@@ -127,10 +143,7 @@ class ControllerHost:
         :raises ControllerError: the plug-in failed, or decided something that cannot be said
         """
         heard = dict(self._heard)
-        try:
-            decided = self._plugin.decide(observation(heard, now_ns, ros_ns))
-        except Exception as error:
-            raise self._failed(error) from error
+        decided = self._asked(lambda: self._plugin.decide(observation(heard, now_ns, ros_ns)))
         return None if decided is None else self._spoken(decided, heard, now_ns)
 
     def _spoken(self, decided: Command | Message, heard: Heard, now_ns: int) -> Message | None:
@@ -153,10 +166,8 @@ class ControllerHost:
         :param ros_ns: the clock of the header stamps
         :raises ControllerError: the plug-in failed, or said what none of its outputs is
         """
-        try:
-            said = self._plugin.side_messages(observation(dict(self._heard), now_ns, ros_ns))
-        except Exception as error:
-            raise self._failed(error) from error
+        said = self._asked(lambda: self._plugin.side_messages(
+            observation(dict(self._heard), now_ns, ros_ns)))
         for topic, message in said.items():
             if self.outputs.get(topic) != message.type:
                 raise ControllerError(f'side_messages: got a message of type {message.type} for '
@@ -172,10 +183,7 @@ class ControllerHost:
         :raises ControllerError: the plug-in failed
         """
         trial_id, messages = read_prompt(text)
-        try:
-            answer = self._plugin.answer(messages)
-        except Exception as error:
-            raise self._failed(error) from error
+        answer = self._asked(lambda: self._plugin.answer(messages))
         return None if answer is None else Answer(trial_id, answer)
 
     def turn(self, envelope: Envelope) -> Sequence[Utter]:
@@ -189,20 +197,35 @@ class ControllerHost:
         turn = self._conversation.hear(envelope)
         if turn is None:
             return ()
-        try:
-            done = tuple(self._plugin.converse(turn))
-            for utterance in done:
-                if not isinstance(utterance, Utterance):
-                    raise TypeError(f'converse: got {utterance!r:.100}, expected an Utterance')
-        except Exception as error:
-            raise self._failed(error) from error
+        done = self._asked(lambda: _uttered(self._plugin.converse(turn)))
         return [partial(self._conversation.spoke, turn, utterance) for utterance in done]
 
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
         self._plugin.close()
 
-    def _failed(self, error: Exception) -> ControllerError:
-        self._keep(error)
-        return ControllerError(f'the controller {self._context.controller} failed: '
-                               f'{described(error)}')
+    def _asked(self, ask: Callable[[], _T]) -> _T:
+        began_ns = 0 if self._patience is None else self._patience.clock()
+        try:
+            said = ask()
+        except Exception as error:
+            self._keep(error)
+            raise ControllerError(f'the controller {self._context.controller} failed: '
+                                  f'{described(error)}') from error
+        if self._patience is None:
+            return said
+        took_ns, limit_ns = self._patience.clock() - began_ns, self._patience.limit_ns
+        self._long += took_ns > limit_ns
+        if took_ns > limit_ns and (self._long > 1 or took_ns > limit_ns + _STALL_NS):
+            raise ControllerError(
+                f'the controller {self._context.controller} thought for {took_ns / 1e6:.0f} ms '
+                f'of real time, longer than the critical limit of {limit_ns / 1e6:g} ms, and '
+                f'simulated time leaves that out. Use link ros, which measures it')
+        return said
+
+
+def _uttered(done: Sequence[Utterance]) -> tuple[Utterance, ...]:
+    for utterance in done:
+        if not isinstance(utterance, Utterance):
+            raise TypeError(f'converse: got {utterance!r:.100}, expected an Utterance')
+    return tuple(done)

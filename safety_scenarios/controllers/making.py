@@ -81,6 +81,18 @@ class WrappedController(ControllerPlugin):
         return int(getattr(self._wrapped, 'period_ns', super().period_ns))
 
     @property
+    def inputs(self) -> Mapping[str, str]:
+        """What it listens to, or what all controllers do."""
+        own: Mapping[str, str] | None = getattr(self._wrapped, 'inputs', None)
+        return super().inputs if own is None else own
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """What it publishes beside its commands, if anything."""
+        own: Mapping[str, str] | None = getattr(self._wrapped, 'outputs', None)
+        return super().outputs if own is None else own
+
+    @property
     def answer_delay_ns(self) -> int:
         """Its own wish, or none."""
         return int(getattr(self._wrapped, 'answer_delay_ns', 0))
@@ -89,6 +101,12 @@ class WrappedController(ControllerPlugin):
         """Return its decision, if it commands at all."""
         own: Decide | None = getattr(self._wrapped, 'decide', None)
         return None if own is None else own(observation)
+
+    def side_messages(self, observation: Observation) -> Mapping[str, Message]:
+        """Return what it publishes beside its command, if anything."""
+        own: Callable[[Observation], Mapping[str, Message]] | None = getattr(
+            self._wrapped, 'side_messages', None)
+        return {} if own is None else own(observation)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return its answer, if it answers at all."""

@@ -24,7 +24,7 @@ import heapq
 import math
 from typing import Any
 
-from safety_scenarios.controllers.host import ControllerHost, Keep
+from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
 from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.links.loopback_agents import LoopbackAgents
@@ -255,18 +255,20 @@ class LoopbackLink(Link):
             received_ns=system_ns, header_ns=header_ns)
 
 
-def hosted(controller: Any, settings: ControllerSettings,
-           keep: Keep = lambda error: None) -> ControllerHost:
+def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda error: None,
+           patience: Patience | None = None) -> ControllerHost:
     """
     Return a controller in this process.
 
     :param controller: whatever ``controllers.making`` takes for one
     :param keep: takes what it raises, for a log
+    :param patience: how long it may really think; None: for ever
     :raises ControllerError: it cannot be made
     """
     try:
         parameters = read_parameters(settings.controller_parameters, parameter_model(controller))
-        return ControllerHost(make_controller(controller, settings, parameters), keep)
+        return ControllerHost(make_controller(controller, settings, parameters), keep,
+                              patience)
     except Exception as error:
         keep(error)
         raise ControllerError(f'the controller {settings.controller} cannot be made: '

@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, ExitStack
 from functools import partial
 from pathlib import Path
+import time
 import traceback
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.controllers.host import ControllerHost, Keep
+from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
 from safety_scenarios.controllers.making import brake_lag, takes_real_time
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings, plugin_of
@@ -66,8 +67,10 @@ class Loopback(LinkPlugin):
                   for agent in (scenario.agents.agents if scenario.agents else ())
                   if agent.driver == 'model'}
         robot = simulated_robot(scenario, brake_lag(plugin))
-        with closing(LoopbackLink(hosted(plugin, own, self._log(scenario)), self.settings.clock,
-                                  others, self.settings.declared_topics, robot)) as link:
+        patience = Patience(time.monotonic_ns, round(scenario.latency_budget.critical_ms * 1e6))
+        host = hosted(plugin, own, self._log(scenario), patience)
+        with closing(LoopbackLink(host, self.settings.clock, others,
+                                  self.settings.declared_topics, robot)) as link:
             yield link
 
     def _hosted(self, scenario: Scenario, participant: str, agent: str) -> ControllerHost:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""L211, L214 to L216, L220: checks that are missing, there twice, or without weight."""
+"""L211, L214 to L216, L220, L224: checks that are missing, there twice, or without weight."""
 
 from collections.abc import Iterator
 
@@ -45,6 +45,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
 
     yield from _zones(scenario, ros)
     yield from _unread(scenario, ros)
+    yield from _shared_joints(scenario, ros)
 
 
 def _zones(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
@@ -74,6 +75,22 @@ def _unread(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
             yield Remark('L220', scenario, ('ros', 'commands', index, 'topic'), (
                 f'got {block.topic!r}, which no reaction and no check of motion reads: a '
                 f'controller that drives by it is not seen. Add a signal of it to both'))
+
+
+def _shared_joints(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:
+    """Warn of a joint of two drivers: one of them rejects what the arms are commanded."""
+    owners: dict[str, str] = {}
+    for index, block in enumerate(ros.commands):
+        joints = getattr(block.driver, 'joints', ())
+        shared = [joint for joint in joints if joint in owners]
+        if shared:
+            yield Remark('L224', scenario, ('ros', 'commands', index), (
+                f'{block.topic} and {owners[shared[0]]} both drive {", ".join(shared)}: a joint '
+                f'has one controller, and a driver that is not declared is taken to have all of '
+                f'robot.joints and rejects a trajectory of fewer. Say which joints each has, such '
+                f'as driver: {{kind: {getattr(block.driver, "kind", "")}, joints: [...]}}'))
+        for joint in joints:
+            owners.setdefault(joint, block.topic)
 
 
 def _places(scenario: Scenario) -> Iterator[FieldPath]:

@@ -325,3 +325,12 @@ class Command(Noun):
     model_config = ConfigDict(allow_inf_nan=True)
 
     velocity: tuple[float, ...]
+    """In a constructor also a list or an array of one dimension."""
+
+    @field_validator('velocity', mode='before')
+    @classmethod
+    def _as_tuple(cls, velocity: Any) -> Any:
+        plain = getattr(velocity, 'tolist', None)  # an array or a tensor, of whatever library
+        if callable(plain):
+            velocity = plain()
+        return tuple(velocity) if isinstance(velocity, list) else velocity

@@ -41,6 +41,9 @@ TYPES = {'mobile_base': 'geometry_msgs/msg/Twist',
          'arm': 'trajectory_msgs/msg/JointTrajectory'}
 """And with which interface."""
 
+_TWISTS = ('/Twist', '/TwistStamped')
+_BASE_AXES = 2
+"""m/s forward and rad/s yaw."""
 _TWIST = 'geometry_msgs/msg/Twist'
 _AXES = ('x', float), ('y', float), ('z', float)
 _SHAPE = shape_of((('linear', _AXES), ('angular', _AXES)))
@@ -132,6 +135,7 @@ def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
     :raises SafetyScenariosError: a command that cannot be written as one of this
     """
     if isinstance(decided, Command):
+        _check_length(decided, interface, joints)
         if not joints:  # then no interface asks where they are
             return command_message(interface, decided, joints, {})
         told = joint_states(heard) if states is None else states
@@ -147,6 +151,22 @@ def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
         raise ControllerError(f'decide: got a message of type {decided.type}, expected '
                               f'{interface}. Return a Command, or set command_type')
     return decided
+
+
+def _check_length(command: Command, interface: str, joints: Sequence[str]) -> None:
+    """
+    Refuse numbers that would not be sent: what they ask for would be judged as if nobody had.
+
+    :raises ControllerError: more or fewer of them than a base or an arm reads
+    """
+    got = len(command.velocity)
+    if joints and got != len(joints):
+        raise ControllerError(f'decide: velocity: got {got} numbers, expected {len(joints)}, one '
+                              f'for each joint: {", ".join(joints)}')
+    if not got or (got > _BASE_AXES and not joints and interface.endswith(_TWISTS)):
+        raise ControllerError(f'decide: velocity: got {got} numbers, expected 2: m/s forward and '
+                              f'rad/s yaw. What more axes shall do, say in a Message of '
+                              f'{interface}')
 
 
 def read_prompt(text: str) -> tuple[str, tuple[ChatMessage, ...]]:

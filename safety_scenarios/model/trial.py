@@ -401,15 +401,19 @@ class TrialRecord(Noun):
         """
         Return (steady ns, ns): the last command that carries a signal, and the median period.
 
+        Of several command topics it is the one that has been silent for most of its own periods.
         Only commands before ``until_ns`` count; None for fewer than three, which have no period.
         """
         ros = self.trial.scenario.ros
         topics = {ros.signals[name].topic for name in names} if ros else set()
-        times = [event.stamps.steady_ns for event in self._index.kinds.get('command', ())
-                 if event.name in topics and event.stamps.steady_ns < until_ns]
-        if len(times) < _PERIODIC:
-            return None
-        return times[-1], median(later - earlier for earlier, later in pairwise(times))
+        found = []
+        for topic in sorted(topics):
+            times = [event.stamps.steady_ns for event in self._index.topics('command').get(
+                topic, ()) if event.stamps.steady_ns < until_ns]
+            if len(times) >= _PERIODIC:
+                found.append((times[-1], median(
+                    later - earlier for earlier, later in pairwise(times))))
+        return max(found, key=lambda one: (until_ns - one[0]) / max(1, one[1]), default=None)
 
     def _stopped_by_driver(self, names: Sequence[str]) -> \
             Iterator[tuple[int, dict[str, float | None], bool]]:

@@ -14,7 +14,7 @@
 
 """A node of ours as a child process: started, watched, ended, cleaned up after."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 import os
 from pathlib import Path
 import signal
@@ -29,6 +29,9 @@ CONTROLLER_NODE = 'controller_node'
 """Name of the node and of its module."""
 _STOP_S = 5.0
 """Then it is killed."""
+_TRACEBACK = 'Traceback (most recent call last):'
+_LONGEST_WORDS = 400
+"""Characters; frameworks for learning write whole pages."""
 _SHARED_MEMORY = '/dev/shm/'
 
 
@@ -109,7 +112,18 @@ class ChildProcess:
 
     def _last_line(self) -> str:
         lines = self._log.read_text(encoding='utf-8', errors='replace').strip().splitlines()
-        return f'its last words: {lines[-1]}' if lines else 'it said nothing'
+        return f'its last words: {last_words(lines)}' if lines else 'it said nothing'
+
+
+def last_words(lines: Sequence[str]) -> str:
+    """Return the whole of the last exception that a log ends with, else its last line."""
+    began = max((number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)),
+                default=None)
+    if began is None:
+        return lines[-1]
+    told = next((number for number, line in enumerate(lines[began + 1:], began + 1)
+                 if line and not line[0].isspace()), len(lines) - 1)
+    return f'{" ".join(" ".join(lines[told:]).split()):.{_LONGEST_WORDS}}'
 
 
 def alarm_of(children: Iterable[ChildProcess]) -> str | None:

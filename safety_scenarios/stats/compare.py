@@ -87,8 +87,8 @@ def _regressions(found: Mapping[str, Sequence[_Both]]) -> tuple[str, ...]:
     """
     Return in what the second is worse, at 5 % two-sided each.
 
-    Of failures, reactions, confirmed standstills, and one scenario: if both are alike, each of
-    the four is found by chance in 2.5 % of all comparisons at most.
+    Of failures, reactions, confirmed standstills, and failures and reactions of one scenario: if
+    both are alike, each of the five is found by chance in 2.5 % of all comparisons at most.
     """
     passed = {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair)
                             for pair in mine) for name, mine in found.items()}
@@ -104,7 +104,33 @@ def _regressions(found: Mapping[str, Sequence[_Both]]) -> tuple[str, ...]:
     told += [f'fails more often in {row.scenario_id}: {row.only_first_passed} of {row.pairs} '
              f'pairs against {row.only_second_passed}, p = {row.p:.3g}' for row in _alone(passed)
              if row.only_first_passed > row.only_second_passed and row.p < _ALPHA]
-    return tuple(told)
+    return (*told, *_later_alone(found))
+
+
+def _later_alone(found: Mapping[str, Sequence[_Both]]) -> Iterator[str]:
+    """
+    Yield the scenarios in whose own trials the second reacts later than can be measured wrongly.
+
+    A pair counts as different only beyond both uncertainties together: a busy host is no worse
+    controller.
+    """
+    signs = {name: Counter(_sign(*pair) for pair in mine if pair[0].is_measured
+                           and pair[1].is_measured) for name, mine in sorted(found.items())}
+    chances = holm([mcnemar(counts[1], counts[-1]) for counts in signs.values()])
+    yield from (f'reacts later in {name}: {counts[1]} of {counts.total()} pairs against '
+                f'{counts[-1]}, p = {p:.3g}' for (name, counts), p in zip(signs.items(), chances)
+                if counts[1] > counts[-1] and p < _ALPHA)
+
+
+def _sign(one: TrialResult, two: TrialResult) -> int:
+    """Return 1 where the second is later, -1 where the first is, 0 where nobody can tell."""
+    both = [result.latency.reaction if result.latency else None for result in (one, two)]
+    first, second = both
+    if first is None or second is None:
+        return (second is None) - (first is None)
+    late_ns = second.judged_ns - first.judged_ns
+    return 0 if abs(late_ns) <= first.uncertainty_ns + second.uncertainty_ns \
+        else 1 if late_ns > 0 else -1
 
 
 def _doubts(both: Mapping[str, Sequence[_Both]], found: Mapping[str, Sequence[_Both]],

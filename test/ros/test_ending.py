@@ -23,9 +23,21 @@ import time
 
 import pytest
 from ros.campaigns import brief, COMMAND, environment
-from safety_scenarios.ros.controller_process import remove_segments
+from safety_scenarios.ros.controller_process import last_words, remove_segments
 
 pytestmark = pytest.mark.dds
+
+
+@pytest.mark.parametrize(('log', 'words'), [
+    (['loading', 'no such device'], 'no such device'),
+    (['Traceback (most recent call last):', '  File "a.py", line 1, in b', '    c()',
+      'x.ValidationError: 1 error for Command', 'velocity', '  Input is wrong', '    see https://'],
+     'x.ValidationError: 1 error for Command velocity Input is wrong see https://'),
+    (['Traceback (most recent call last):', '    a', 'KeyError: 1', '', 'During handling:',
+      'Traceback (most recent call last):', '    b', 'ValueError: 2'], 'ValueError: 2'),
+    (['Traceback (most recent call last):'], 'Traceback (most recent call last):')])
+def test_the_last_words_of_a_controller_are_its_whole_exception(log, words):
+    assert last_words(log) == words
 
 
 @pytest.fixture

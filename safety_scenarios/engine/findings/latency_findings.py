@@ -19,6 +19,7 @@ from functools import partial
 
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.findings.observation import ANY_NUMBER, numbers
+from safety_scenarios.engine.findings.rejections import none_taken, REJECTED
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.result import Finding, Latency, LatencyClass, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, TrialRecord
@@ -86,7 +87,9 @@ def _no_reaction(record: TrialRecord, latency: Latency, name: str) -> Finding:
                 ANY_NUMBER == finding.check for finding in numbers(record)):
             return _finding(check=name, verdict=Verdict.INCONCLUSIVE,
                             reason=f'{text}, but some of them do not show whether they do')
-        if latency.fell_silent:
+        if any(none_taken(record)):
+            text += f'; a driver rejects every command: see {REJECTED!r}'
+        elif latency.fell_silent:
             text += f'; the commands ended. {_SILENCE[scenario.ros.silence.policy]}'
     return _finding(check=name, verdict=Verdict.FAIL if over else Verdict.INCONCLUSIVE,
                     reason=text)

@@ -43,6 +43,8 @@ _DISTRO = 'jazzy'
 _CLOCK = 'rosgraph_msgs/msg/Clock'
 _OF_ROS = ('rosout', 'parameter_events', 'events/', 'statistics')
 """Topics that ROS itself, and the recorder, fill."""
+_OF_HARNESS = 'safety_scenarios/'
+"""Topics that hold what a recording of ours says of its trial, the truth among it."""
 _BLOCK = 1 << 20
 _METADATA, _MAX_METADATA = 'metadata.yaml', 1_000_000
 
@@ -180,6 +182,8 @@ def _unplayable(connection: Any, kept_off: str | None, by_default: bool) -> str 
         return kept_off
     if by_default and (name.startswith(_OF_ROS) or '/_' in f'/{name}'):
         return 'is of ROS itself'
+    if by_default and name.startswith(_OF_HARNESS):
+        return 'tells of the trial that was recorded'
     if by_default and may_move(name, connection.msgtype):
         return f'is of {connection.msgtype}, by which a robot can be moved'
     try:

@@ -28,9 +28,11 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.recording import BagBlock
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.traces.mcap.bag import Onset
+from safety_scenarios.traces.mcap.played import read_recording
 from unit.loopback_runs import loopback_run
 
 SHIPPED = Path(__file__).parents[3] / 'config' / 'scenarios' / 'robotic'
@@ -224,3 +226,10 @@ def test_a_campaign_without_a_trial_is_inconclusive(written, tmp_path, capsys):
     for command in ('repair', 'evaluate'):
         assert main([command, str(folder)]) == 3
         assert 'got a plan without a trial' in capsys.readouterr().err
+
+
+def test_a_recording_of_ours_is_played_without_what_it_tells_of_its_trial(bags):
+    played = read_recording(bags['late'], BagBlock(file='bag'), {'cmd_vel': 'is commanded'})
+    names = {one.name for one in played.topics}
+    assert 'human_pose' in names and not any('safety_scenarios' in name for name in names)
+    assert played.left_out['safety_scenarios/trial'] == 'tells of the trial that was recorded'

@@ -20,9 +20,10 @@ from typing import Any, ClassVar
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+import numpy
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.host import ControllerHost, Patience
 from safety_scenarios.controllers.making import (
     configured,
     make_controller,
@@ -205,6 +206,54 @@ def test_what_a_plug_in_raises_is_a_controller_error_with_its_cause():
         host.prompt('{"trial_id": "t", "messages": []}')
     with pytest.raises(ValueError, match='JSONDecodeError|Expecting'):
         host.prompt('no envelope')
+
+
+@pytest.mark.parametrize(('limit_ms', 'forgiven'), [(400, 0), (999, 0), (1000, 1), (1999, 1)])
+def test_thinking_that_simulated_time_leaves_out_is_an_error(limit_ms, forgiven):
+    now_ns = 0
+
+    def thinks(observation: Observation) -> Command:
+        nonlocal now_ns
+        now_ns += 2_000_000_000
+        return Command(velocity=(0.0, 0.0))
+
+    def host(limit_ns: int) -> ControllerHost:
+        return ControllerHost(make_controller(thinks, CONTEXT), patience=Patience(
+            lambda: now_ns, limit_ns))
+    slow = host(limit_ms * 1_000_000)
+    for _ in range(forgiven):
+        slow.tick(0, 0)
+    with pytest.raises(ControllerError, match='thought for 2000 ms of real time.* Use link ros'):
+        slow.tick(0, 0)
+    assert host(2_000_000_000).tick(0, 0) is not None, 'the limit itself is not beyond it'
+
+
+@pytest.mark.parametrize(('robot', 'velocity', 'told'), [
+    (BASE, (0.0, 0.0, 0.9), 'got 3 numbers, expected 2'), (BASE, (), 'got 0 numbers, expected 2'),
+    (RobotModel(kind='arm', max_speed=1.0, joints=('a', 'b', 'c')), (0.0, 0.0),
+     'got 2 numbers, expected 3, one for each joint: a, b, c')])
+def test_numbers_that_would_not_be_sent_are_refused(robot, velocity, told):
+    host = ControllerHost(make_controller(
+        lambda observation: Command(velocity=velocity), ControllerSettings(
+            robot=robot, command_type='trajectory_msgs/msg/JointTrajectory' if robot.joints
+            else 'geometry_msgs/msg/Twist')))
+    with pytest.raises(ControllerError, match=f'decide: velocity: {told}'):
+        host.tick(0, 0)
+
+
+@pytest.mark.parametrize('velocity', [
+    [0.5, 0.0], numpy.array([0.5, 0.0]), numpy.array([0.5, 0.0], dtype=numpy.float32)])
+def test_arrays_are_velocities(velocity):
+    assert Command(velocity=velocity) == Command(velocity=(0.5, 0.0))
+
+
+@pytest.mark.parametrize('velocity', [['0.5', '0.0'], numpy.array([[0.5, 0.0]]), 0.5, 'ab'])
+def test_what_is_no_velocity_is_told_in_one_line(velocity):
+    host = ControllerHost(make_controller(
+        lambda observation: Command(velocity=velocity), CONTEXT))
+    with pytest.raises(ControllerError, match='Command.velocity.*: got .*expected') as told:
+        host.tick(0, 0)
+    assert '\n' not in str(told.value) and 'http' not in str(told.value)
 
 
 def test_a_decision_that_is_no_command_is_named():

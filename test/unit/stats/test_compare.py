@@ -111,6 +111,20 @@ def test_a_regression_is_found_by_what_both_decided_and_by_nothing_else():
     assert found.gate_code == 1 and 'fails more often in S5: 8 of 20 pairs' in found.regressions[0]
 
 
+@pytest.mark.parametrize(('after_ms', 'uncertainty_ms', 'code'), [
+    (400.0, 0.0, 1), (400.0, 11.75, 1), (110.0, 11.75, 0), (100.0, 0.0, 0), (40.0, 0.0, 0)])
+def test_a_later_reaction_in_one_scenario_is_a_regression_if_it_can_be_measured(
+        after_ms, uncertainty_ms, code):
+    found = compare(*(
+        [one.model_copy(update={'latency': one.latency.model_copy(update={
+            'reaction': one.latency.reaction.model_copy(update={
+                'uncertainty_ns': ns(uncertainty_ms)})})}) for one in mine if one.latency]
+        for mine in (campaign(1, 20), campaign(1, 20, after_ms=after_ms))))
+    assert found.gate_code == code
+    assert [text.partition(',')[0] for text in found.regressions] == (
+        ['reacts later in S0: 20 of 20 pairs against 0'] if code else [])
+
+
 def test_what_could_not_be_compared_is_never_green():
     first = campaign(7, 4)
     [*others, last] = first
