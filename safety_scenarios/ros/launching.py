@@ -37,8 +37,11 @@ from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.events import Shutdown
 from launch.events.process import ProcessExited
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
-from safety_scenarios.ros.launch_arguments import refuse_unheard_launch, \
-    refuse_unknown_arguments, why_failed
+from safety_scenarios.ros.launch_arguments import (
+    refuse_unheard_launch,
+    refuse_unknown_arguments,
+    why_failed,
+)
 
 _PATIENCE_S = 2.0
 """A launch test that waits for the exit of the evaluator has this long to go on from there before

@@ -16,8 +16,11 @@
 
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launch_arguments import ARGUMENTS, refuse_unheard_launch, \
-    refuse_unknown_arguments
+from safety_scenarios.ros.launch_arguments import (
+    ARGUMENTS,
+    refuse_unheard_launch,
+    refuse_unknown_arguments,
+)
 
 OWN = [argument['name'] for argument in ARGUMENTS]
 
