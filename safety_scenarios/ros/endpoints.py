@@ -38,7 +38,7 @@ from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.convert import interface_class, warm_up
 from safety_scenarios.ros.fit import Fit
-from safety_scenarios.ros.graph import Graph
+from safety_scenarios.ros.graph import full_node_name, Graph
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO, with_info
@@ -91,6 +91,7 @@ class Endpoints:
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._foreign: set[str] = set()
         self._alone: set[str] = set()
+        self._feedback: set[str] = set()
         self._advice: dict[str, str] = {}
         self._profiles = qos.Profiles(overrides, node.resolve_topic_name)
         self._fit = Fit(node, self.graph, self._profiles)
@@ -185,7 +186,9 @@ class Endpoints:
 
     def preflight(self) -> Iterator[PreflightRow]:
         """Yield what the graph shows of the other end."""
-        yield from self.graph.command_rows(self._subscriptions)
+        yield from self.graph.command_rows(self._subscriptions, self._feedback)
+        yield from self._fit.unexecuted_rows(self._alone & self._subscriptions.keys())
+        yield from self.graph.clock_rows()
         yield from self._withdrawn or self._stimulus_rows()
         yield from self._fit.rows({*self.publishers, *self._latched}, self._subscriptions)
         yield from self.wiring.preflight()
@@ -201,8 +204,9 @@ class Endpoints:
             if count == 0:
                 return f'{self._node.resolve_topic_name(topic)}: the publisher has left'
             if count > 1 and topic in self._alone:
-                return (f'{self._node.resolve_topic_name(topic)}: a second publisher has come. '
-                        f'Whose would be judged?')
+                names = ', '.join(map(full_node_name, self.graph.publishers(topic)))
+                return (f'{self._node.resolve_topic_name(topic)}: a second publisher has come: '
+                        f'{names}. Whose would be judged? Stop the others, or remap')
         return None
 
     def _stimulus_rows(self) -> Iterator[PreflightRow]:
@@ -283,6 +287,8 @@ class Endpoints:
         """Subscribe with the type and QoS that the graph shows; again when they have changed."""
         if self._is_external if is_foreign is None else is_foreign:
             self._foreign.add(topic)
+        if kind == 'feedback':
+            self._feedback.add(topic)
         if kind in ('command', 'say'):
             self._alone.add(topic)
         interface, publishers = self._discover(topic, wanted, deadline, kind)
@@ -362,6 +368,8 @@ class Endpoints:
                 advice = 'Whose command would be judged? Stop the others, or remap.'
             elif types:
                 advice = f'Ask for {types[0]} or auto in the scenario, or publish {wanted}.'
+            else:
+                advice += self.graph.hint(topic)
             self._give_up_after(deadline, topic, expected, advice)
 
     def _await_listener(self, hazard: set[str], deadline: float) -> None:

@@ -81,6 +81,20 @@ class Fit:
                         f'{self._node.resolve_topic_name(topic)}: our {endpoint} has {asked}, as '
                         f'qos_overrides says'))
 
+    def unexecuted_rows(self, commands: Iterable[str]) -> Iterator[PreflightRow]:
+        """Yield who listens to the commands, as a driver does, and will never hear them."""
+        for topic in sorted(commands):
+            for sent in self._graph.publishers(topic):
+                for info in self._graph.subscribers_of(topic):
+                    reason = f'{sent.topic_type} is published, and the subscription is of ' \
+                        f'{info.topic_type}' if sent.topic_type != info.topic_type \
+                        else _misfit(sent.qos_profile, info.qos_profile)
+                    if reason is not None:
+                        yield PreflightRow(check='commands', status='warn', detail=(
+                            f'{self._node.resolve_topic_name(topic)}: {full_node_name(info)} '
+                            f'cannot hear {full_node_name(sent)}: {reason}. What is judged does '
+                            f'not move it. Change one of them'))
+
     def _name(self, info: Any, look: Callable[[], Iterable[Any]]) -> str | None:
         """Return whose endpoint it is: a name may be known a little later than an endpoint."""
         deadline = time.monotonic() + NAMED_S

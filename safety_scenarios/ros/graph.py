@@ -14,7 +14,7 @@
 
 """What the ROS graph shows: who publishes, who listens, who else is there."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 import time
 from typing import Any
 
@@ -22,6 +22,7 @@ from rclpy.node import Node
 from safety_scenarios.model.preflight import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')
+CLOCK = '/clock'
 UNNAMED = '_NODE_NAME_UNKNOWN_'
 NAMED_S = 1.0
 """The name of a node can become known after its publisher."""
@@ -88,15 +89,16 @@ class Graph:
         """Return how many others have matched our publisher."""
         return publisher.get_subscription_count() - (topic in echoes)
 
-    def command_rows(self, subscriptions: Mapping[str, tuple[str, Any]]) -> \
-            Iterator[PreflightRow]:
-        """Yield who commands: endpoint, type, reliability, and whether anybody else does."""
+    def command_rows(self, subscriptions: Mapping[str, tuple[str, Any]],
+                     feedback: Container[str]) -> Iterator[PreflightRow]:
+        """Yield who commands, or reports: endpoint, type, reliability, and who else does."""
         for topic, (interface, _) in subscriptions.items():
             found = self.publishers(topic)
             names = sorted({full_node_name(info) for info in found})
             reliable = {info.qos_profile.reliability.name.lower() for info in found}
             yield PreflightRow(
-                check='commands', status='ok' if len(names) == 1 else 'error',
+                check='feedback' if topic in feedback else 'commands',
+                status='ok' if len(names) == 1 or names and topic in feedback else 'error',
                 detail=f'{self._node.resolve_topic_name(topic)} [{interface}] from '
                        f'{", ".join(names) or "nobody"}, {", ".join(sorted(reliable))}')
 
@@ -118,7 +120,8 @@ class Graph:
     def discovered(self, topic: str, publishers: Mapping[str, Any]) -> str:
         """Say who else is there, so that a wrong name or domain shows."""
         resolved = self._node.resolve_topic_name(topic)
-        here = [info.topic_type for info in self.publishers(topic)]
+        here = [f'{info.topic_type} from {full_node_name(info)}'
+                for info in self.publishers(topic)]
         own = {self._node.resolve_topic_name(own_topic) for own_topic in publishers}
         others = [f'{name} [{types[0]}]' for name, types in self._node.get_topic_names_and_types()
                   if name not in (*_EVERYWHERE, resolved) and name not in own
@@ -127,6 +130,26 @@ class Graph:
                 f'other published topics: {", ".join(others) or "none"}; '
                 f'other nodes: {", ".join(self._others()) or "none"} '
                 f'(domain {self._node.context.get_domain_id()})')
+
+    def hint(self, topic: str) -> str:
+        """Say which published topic has this relative name elsewhere, nothing if not one."""
+        found = [name for name, _ in self._node.get_topic_names_and_types()
+                 if name.endswith(f'/{topic}') and self._node.count_publishers(name)]
+        if len(found) != 1:
+            return ''
+        return (f' Did you mean {found[0]}? Then give --namespace '
+                f'{found[0].removesuffix(f"/{topic}") or "/"}, or --remap {topic}:={found[0]}.')
+
+    def clock_rows(self) -> Iterator[PreflightRow]:
+        """Yield who waits for a time on /clock that nobody publishes."""
+        own = self._node.get_fully_qualified_name()
+        waiting = sorted({full_node_name(info) for info in
+                          self._node.get_subscriptions_info_by_topic(CLOCK)}
+                         - {own, f'{own}_clock'})
+        if waiting and not self._node.count_publishers(CLOCK):
+            yield PreflightRow(check='clock', status='warn', detail=(
+                f'{", ".join(waiting)}: takes time from {CLOCK}, which nobody publishes, so that '
+                f'its timers stand still. Start the simulator, or that node without use_sim_time'))
 
     def _others(self) -> list[str]:
         own = self._node.get_fully_qualified_name()

@@ -14,7 +14,7 @@
 
 """What ``eval.launch.py`` declares and does, without importing launch."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import difflib
 from typing import Any, get_args, get_origin, Literal
 
@@ -94,6 +94,26 @@ def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], star
             f'launch argument {name}: got a name that no launch file declares. Did you mean '
             f'{near[name]!r}? If not, declare {name} in your launch file, or pass {near[name]} '
             f'on when you include this one')
+
+
+def refuse_unheard_launch(values: Mapping[str, str]) -> None:
+    """
+    Refuse a ``controller_launch`` whose nodes the evaluator would never meet.
+
+    A built-in controller gets a free domain of its own, so that it would be judged instead of
+    what was launched. In a domain that was named, the launch file may start the robot.
+
+    :param values: launch configurations
+    :raises SettingsError: says which controller would have been judged
+    """
+    controller = values.get('controller', '')
+    if values.get('controller_launch') and controller != 'external' \
+            and values.get('domain_id', '-1').strip() == '-1':
+        raise SettingsError(
+            f'launch argument controller_launch: got {values["controller_launch"]} with '
+            f'controller:={controller}, which is started in a domain of its own and would be '
+            f'judged instead; expected controller:=external. Add it, or name the robot by '
+            f'domain_id if that launch file starts no controller')
 
 
 def why_failed(code: int) -> str:

@@ -37,7 +37,11 @@ from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.events import Shutdown
 from launch.events.process import ProcessExited
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
-from safety_scenarios.ros.launch_arguments import refuse_unknown_arguments, why_failed
+from safety_scenarios.ros.launch_arguments import (
+    refuse_unheard_launch,
+    refuse_unknown_arguments,
+    why_failed,
+)
 
 _PATIENCE_S = 2.0
 """A launch test that waits for the exit of the evaluator has this long to go on from there before
@@ -76,6 +80,7 @@ def checked_arguments(controller: LaunchDescriptionSource) -> Action:
             for description in descriptions[1:]:  # the first one is that of this file itself
                 yield from _declared(description)
         refuse_unknown_arguments(given, context.launch_configurations, started, declared)
+        refuse_unheard_launch(context.launch_configurations)
     return OpaqueFunction(function=check)
 
 

@@ -16,7 +16,11 @@
 
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launch_arguments import ARGUMENTS, refuse_unknown_arguments
+from safety_scenarios.ros.launch_arguments import (
+    ARGUMENTS,
+    refuse_unheard_launch,
+    refuse_unknown_arguments,
+)
 
 OWN = [argument['name'] for argument in ARGUMENTS]
 
@@ -67,3 +71,14 @@ def test_what_takes_long_to_find_is_not_looked_for_where_all_is_known():
     def never():
         raise AssertionError
     look(['scenarios'], in_scope=['world'], started=never, around=never)
+
+
+def test_a_controller_that_was_launched_is_never_replaced_by_a_built_in_one():
+    defaults = {argument['name']: argument['default_value'] for argument in ARGUMENTS}
+    launched = {**defaults, 'controller_launch': 'my.launch.py'}
+    with pytest.raises(SettingsError, match='got my.launch.py with controller:=rule_based.*'
+                                            'expected controller:=external'):
+        refuse_unheard_launch(launched)
+    refuse_unheard_launch(defaults)
+    refuse_unheard_launch({**launched, 'controller': 'external'})
+    refuse_unheard_launch({**launched, 'domain_id': '17'})  # it may start the robot there
