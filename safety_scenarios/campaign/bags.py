@@ -70,14 +70,15 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
 def _write(output: Path, settings: RunSettings, record: TrialRecord, result: TrialResult,
            told: dict[str, Any]) -> None:
     """Write what a campaign of this one trial would have left, so that it can be judged again."""
-    with closing(RunFolder(files_of(settings, output))) as folder:
+    spec = ControllerSpec(name=EXTERNAL, label=settings.controller_label)
+    with closing(RunFolder(files_of(settings, output, controller=spec))) as folder:
         folder.write_settings(told)
         for sink in folder.sinks(record.trial):
             for event in record.events:
                 sink.add(event)
         folder.trial_ended(record, result)
         folder.campaign_ended(summarise(
-            [result], controller=ControllerSpec(name=EXTERNAL, label=settings.controller_label),
+            [result], controller=spec,
             link=LINK, seed=0, planned=1, interrupted=False))
 
 

@@ -101,7 +101,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         sinks: Sinks = _nothing
         if files:
             folder = stack.enter_context(closing(RunFolder(
-                files_of(settings, path, session.definition, known.identity))))
+                files_of(settings, path, session.definition, known.identity, controller=spec))))
             folder.write_settings(provenance(settings, spec, scenarios, session.ros,
                                              trials, known.identity))
             observers, sinks = (folder, *observers), folder.sinks

@@ -141,7 +141,8 @@ def execute(task: TrialTask) -> TrialDone:
         judge = judge_of(settings, [trial.scenario], folder)
         session = stack.enter_context(connection(settings)(settings, folder))
         files = None if task.folder is None else stack.enter_context(
-            closing(files_of(settings, task.folder, session.definition, task.sut)))
+            closing(files_of(settings, task.folder, session.definition, task.sut,
+                             controller=spec_of(settings))))
         try:
             with session.open_link(trial.scenario) as link:
                 done = perform(trial, link, settings.judged_by, judge,
