@@ -32,7 +32,13 @@ from typing import Any, Literal
 from safety_scenarios import registry
 from safety_scenarios.campaign.changing import Change, judged_by, OF_THE_CAMPAIGN, parsed, set_in
 from safety_scenarios.campaign.evidence import Evidence, evidence_of, Flaw, Line, RECORDINGS
-from safety_scenarios.campaign.files import journal_path, terms_of, trace_path, trace_writer
+from safety_scenarios.campaign.files import (
+    journal_path,
+    plan_sha256,
+    terms_of,
+    trace_path,
+    trace_writer,
+)
 from safety_scenarios.campaign.folder import MANIFEST, SETTINGS, SUMMARY, TRIALS
 from safety_scenarios.campaign.provenance import versions
 from safety_scenarios.campaign.reading import ended
@@ -166,6 +172,9 @@ class _Judging:
         """With what the record comes to by what was planned, whatever is changed now."""
         self._events: dict[tuple[str, str], str] = {}
         self._missing: list[PlannedTrial] = []
+        known = evidence.settings
+        self._terms = '' if known.plan is None else terms_of(
+            known.raw, known.controller, plan_sha256(known.plan), known.version, known.sut)
         self._writer = trace_writer(evidence.settings.run) if \
             evidence.settings.version == versions()['safety_scenarios'] \
             and evidence.settings.plan is not None else None
@@ -246,11 +255,9 @@ class _Judging:
 
         :raises TraceError: it does not, or is damaged
         """
-        campaign = '' if self._evidence.settings.plan is None \
-            else terms_of(self._evidence.settings.raw, self._evidence.settings.controller,
-                          self._evidence.settings.version, self._evidence.settings.sut)
         record = read_journal(self._folder / journal_path(planned.trial_id), registry.resolve,
-                              change, planned=planned, campaign=campaign)
+                              change, planned=planned,
+                              campaign=self._terms)
         if self._source == 'journal':
             return record
         from safety_scenarios.traces.mcap.recording import read_mcap

@@ -253,7 +253,8 @@ def _refuse_foreign(path: Path, head: Mapping[str, Any], planned: PlannedTrial |
     if campaign and head.get('campaign') != campaign:
         raise TraceError(f'{path}:1: the record is of a campaign with other terms: got '
                          f'{str(head.get("campaign"))[:12]}, expected {campaign[:12]}. Were '
-                         f'settings, version or what was judged (sut) changed in settings.json?')
+                         f'settings, plan, version, controller or what was judged (sut) '
+                         f'changed in settings.json?')
 
 
 def _record(trial: Trial, events: list[Event], last: dict[str, Any]) -> TrialRecord:

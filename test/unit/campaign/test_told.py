@@ -145,6 +145,22 @@ def test_one_file_changed_and_a_manifest_that_fits(run, name, change, tmp_path, 
     assert main(['matrix', str(path), '--requirements', listed]) == 3
 
 
+def test_a_scenario_cannot_be_taken_out_of_plan_lines_and_records_alike(run, tmp_path, capsys):
+    def change(data):
+        data['scenarios'].remove(row(data, 'BARE'))
+        data['plan'] = [one for one in data['plan'] if one['scenario_id'] != 'BARE']
+    path = changed(run, tmp_path / 'run', 'settings.json', change)
+    shutil.rmtree(path / 'traces' / 'BARE')
+    lines = (path / 'trials.jsonl').read_text(encoding='utf-8').splitlines(keepends=True)
+    (path / 'trials.jsonl').write_text(''.join(line for line in lines if 'BARE' not in line),
+                                       encoding='utf-8')
+    for name in ('campaign.json', 'manifest.json'):
+        (path / name).unlink()
+    assert main(['repair', str(path)]) == main(['evaluate', str(path)]) == 3
+    assert 'the record is of a campaign with other terms' in capsys.readouterr().err
+    assert main(['compare', str(path), str(run)]) == 3
+
+
 def test_a_number_that_the_records_do_not_give_is_named(run, tmp_path, capsys):
     path = changed(run, tmp_path / 'run', 'campaign.json', median)
     main(['evaluate', str(path)])
