@@ -42,8 +42,8 @@ Record = Callable[[Path, TrialRecord], None]
 Definition = Callable[[str], str | None]
 """Name of a message type to the text of its .msg file."""
 
-_WHERE_FILES_GO = ('output', 'junit')
-"""The same trials may be written anywhere, and leave the same journals."""
+_WHERE_FILES_ARE = ('output', 'junit', 'scenarios')
+"""The same trials may lie anywhere, and leave the same journals; what they are is in the plan."""
 
 
 class JournalFile(EventSink, Protocol):
@@ -143,24 +143,24 @@ def terms_of(settings: Mapping[str, Any], controller: ControllerSpec, plan: str,
 
     Every journal holds it, so that nothing of it can be changed in ``settings.json`` alone.
 
-    :param settings: as ``settings.json`` has them; every one counts but where files go
+    :param settings: as ``settings.json`` has them; every one counts but where files are
     :param controller: that is judged, with its parameters
     :param plan: SHA-256 of everything that is planned, so that no scenario can be taken out
     :param version: of this package, which has run the campaign
     :param sut: what tells the controller that is judged from others; None in earlier versions
     """
     terms = {'settings': {name: value for name, value in settings.items()
-                          if name not in _WHERE_FILES_GO}, 'version': version,
+                          if name not in _WHERE_FILES_ARE}, 'version': version,
              'plan': plan, 'controller': controller.model_dump(mode='json'),
              **({} if sut is None else {'sut': sut.at_start.model_dump(mode='json')})}
     return hashlib.sha256(json.dumps(terms, sort_keys=True).encode()).hexdigest()
 
 
 def plan_sha256(plan: Iterable[PlannedTrial]) -> str:
-    """Return the SHA-256 of a whole plan."""
+    """Return the SHA-256 of which trials there are; what is planned in each is in its record."""
     found = hashlib.sha256()
     for entry in plan:
-        found.update(entry.model_dump_json().encode())
+        found.update(entry.model_dump_json(exclude={'sha256'}).encode())
     return found.hexdigest()
 
 
