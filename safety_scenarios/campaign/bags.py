@@ -21,7 +21,7 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import full_name
-from safety_scenarios.campaign.files import files_of
+from safety_scenarios.campaign.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder import digest, RunFolder
 from safety_scenarios.campaign.provenance import provenance
 from safety_scenarios.engine.evaluate import evaluate
@@ -33,6 +33,7 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import EXTERNAL, RunSettings
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.traces.journal import planned_entries
 
 LINK = 'bag'
 """What the folder says of where the events came from: over no link of ours."""
@@ -61,7 +62,7 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
                       definition=definition)
     result = evaluate(record, settings.gate, settings.words)
     if output is not None:
-        told = provenance(settings, spec, [scenario], {}, [trial])
+        told = provenance(settings, spec, [scenario], {}, planned_entries([trial]))
         _write(output, settings, record, result, {
             **told, 'recording': {'path': str(bag), 'onset': onset, 'sha256': _hashes(bag)}})
     return result
@@ -70,14 +71,17 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
 def _write(output: Path, settings: RunSettings, record: TrialRecord, result: TrialResult,
            told: dict[str, Any]) -> None:
     """Write what a campaign of this one trial would have left, so that it can be judged again."""
-    with closing(RunFolder(files_of(settings, output))) as folder:
+    spec = ControllerSpec(name=EXTERNAL, label=settings.controller_label)
+    with closing(RunFolder(files_of(
+            settings, output, controller=spec,
+            plan=plan_sha256(planned_entries([record.trial]))))) as folder:
         folder.write_settings(told)
         for sink in folder.sinks(record.trial):
             for event in record.events:
                 sink.add(event)
         folder.trial_ended(record, result)
         folder.campaign_ended(summarise(
-            [result], controller=ControllerSpec(name=EXTERNAL, label=settings.controller_label),
+            [result], controller=spec,
             link=LINK, seed=0, planned=1, interrupted=False))
 
 

@@ -172,6 +172,9 @@ def _derived(folder: Path, settings: Settings, lines: Sequence[Line]) -> \
 
 def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[Flaw]:
     """Find what no plan of these settings can be."""
+    if settings.sut is not None and settings.sut.source != settings.source:
+        yield Flaw(SETTINGS, f'controller: got source SHA-256 {str(settings.source)[:12]}, '
+                             f'expected {str(settings.sut.source)[:12]} as in sut')
     if not planned:
         yield Flaw(SETTINGS, 'got a plan without a trial, expected one at least')
     indices: dict[str, list[int]] = {name: [] for name in settings.scenarios}
@@ -187,6 +190,11 @@ def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[F
             yield Flaw(SETTINGS, f'plan: {trial.trial_id}: got controller {trial.controller}, '
                                  f'expected {settings.controller.label} as the controller of the '
                                  f'campaign is called', trial.trial_id)
+        sha256 = settings.scenarios.get(trial.scenario_id, trial.scenario_sha256)
+        if settings.plan is not None and trial.scenario_sha256 != sha256:
+            yield Flaw(SETTINGS, f'scenarios: {trial.scenario_id}: got SHA-256 '
+                                 f'{str(sha256)[:12]}, expected {str(trial.scenario_sha256)[:12]} '
+                                 f'as in the plan of {trial.trial_id}', trial.trial_id)
         ids.add(trial.trial_id)
         indices.setdefault(trial.scenario_id, []).append(trial.index)
     expected = list(range(-settings.run.warmup, settings.run.trials))

@@ -14,20 +14,22 @@
 
 """The files of one trial: its journal while it runs, its trace and its recording afterwards."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.provenance import versions
 from safety_scenarios.errors import TraceError
+from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.event import EventSink
 from safety_scenarios.model.identity import Identity
+from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import Trial, TrialRecord
@@ -39,6 +41,9 @@ Record = Callable[[Path, TrialRecord], None]
 """(folder of the recording, what to record)."""
 Definition = Callable[[str], str | None]
 """Name of a message type to the text of its .msg file."""
+
+_WHERE_FILES_ARE = ('output', 'junit', 'scenarios')
+"""The same trials may lie anywhere, and leave the same journals; what they are is in the plan."""
 
 
 class JournalFile(EventSink, Protocol):
@@ -98,46 +103,65 @@ class TrialFiles:
 
 
 def files_of(settings: RunSettings, folder: Path,
-             definition: Definition | None = None, sut: Identity | None = None) -> TrialFiles:
+             definition: Definition | None = None, sut: Identity | None = None, *,
+             controller: ControllerSpec, plan: str) -> TrialFiles:
     """
     Return what writes the files that the settings ask for.
 
     :param definition: knows the text of the .msg files that are installed
     :param sut: what tells the controller that is judged from others
+    :param controller: that is judged
+    :param plan: SHA-256 of everything that is planned
     :raises MissingDependencyError: recordings without the extra mcap
     """
     return TrialFiles(folder, trace_writer(settings),
-                      journal_writer(settings, sut=sut), _recording(settings, definition))
+                      journal_writer(settings.model_dump(mode='json'), controller, plan, sut=sut),
+                      _recording(settings, definition))
 
 
-def journal_writer(settings: RunSettings, version: str | None = None,
+def journal_writer(settings: Mapping[str, Any], controller: ControllerSpec, plan: str,
+                   version: str | None = None,
                    sut: Identity | None = None) -> Callable[[Path, Trial], Journal]:
     """
     Return what opens a trial's journal.
 
+    :param settings: as ``settings.json`` has them
+    :param controller: that is judged
+    :param plan: SHA-256 of everything that is planned
     :param version: of this package, which has run the campaign; by default this one
     :param sut: what tells the controller that is judged from others
     """
     return partial(Journal, campaign=terms_of(
-        settings, versions()['safety_scenarios'] if version is None else version, sut))
+        settings, controller, plan,
+        versions()['safety_scenarios'] if version is None else version, sut))
 
 
-def terms_of(settings: RunSettings, version: str | None, sut: Identity | None = None) -> str:
+def terms_of(settings: Mapping[str, Any], controller: ControllerSpec, plan: str,
+             version: str | None, sut: Identity | None = None) -> str:
     """
-    Return the SHA-256 of who was judged, how many trials there are, and how they count.
+    Return the SHA-256 of who was judged, which trials there are, and how they count.
 
     Every journal holds it, so that nothing of it can be changed in ``settings.json`` alone.
 
+    :param settings: as ``settings.json`` has them; every one counts but where files are
+    :param controller: that is judged, with its parameters
+    :param plan: SHA-256 of everything that is planned, so that no scenario can be taken out
     :param version: of this package, which has run the campaign
     :param sut: what tells the controller that is judged from others; None in earlier versions
     """
-    rule = settings.sequential
-    terms = {'gate': settings.gate, 'words': settings.words, 'seed': settings.seed,
-             'trials': settings.trials, 'warmup': settings.warmup,
-             'link': settings.link, 'version': version,
-             'sprt': [rule.sprt_p0, rule.sprt_p1, rule.sprt_alpha, rule.sprt_beta],
+    terms = {'settings': {name: value for name, value in settings.items()
+                          if name not in _WHERE_FILES_ARE}, 'version': version,
+             'plan': plan, 'controller': controller.model_dump(mode='json'),
              **({} if sut is None else {'sut': sut.at_start.model_dump(mode='json')})}
-    return hashlib.sha256(json.dumps(terms).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(terms, sort_keys=True).encode()).hexdigest()
+
+
+def plan_sha256(plan: Iterable[PlannedTrial]) -> str:
+    """Return the SHA-256 of which trials there are; what is planned in each is in its record."""
+    found = hashlib.sha256()
+    for entry in plan:
+        found.update(entry.model_dump_json(exclude={'sha256'}).encode())
+    return found.hexdigest()
 
 
 def trace_writer(settings: RunSettings) -> WriteTrace:

@@ -106,7 +106,7 @@ def identify(settings: RunSettings, spec: ControllerSpec, source: str | None,
     known = settings.sut_version or found or digest or source
     return Identified(Identity(
         version=settings.sut_version, image_digest=digest, artifacts=tuple(found),
-        unidentified='' if known else UNIDENTIFIED), tuple(touched))
+        source=source, unidentified='' if known else UNIDENTIFIED), tuple(touched))
 
 
 def _named(settings: RunSettings, spec: ControllerSpec) -> Iterator[tuple[str, str]]:

@@ -27,11 +27,10 @@ from safety_scenarios.campaign.repositories import repositories_of
 from safety_scenarios.links.named_controller import source_of
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.identity import Identity
+from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import EXTERNAL, RunSettings
-from safety_scenarios.model.trial import Trial
 from safety_scenarios.stimuli.recorded import Recorded
-from safety_scenarios.traces.journal import planned_entries
 
 _PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
              'mcap')
@@ -43,13 +42,13 @@ _PODMAN_FACTS = {'image': 'image', 'imageid': 'image_id'}
 
 
 def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[Scenario],
-               ros: Mapping[str, Any], trials: Iterable[Trial] = (),
+               ros: Mapping[str, Any], plan: Iterable[PlannedTrial] = (),
                sut: Identity | None = None) -> dict[str, Any]:
     """
     Return the content of ``settings.json``; no environment variable but those named here.
 
     :param ros: domain, distribution and middleware; empty without ROS
-    :param trials: everything that is planned, so that nothing can be left out or added later
+    :param plan: everything that is planned, so that nothing can be left out or added later
     :param sut: what tells the controller that is judged from others
     """
     scenarios = tuple(scenarios)
@@ -62,7 +61,7 @@ def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[
         'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
                        'sha256': scenario.origin.sha256, **_bag(scenario), **_labels(scenario)}
                       for scenario in scenarios if scenario.origin],
-        'plan': [entry.model_dump() for entry in planned_entries(trials)]}
+        'plan': [entry.model_dump() for entry in plan]}
 
 
 def _bag(scenario: Scenario) -> dict[str, Any]:

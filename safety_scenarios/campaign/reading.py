@@ -37,7 +37,11 @@ class Settings:
     """What of a campaign's ``settings.json`` judging needs."""
 
     run: RunSettings
+    raw: Mapping[str, Any]
+    """The same as it stands there, with what this version adds left out."""
     controller: ControllerSpec
+    source: str | None
+    """SHA-256 of the controller's source; None when nobody knows it."""
     scenarios: Mapping[str, str | None]
     """Id to SHA-256 of those that came from files."""
     plan: tuple[PlannedTrial, ...] | None
@@ -62,8 +66,9 @@ def settings_of(folder: Path) -> Settings:
     try:
         data = json.loads(path.read_text(encoding='utf-8'))
         return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),
-                        _spec(data), {str(found['id']): found.get('sha256')
-                                      for found in data['scenarios']},
+                        data['settings'], _spec(data),
+                        data.get('controller', {}).get('sha256'),
+                        {str(found['id']): found.get('sha256') for found in data['scenarios']},
                         None if 'plan' not in data else tuple(
                             PlannedTrial.model_validate(found) for found in data['plan']),
                         data.get('versions', {}).get('safety_scenarios'),

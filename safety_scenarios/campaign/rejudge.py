@@ -32,11 +32,18 @@ from typing import Any, Literal
 from safety_scenarios import registry
 from safety_scenarios.campaign.changing import Change, judged_by, OF_THE_CAMPAIGN, parsed, set_in
 from safety_scenarios.campaign.evidence import Evidence, evidence_of, Flaw, Line, RECORDINGS
-from safety_scenarios.campaign.files import journal_path, terms_of, trace_path, trace_writer
-from safety_scenarios.campaign.folder import SETTINGS, SUMMARY, TRIALS
+from safety_scenarios.campaign.files import (
+    journal_path,
+    plan_sha256,
+    terms_of,
+    trace_path,
+    trace_writer,
+)
+from safety_scenarios.campaign.folder import MANIFEST, SETTINGS, SUMMARY, TRIALS
 from safety_scenarios.campaign.provenance import versions
 from safety_scenarios.campaign.reading import ended
 from safety_scenarios.campaign.sequential import decide_by, UNDECIDED
+from safety_scenarios.campaign.told import other_than_found, unlike_settings
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.evidence import doubted
 from safety_scenarios.engine.findings.observation import COULD_BE_RUN
@@ -120,9 +127,10 @@ def results_of(folder: Path, *, without_plan: bool = False) -> Sequence[TrialRes
     :raises TraceError: names everything in the folder that is not as the campaign left it
     """
     found = rejudge(folder, without_plan=without_plan)
-    if found.flaws:
+    sut = found.summary.sut
+    if lines := [*told(found.flaws), *(sut.doubts if sut else ())]:
         raise TraceError(f'{folder}: cannot be relied on:\n' + '\n'.join(
-            f'  {text}' for text in told(found.flaws)))
+            f'  {text}' for text in lines))
     return [trial.after for trial in found.trials]
 
 
@@ -164,6 +172,9 @@ class _Judging:
         """With what the record comes to by what was planned, whatever is changed now."""
         self._events: dict[tuple[str, str], str] = {}
         self._missing: list[PlannedTrial] = []
+        known = evidence.settings
+        self._terms = '' if known.plan is None else terms_of(
+            known.raw, known.controller, plan_sha256(known.plan), known.version, known.sut)
         self._writer = trace_writer(evidence.settings.run) if \
             evidence.settings.version == versions()['safety_scenarios'] \
             and evidence.settings.plan is not None else None
@@ -187,6 +198,8 @@ class _Judging:
             return
         known = evaluate(record, self._judged_by.gate, self._judged_by.words)
         self._look_for_copies(planned, known)
+        if text := unlike_settings(self._evidence.settings, known):
+            self._flaw(SETTINGS, text, trial_id)
         if line is None:
             self._flaw(TRIALS, f'got no result of {trial_id}, expected one as it has a record. '
                                f'Run repair', trial_id)
@@ -242,11 +255,9 @@ class _Judging:
 
         :raises TraceError: it does not, or is damaged
         """
-        campaign = '' if self._evidence.settings.plan is None \
-            else terms_of(self._evidence.settings.run, self._evidence.settings.version,
-                          self._evidence.settings.sut)
         record = read_journal(self._folder / journal_path(planned.trial_id), registry.resolve,
-                              change, planned=planned, campaign=campaign)
+                              change, planned=planned,
+                              campaign=self._terms)
         if self._source == 'journal':
             return record
         from safety_scenarios.traces.mcap.recording import read_mcap
@@ -308,14 +319,16 @@ class _Judging:
         except TraceError as error:
             self._flaw(SUMMARY, str(error).partition(': ')[2])
             return
-        for name in ('verdict', 'exit_code', 'planned', 'completed', 'verdicts', 'interrupted'):
-            got, expected = (None if summary is None else getattr(summary, name)
-                             for summary in (before, found))
-            if before is not None and got != expected:
-                self._flaw(SUMMARY, f'got {name} {getattr(got, "value", got)}, expected '
-                                    f'{getattr(expected, "value", expected)} by the records')
+        if before is None:
+            if (self._folder / MANIFEST).exists():
+                self._flaw(SUMMARY, f'is missing, expected one beside {MANIFEST}, which is '
+                                    f'written after it')
+            return
+        for text in other_than_found(before, found, entirely=not self._flaws
+                                     and self._writer is not None):
+            self._flaw(SUMMARY, f'{text} by the records')
         known = self._evidence.settings.sut
-        if before is not None and known != (before.sut.at_start if before.sut else None):
+        if known != (before.sut.at_start if before.sut else None):
             self._flaw(SUMMARY, f'got another identity of what was judged (sut), expected that in '
                                 f'{SETTINGS}')
 

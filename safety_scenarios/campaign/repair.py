@@ -23,6 +23,7 @@ from safety_scenarios.campaign.evidence import Evidence, evidence_of
 from safety_scenarios.campaign.files import (
     journal_path,
     journal_writer,
+    plan_sha256,
     trace_writer,
     TrialFiles,
 )
@@ -57,7 +58,9 @@ def repair(folder: Path, *, without_plan: bool = False) -> tuple[Rejudging, Sequ
     _refuse_changed(folder)
     files = TrialFiles(folder, trace_writer(settings.run),
                        Journal if settings.plan is None else
-                       journal_writer(settings.run, settings.version, settings.sut))
+                       journal_writer(settings.raw, settings.controller,
+                                      plan_sha256(settings.plan), settings.version,
+                                      settings.sut))
     with closing(RunFolder(files, resume=True)) as out:
         _cut_half_line(folder, done)
         evidence = evidence_of(folder, without_plan=True, has_ended=False)

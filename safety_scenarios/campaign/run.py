@@ -27,7 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safety_scenarios.campaign.files import files_of
+from safety_scenarios.campaign.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder import RunFolder
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
@@ -49,6 +49,7 @@ from safety_scenarios.model.settings import JudgedBy, RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.traces.journal import planned_entries
 
 Sinks = Callable[[Trial], Sequence[EventSink]]
 _AS_SET = JudgedBy()
@@ -100,10 +101,12 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         observers = (*observers, *session.observers)
         sinks: Sinks = _nothing
         if files:
+            entries = tuple(planned_entries(trials))
             folder = stack.enter_context(closing(RunFolder(
-                files_of(settings, path, session.definition, known.identity))))
+                files_of(settings, path, session.definition, known.identity, controller=spec,
+                         plan=plan_sha256(entries)))))
             folder.write_settings(provenance(settings, spec, scenarios, session.ros,
-                                             trials, known.identity))
+                                             entries, known.identity))
             observers, sinks = (folder, *observers), folder.sinks
         calibration = session.calibrate()
         for observer in observers:

@@ -30,7 +30,7 @@ from tempfile import TemporaryDirectory
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.files import files_of, journal_path
+from safety_scenarios.campaign.files import files_of, journal_path, plan_sha256
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.provenance import source_sha256
@@ -48,6 +48,7 @@ from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import JudgedBy, RunSettings
 from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.traces.journal import planned_entries
 
 _AS_SET = JudgedBy()
 
@@ -63,6 +64,8 @@ class TrialTask:
     """Of the campaign, where the trial's files go; None: it leaves none."""
     sut: Identity | None = None
     """What tells the controller that is judged from others."""
+    plan: str = ''
+    """SHA-256 of everything that is planned in the campaign."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +102,9 @@ def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
     refuse_unrunnable(scenarios, settings)
     spec = spec_of(settings)
     sut = identify(settings, spec, source_sha256(spec), folder).identity
-    return tuple(TrialTask(settings, trial, folder, sut)
-                 for trial in planned(settings, scenarios, spec, run_of(settings)))
+    trials = planned(settings, scenarios, spec, run_of(settings))
+    whole = plan_sha256(planned_entries(trials))
+    return tuple(TrialTask(settings, trial, folder, sut, whole) for trial in trials)
 
 
 def run_of(settings: RunSettings) -> str:
@@ -141,7 +145,8 @@ def execute(task: TrialTask) -> TrialDone:
         judge = judge_of(settings, [trial.scenario], folder)
         session = stack.enter_context(connection(settings)(settings, folder))
         files = None if task.folder is None else stack.enter_context(
-            closing(files_of(settings, task.folder, session.definition, task.sut)))
+            closing(files_of(settings, task.folder, session.definition, task.sut,
+                             controller=spec_of(settings), plan=task.plan)))
         try:
             with session.open_link(trial.scenario) as link:
                 done = perform(trial, link, settings.judged_by, judge,

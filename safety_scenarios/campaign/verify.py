@@ -36,7 +36,11 @@ def verify(folder: Path) -> Sequence[str]:
         raise SettingsError(f'{folder / MANIFEST}: cannot be read: {error}. A campaign that did '
                             f'not end has none: run repair') from None
     found = hashes(folder)
-    return [*(f'{name}: changed' for name in sorted(known.keys() & found.keys())
+    links = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob('*'))
+             if path.is_symlink()]
+    return [*(f'{name}: is a symbolic link, so that what it holds is not in this folder'
+              for name in links),
+            *(f'{name}: changed' for name in sorted(known.keys() & found.keys())
               if known[name] != found[name]),
             *(f'{name}: missing' for name in sorted(known.keys() - found.keys())),
             *(f'{name}: not of this campaign' for name in sorted(found.keys() - known.keys()))]

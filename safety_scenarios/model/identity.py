@@ -59,6 +59,8 @@ class Identity(Noun):
     image_digest: str = ''
     """Of the container image that it runs in, as its user says."""
     artifacts: tuple[Artifact, ...] = ()
+    source: str | None = None
+    """SHA-256 of the source of its class; None when nobody knows it, and in earlier versions."""
     unidentified: str = ''
     """The warning that nothing of all this is known; empty when something is."""
     nodes: tuple[NodeFacts, ...] = ()
@@ -74,7 +76,8 @@ class Identity(Noun):
     def at_start(self) -> 'Identity':
         """Return what was known before the first trial."""
         return Identity(version=self.version, image_digest=self.image_digest,
-                        artifacts=self.artifacts, unidentified=self.unidentified)
+                        artifacts=self.artifacts, source=self.source,
+                        unidentified=self.unidentified)
 
     @property
     def doubts(self) -> Iterator[str]:

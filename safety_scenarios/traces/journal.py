@@ -252,8 +252,9 @@ def _refuse_foreign(path: Path, head: Mapping[str, Any], planned: PlannedTrial |
         raise TraceError(f'{path}:1: {error}') from None
     if campaign and head.get('campaign') != campaign:
         raise TraceError(f'{path}:1: the record is of a campaign with other terms: got '
-                         f'{str(head.get("campaign"))[:12]}, expected {campaign[:12]}. Were gate, '
-                         f'seed, trials or the sequential test changed in settings.json?')
+                         f'{str(head.get("campaign"))[:12]}, expected {campaign[:12]}. Were '
+                         f'settings, plan, version, controller or what was judged (sut) '
+                         f'changed in settings.json?')
 
 
 def _record(trial: Trial, events: list[Event], last: dict[str, Any]) -> TrialRecord:
