@@ -13,11 +13,11 @@
 # limitations under the License.
 
 """
-Every command that README and the manual show is run here as printed, or by a test that is named.
+Every command that README and the manual show is run here, or by a test that is named.
 
-A command is a line of an indented block or of a shell's fenced block, or a step of a workflow. What
-it is given (files, campaigns, a policy) is made first, as its page tells it. A command in none of
-the tables below is a failure, and so is an entry of a table that no page shows any more.
+A command is a line of an indented block or of a shell's fenced block, or a step of a workflow.
+What it is given (files, campaigns, a policy) is made first, as its page tells it. A command in
+none of the tables below is a failure, and so is an entry of a table that no page shows any more.
 """
 
 from collections.abc import Iterator
@@ -214,11 +214,13 @@ ELSEWHERE = {
                   'test_a_quick_run_measures_every_figure_and_leaves_nothing_behind',
     '.venv/bin/python bench/run.py --quick':
         'test/ros/test_bench.py::test_a_quick_run_measures_every_figure_and_leaves_nothing_behind',
-    '.venv/bin/python bench/markdown.py': HERE + 'test_the_results_of_a_bench_come_into_their_page',
+    '.venv/bin/python bench/markdown.py':
+        f'{HERE}test_the_results_of_a_bench_come_into_their_page',
     '. .venv/bin/activate': PIP,
     'pytest -m "not dds and not slow"':
         'test/contract/test_packaging.py::test_colcon_builds_installs_and_tests_the_package',
-    'pytest -m alone': 'test/unit/test_alone.py::test_each_test_is_in_exactly_one_of_the_two_calls',
+    'pytest -m alone':
+        'test/unit/test_alone.py::test_each_test_is_in_exactly_one_of_the_two_calls',
     "pip install '.[jazzy]'": PIP,
     "pip install './safety_scenarios[jazzy]' .": PIP,
     "pip install '.[llm]'": PIP,
@@ -247,7 +249,7 @@ def bare(line: str) -> str:
 
 
 def in_blocks(page: str, text: str) -> Iterator[str]:
-    """Yield each line of a block that is no program text, and is not known to be something else."""
+    """Yield each line of a block of commands that is not known to be something else."""
     language = None
     for line in text.splitlines():
         if line.startswith('```'):

@@ -12,12 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The picture at the top of README is what the program prints, and so are the numbers under it."""
+"""README shows what the program prints, in its picture and in numbers, and leads to every page."""
 
 import html
 from importlib import util
 from pathlib import Path
 import re
+
+from safety_scenarios.model.selftest import SABOTEURS
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,3 +46,15 @@ def test_the_picture_and_the_numbers_of_the_readme_are_what_is_printed(tmp_path,
     _, _, below = (ROOT / 'README.md').read_text(encoding='utf-8').partition('(doc/eval.svg)')
     told = re.findall(r'\d+\.\d+', below.partition('\n## ')[0])
     assert len(told) >= 6 and set(told) <= set(re.findall(r'\d+\.\d+', printed))
+
+
+def test_the_readme_leads_to_every_page():
+    readme = (ROOT / 'README.md').read_text(encoding='utf-8')
+    missing = [path.name for path in (ROOT / 'doc').glob('*.md')
+               if f'(doc/{path.name}' not in readme]
+    assert not missing
+
+
+def test_the_number_of_saboteurs_is_that_of_the_self_test():
+    readme = ' '.join((ROOT / 'README.md').read_text(encoding='utf-8').split())
+    assert f'wrong on purpose, {len(SABOTEURS)} of them' in readme
