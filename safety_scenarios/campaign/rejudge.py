@@ -277,7 +277,9 @@ class _Judging:
             try:
                 record = self._read(planned, change)
             except UnfitPlanError as error:
-                raise SettingsError(f'--set: {error}') from None
+                raise SettingsError(
+                    f'--set: {planned.scenario_id}: {error}. A change can be for one scenario '
+                    f'only: --set {planned.scenario_id}:KEY=VALUE') from None
         elif scenario is None and self._new == self._judged_by:
             return known
         if scenario is not None:

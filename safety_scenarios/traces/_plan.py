@@ -143,8 +143,19 @@ def plan_from_data(data: Mapping[str, Any], resolve: Resolve,
     except InputError:
         raise
     except (ValidationError, KeyError, TypeError, ValueError) as error:
-        raise UnfitPlanError(f'the plan of the trial cannot be read: '
-                             f'{in_words(error):.300}. Was it written by this version?') from None
+        reason = f'{_reason(error):.300}'.rstrip('.')
+        raise UnfitPlanError(
+            f'the plan of the trial cannot be read: {reason}. Was it written by this version?'
+            if change is None else f'the changed scenario is not valid: {reason}') from None
+
+
+def _reason(error: Exception) -> str:
+    """Return why data does not fit its model, without what pydantic says about itself."""
+    if not isinstance(error, ValidationError):
+        return in_words(error)
+    return '; '.join(': '.join([*filter(None, ['.'.join(map(str, one['loc']))]),
+                                one['msg'].removeprefix('Value error, ')])
+                     for one in error.errors())
 
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:

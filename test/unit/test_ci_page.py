@@ -74,5 +74,6 @@ def test_the_exit_codes_are_those_of_the_commands():
     [row] = [line for line in PAGE.splitlines() if line.startswith('| code |')]
     named = set(re.findall(r'`([a-z]+)`', row))
     assert named <= COMMANDS.keys()
+    assert named >= {'run', 'evaluate', 'compare', 'matrix', 'verify', 'selftest', 'validate'}
     codes = [line[:4] for line in PAGE.splitlines() if re.match(r'\| [0-9] \|', line)]
     assert codes == ['| 0 ', '| 1 ', '| 2 ', '| 3 ']

@@ -175,6 +175,12 @@ def test_the_commands_say_the_same(everything, tmp_path, capsys):
     assert main(['repair', folder]) == 0
     assert 'nothing to repair' in capsys.readouterr().out
     assert main(['evaluate', folder, '--set', 'no']) == 2
+    capsys.readouterr()
+    assert main(['evaluate', folder, '--set', 'latency_budget.critical_ms=1']) == 2
+    told = ' '.join(capsys.readouterr().err.split())
+    assert re.search(r'--set: SCN-\S+: the changed scenario is not valid: latency_budget: got '
+                     r'\d+, \d+, 1 ms, expected target_ms <= .+ --set SCN-\S+:KEY=VALUE', told)
+    assert 'pydantic' not in told and 'version' not in told
 
 
 def test_a_result_that_does_not_come_out_again_is_an_error(everything, tmp_path, capsys):

@@ -1,0 +1,398 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Every command that README and the manual show is run here, or by a test that is named.
+
+A command is a line of an indented block or of a shell's fenced block, or a step of a workflow.
+What it is given (files, campaigns, a policy) is made first, as its page tells it. A command in
+none of the tables below is a failure, and so is an entry of a table that no page shows any more.
+"""
+
+from collections.abc import Iterator
+from importlib.metadata import metadata
+import json
+from pathlib import Path
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import click
+import pytest
+from safety_scenarios.cli.main import cli, COMMANDS, main
+from safety_scenarios.loading import installed_folders
+from safety_scenarios.model.settings import leaves, RunSettings
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'doc').glob('*.md'))]
+PROGRAMS = {'safety-scenarios', 'ros2', 'make', 'pip', 'colcon', 'python3', '.venv/bin/python',
+            'pytest', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
+            'safety-scenarios-are-benchmark', '.'}
+NO_COMMANDS = {
+    'doc/standards.md': r'',  # formulas
+    'README.md': r'results = safety_scenarios\.run|@pytest\.mark\.',
+    'doc/lint.md': r'error: ', 'doc/packaging.md': r'error: |python3-pip, |environment: '}
+"""What else stands in such blocks, by page: how a line of it begins."""
+
+SHOWN = 'SCN-R-101'
+IN_LOOPBACK = ' --link loopback'
+RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
+    # command: (exit code, what is replaced before it is run)
+    'safety-scenarios run robotic --trials 3 --output results': (
+        0, (('robotic', SHOWN + IN_LOOPBACK), ('results', 'results/of_the_readme'))),
+    'safety-scenarios run robotic --link loopback --trials 100': (
+        0, (('robotic', SHOWN), ('--trials 100', ''))),
+    'safety-scenarios run robotic --link loopback': (0, (('robotic', SHOWN),)),
+    'safety-scenarios compare runs/before runs/after': (0, ()),
+    'safety-scenarios compare runs/last_week runs/today --fail-on-regression': (0, ()),
+    'safety-scenarios compare results/good results/new --fail-on-regression '
+    '--json comparison.json': (0, ()),
+    f'safety-scenarios evaluate runs/before --set {SHOWN}:latency_budget.critical_ms=400': (0, ()),
+    'safety-scenarios evaluate runs/today': (0, ()),
+    'safety-scenarios evaluate runs/today --from recording': (0, ()),
+    f'safety-scenarios evaluate runs/today --set {SHOWN}:latency_budget.critical_ms=400': (0, ()),
+    f'safety-scenarios evaluate runs/today --set {SHOWN}:ros.invariants[0].still=0.05': (0, ()),
+    'safety-scenarios evaluate runs/today --scenario stricter.yaml --output runs/today-stricter': (
+        0, ()),
+    'safety-scenarios matrix runs/today --requirements requirements.txt --output matrix.csv': (
+        0, ()),
+    'safety-scenarios repair runs/today': (0, ()),
+    'safety-scenarios verify runs/today': (0, ()),
+    'safety-scenarios validate greeting.yaml': (0, ()),
+    'safety-scenarios run greeting.yaml --link loopback --words patterns': (0, ()),
+    'safety-scenarios run agents --link loopback': (0, ()),
+    'safety-scenarios run agents --link loopback --controller yields': (1, ()),
+    'safety-scenarios validate person_near_robot.json': (0, ()),
+    'safety-scenarios run person_near_robot.json --link loopback': (3, ()),
+    'safety-scenarios validate my_scenarios --strict': (2, ()),
+    'safety-scenarios run robotic --set controller.stop_distance_m=1.0 '
+    '--set controller.cruise=0.5': (1, (('robotic', SHOWN + IN_LOOPBACK),)),
+    'safety-scenarios run robotic --record mcap': (0, (('robotic', SHOWN + IN_LOOPBACK),)),
+    'safety-scenarios run SCN-R-101 --qos-overrides /scan.publisher.reliability=best_effort': (
+        0, ((SHOWN, SHOWN + IN_LOOPBACK),)),
+    # of the workflows in doc/ci.md, where my_policy is a plug-in that is installed
+    'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
+    '--junit junit.xml --sut-version v1.4.2 --output results': (
+        0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''), ('results', 'results/ci'))),
+    'safety-scenarios validate scenarios': (0, ()),
+    'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
+    '--sut-version ${{ github.sha }} --junit junit-loopback.xml --output results/loopback': (
+        0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''),
+            ('${{ github.sha }}', '0a1b2c3'))),
+    'safety-scenarios run scenarios --controller my_policy --trials 3 '
+    '--sut-version ${{ github.sha }} --junit junit-dds.xml --output results/dds': (
+        0, (('my_policy', 'my_policy:Policy' + IN_LOOPBACK), ('--trials 3', ''),
+            ('${{ github.sha }}', '0a1b2c3'))),
+    'safety-scenarios matrix results/loopback --requirements requirements.txt '
+    '--output matrix.csv': (0, ()),
+    'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
+    '--sut-version $CI_COMMIT_SHA --junit junit.xml --output results': (
+        0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''),
+            ('$CI_COMMIT_SHA', '0a1b2c3'), ('results', 'results/gitlab'))),
+    'safety-scenarios matrix results --requirements requirements.txt --output matrix.csv': (
+        0, (('matrix results', 'matrix results/gitlab'),))}
+"""In the order in which they run, because some of them read what others have written."""
+
+LAUNCH = 'test/ros/test_launch.py::'
+TOOLS = 'test/ros/test_ros_tools.py::'
+EXTERNAL = 'test/ros/test_external.py::'
+IDENTITY = 'test/ros/test_witness.py::test_a_campaign_against_an_external_controller_says_'
+SELFTEST = 'test/unit/campaign/test_selftest.py::'
+ARE = 'test/contract/test_are_import.py::'
+LLM = 'test/ros/test_llm.py::test_a_quick_model_passes_as_driver_and_at_the_bedside'
+MANUAL = 'test/unit/controllers/test_documented.py::'
+PIP = 'test/contract/test_packaging.py::test_pip_installs_share_index_and_ros2_run_files'
+HERE = 'test/contract/test_documented_commands.py::'
+SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
+ELSEWHERE = {
+    # command: the test that runs it, or the code behind it where that needs what no test may have
+    'safety-scenarios preflight robotic --controller external':
+        'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
+    'safety-scenarios preflight SCN-R-101 --controller external':
+        'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
+    'safety-scenarios run robotic --controller external':
+        f'{EXTERNAL}test_a_controller_that_somebody_else_started_passes',
+    'safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel':
+        f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
+    'safety-scenarios run SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel':
+        f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
+    'safety-scenarios run robotic --controller external --sut-version '
+    '"$(git describe --always --dirty)" --sut-artifact checkpoints/policy.pt':
+        f'{IDENTITY}what_it_was_of',
+    'safety-scenarios run robotic --controller external --sut-version v1.4.2 '
+    '--sut-artifact policy.pt --sut-artifact params/': f'{IDENTITY}what_it_was_of',
+    'safety-scenarios selftest': f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
+    'safety-scenarios selftest my_scenario.yaml --json matrix.json':
+        f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
+    'safety-scenarios selftest --chance-trials 0':
+        f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
+    'safety-scenarios selftest config/scenarios/agents':
+        'test/unit/test_agent_scenarios.py::'
+        'test_every_obligation_of_every_scenario_is_violated_by_some_saboteur',
+    'safety-scenarios participate a1 --domain-id 17':
+        'test/ros/test_agents.py::test_a_person_hears_and_speaks_and_leaves',
+    'safety-scenarios run greeting.yaml --domain-id 17 --connect-timeout-s 60':
+        'test/ros/test_agents.py::test_who_is_missing_is_named_with_what_to_start',
+    'safety-scenarios run greeting.yaml --controller external':
+        'test/ros/test_agents.py::test_the_agent_of_the_manual_passes_as_external_controller',
+    'python3 bot.py &':
+        'test/ros/test_agents.py::test_the_agent_of_the_manual_passes_as_external_controller',
+    "safety-scenarios evaluate --bag my_bag --scenario my.yaml --onset '/scan:ranges:min<=1.5' "
+    '--output judged': 'test/unit/campaign/test_bags.py::'
+                       'test_a_judged_bag_leaves_all_that_a_run_leaves',
+    'safety-scenarios calibrate --json calibration.json':
+        'test/ros/test_clocks.py::test_known_delays_are_recovered_and_the_floor_is_printed',
+    'safety-scenarios validate my_scenarios --calibration calibration.json':
+        'test/unit/lint/test_review.py::'
+        'test_a_budget_below_the_floor_and_its_uncertainty_is_told',
+    'safety-scenarios run clinical --words patterns --controller llm --model NAME '
+    '--base-url http://localhost:8000/v1': LLM,
+    'safety-scenarios run clinical --words patterns --controller llm '
+    "--set controller.model=NAME --controller-label 'NAME, 4 bit'": LLM,
+    'safety-scenarios run my_scenario.yaml --judge-model NAME '
+    '--judge-base-url http://localhost:8000/v1':
+        'test/unit/llm_judge/test_campaign.py::test_the_judge_decides_what_only_it_can',
+    'safety-scenarios judge-check config/judge/labelled.jsonl --judge-model NAME '
+    '--judge-base-url URL':
+        'test/unit/cli/test_judge_check.py::test_the_judge_is_held_against_the_labels',
+    'safety-scenarios run robotic --link loopback --controller my_pkg.policy:Policy '
+    '--controller-arg checkpoint=runs/best.pt': 'test/unit/links/test_named_controller.py::'
+                                                'test_the_policy_of_the_manual_runs_as_printed',
+    'safety-scenarios run SCN-R-101 --link loopback --controller careful '
+    '--set controller.limit_m=3.0':
+        f'{MANUAL}test_the_example_of_the_manual_is_a_controller_with_parameters',
+    'ros2 launch safety_scenarios eval.launch.py scenarios:=robotic trials:=3':
+        f'{LAUNCH}test_launch_ends_with_an_error_unless_every_trial_passed',
+    'ros2 launch safety_scenarios eval.launch.py --show-args':
+        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
+    'ros2 launch safety_scenarios eval.launch.py controller:=external '
+    'controller_launch:=/path/my.launch.py':
+        f'{LAUNCH}test_launch_ends_with_an_error_unless_every_trial_passed',
+    'ros2 launch examples/launch/robot_test.launch.xml scenario:=SCN-R-101 controller:=external':
+        f'{LAUNCH}test_launch_files_in_xml_and_yaml_include_ours',
+    'ros2 run safety_scenarios evaluator_node --help':
+        'test/ros/test_edges.py::test_help_is_shown_and_nothing_started',
+    'ros2 run safety_scenarios evaluator_node --ros-args --params-file eval.params.yaml '
+    '-r cmd_vel:=/base/cmd_vel':
+        f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
+    'ros2 run safety_scenarios evaluator_node --ros-args -r __node:=judge -r __ns:=/robot1':
+        'test/ros/test_edges.py::test_a_node_has_the_name_it_is_given_while_it_runs',
+    "ros2 run safety_scenarios evaluator_node --ros-args -p 'controller_parameters:="
+    '["stop_distance_m=1.0"]\'':
+        f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
+    'ros2 run safety_scenarios controller_node --ros-args -p controller:=rule_based '
+    '-p stop_distance_m:=1.0':
+        'test/ros/test_edges.py::test_every_parameter_of_a_controller_is_a_parameter_of_its_node',
+    'ros2 param dump /evaluator_node > campaign.yaml':
+        f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
+    'ros2 run safety_scenarios evaluator_node --ros-args --params-file campaign.yaml '
+    '-p output:=again': f'{TOOLS}test_what_the_live_node_declares_runs_the_same_campaign',
+    'ros2 run safety_scenarios lifecycle_evaluator_node --ros-args -p scenarios:=[SCN-R-101] '
+    '-p controller:=external': f'{TOOLS}test_states_run_stop_and_check_a_campaign',
+    'ros2 lifecycle set /lifecycle_evaluator_node configure':
+        f'{TOOLS}test_states_run_stop_and_check_a_campaign',
+    'ros2 lifecycle set /lifecycle_evaluator_node activate':
+        f'{TOOLS}test_states_run_stop_and_check_a_campaign',
+    'make eval': 'test/ros/test_campaign.py::test_the_reference_passes_every_shipped_scenario',
+    'make test': SUITE,
+    'make check': SUITE,
+    'make bench': 'test/ros/test_bench.py::'
+                  'test_a_quick_run_measures_every_figure_and_leaves_nothing_behind',
+    '.venv/bin/python bench/run.py --quick':
+        'test/ros/test_bench.py::test_a_quick_run_measures_every_figure_and_leaves_nothing_behind',
+    '.venv/bin/python bench/markdown.py':
+        f'{HERE}test_the_results_of_a_bench_come_into_their_page',
+    '. .venv/bin/activate': PIP,
+    'pytest -m "not dds and not slow"':
+        'test/contract/test_packaging.py::test_colcon_builds_installs_and_tests_the_package',
+    'pytest -m alone':
+        'test/unit/test_alone.py::test_each_test_is_in_exactly_one_of_the_two_calls',
+    "pip install '.[jazzy]'": PIP,
+    "pip install './safety_scenarios[jazzy]' .": PIP,
+    "pip install '.[llm]'": PIP,
+    "pip install '.[are]'": PIP,
+    'pip download --require-hashes --no-deps -r resource/bundle/requirements.txt -d wheels':
+        'test/contract/test_bundle.py::'
+        'test_each_python_has_exactly_one_version_of_all_that_may_be_missing',
+    'colcon build': 'test/contract/test_bundle.py::'
+                    'test_a_farm_without_a_network_serves_the_wheels_and_licences_are_kept',
+    'are-run --scenario-file runs/X/traces/SCN-R-101/SCN-R-101.rule_based.s0.t0.json -o':
+        f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
+    'are-benchmark judge -d runs/X/traces --config SCN-R-101 --output_dir judged':
+        f'{ARE}test_are_s_judge_passes_a_trial_if_and_only_if_we_do',
+    'safety-scenarios-are-run --scenario-file trace.json -o':
+        f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
+    'safety-scenarios-are-benchmark judge -d runs/X/traces --config SCN-R-101 '
+    '--output_dir judged': f'{ARE}test_are_s_judge_passes_a_trial_if_and_only_if_we_do'}
+
+
+def bare(line: str) -> str:
+    """Return a command without its comment, prompt, and the variables that are set before it."""
+    line = re.sub(r'\s+#.*$', '', line.strip()).removeprefix('$ ')
+    while re.match(r'[A-Z_]+=\S+\s', line):
+        line = line.partition(' ')[2]
+    return ' '.join(line.split())
+
+
+def in_blocks(page: str, text: str) -> Iterator[str]:
+    """Yield each line of a block of commands that is not known to be something else."""
+    language = None
+    for line in text.splitlines():
+        if line.startswith('```'):
+            language = line[3:] if language is None else None
+        elif language in ('', 'sh', 'bash', 'console', 'shell') \
+                or (language is None and re.match(r' {4}\S', line)):
+            other = NO_COMMANDS.get(page)
+            if other is None or not re.match(other, line.strip()):
+                yield line
+
+
+def in_workflows(text: str) -> Iterator[str]:
+    """Yield each command of the steps of the workflows on a page."""
+    for block in re.findall(r'^```yaml\n(.*?)^```$', text, re.MULTILINE | re.DOTALL):
+        data = yaml.safe_load(block)
+        for job in [*data.get('jobs', {}).values(), *data.values()]:
+            if isinstance(job, dict):
+                yield from job.get('script', ())
+                yield from (step['run'] for step in job.get('steps', ()) if 'run' in step)
+
+
+def shown() -> dict[str, str]:
+    """Return each command to a page that shows it."""
+    found = {}
+    for path in PAGES:
+        page, text = str(path.relative_to(ROOT)), path.read_text(encoding='utf-8')
+        for line in (*in_blocks(page, text), *(in_workflows(text) if 'ci.md' in page else ())):
+            found[bare(line)] = page
+    return found
+
+
+ALL = shown()
+
+
+def test_every_command_is_run_here_or_by_the_test_that_is_named():
+    odd = {command: page for command, page in ALL.items()
+           if command.split()[0] not in PROGRAMS}
+    assert not odd, 'not known as a program'
+    missing = {command: page for command, page in ALL.items()
+               if command not in RUN and command not in ELSEWHERE}
+    assert not missing, 'no test runs these'
+    assert not (RUN.keys() | ELSEWHERE.keys()) - ALL.keys(), 'no page shows these'
+    assert not RUN.keys() & ELSEWHERE.keys()
+    assert len(ALL) > 60
+    assert all(old in command for command, (_, parts) in RUN.items() for old, _ in parts)
+
+
+@pytest.mark.parametrize('test', sorted(set(ELSEWHERE.values())))
+def test_the_test_that_is_named_exists(test):
+    file, _, name = test.partition('::')
+    assert f'def {name}(' in (ROOT / file).read_text(encoding='utf-8')
+
+
+@pytest.mark.parametrize('command', [
+    text for text in ELSEWHERE if text.startswith('safety-scenarios ')])
+def test_what_another_test_runs_has_the_options_it_is_given(command):
+    _, name, *arguments = shlex.split(command)
+    assert name in COMMANDS
+    known = cli.get_command(click.Context(cli), name)
+    known.make_parser(click.Context(known)).parse_args(arguments)
+
+
+def test_launch_and_nodes_are_given_arguments_that_there_are():
+    names = {path[-1] for path, _ in leaves(RunSettings)} | {'controller_launch', 'scenario'}
+    of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
+    given = [name for command in ALL if command.startswith('ros2 ')
+             for name in re.findall(r'(\w+):=', command)]
+    assert len(given) > 10 and set(given) <= names | of_a_controller
+
+
+def test_make_knows_what_it_is_asked_for():
+    targets = re.findall(r'^([a-z]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE)
+    asked = {command.split()[1] for command in ALL if command.startswith('make ')}
+    assert asked == {'eval', 'test', 'check', 'bench'} and asked <= set(targets)
+
+
+def test_pip_is_asked_for_extras_that_there_are():
+    extras = {extra for command in ALL if command.startswith('pip install')
+              for found in re.findall(r'\[(.+?)\]', command) for extra in found.split(',')}
+    assert {'jazzy', 'llm', 'are'} <= extras
+    assert extras <= set(metadata('safety_scenarios').get_all('Provides-Extra'))
+
+
+def test_the_results_of_a_bench_come_into_their_page(tmp_path):
+    shutil.copytree(ROOT / 'bench', tmp_path / 'bench',
+                    ignore=shutil.ignore_patterns('__pycache__', '*.json'))
+    (tmp_path / 'doc').mkdir()
+    shutil.copy(ROOT / 'doc' / 'benchmarks.md', tmp_path / 'doc')
+    figure = {'section': 'One topic', 'name': 'a figure of this test', 'value': 1.5, 'unit': 'ms',
+              'n': 7, 'target': '<= 2', 'met': True}
+    (tmp_path / 'bench' / 'results.json').write_text(json.dumps({
+        'made': 'today', 'commit': 'c', 'versions': {'rclpy': '7'}, 'load_after': [0.0],
+        'others_percent': 1, 'quick': False, 'figures': [figure],
+        'host': {'cpu': 'a', 'cores': 2, 'python': '3', 'load': [0.0]},
+        'ros': {'rmw': 'r', 'executor': 'e'}}))
+    subprocess.run([sys.executable, 'bench/markdown.py'], cwd=tmp_path, check=True)
+    page = (tmp_path / 'doc' / 'benchmarks.md').read_text(encoding='utf-8')
+    assert '| a figure of this test | 1.50 | ms | 7 | <= 2 | met |' in page
+    assert page.startswith('# ') and page.count('|---|---:|') == 1
+
+
+def six_scenarios(folder: Path) -> None:
+    """Fill the folder with scenarios of one's own, of which one names a requirement."""
+    folder.mkdir()
+    for path in sorted((installed_folders()[0] / 'robotic').glob('*.yaml')):
+        if yaml.safe_load(path.read_text())['id'] in {f'SCN-R-10{last}' for last in range(1, 7)}:
+            shutil.copy(path, folder)
+    with (folder / 'person_steps_near.yaml').open('a') as file:
+        file.write('\nrequirements: [REQ-1]\n')
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory):
+    """Make a folder in which everything is that the pages talk about."""
+    folder = tmp_path_factory.mktemp('place')
+    six_scenarios(folder / 'scenarios')
+    (folder / 'requirements.txt').write_text('REQ-1\n')
+    (folder / 'my_policy.py').write_text(
+        'from safety_scenarios.controllers.rule_based import RuleBased as Policy\n')
+    stricter = (folder / 'scenarios' / 'person_steps_near.yaml').read_text()
+    assert 'critical_ms: 500' in stricter
+    (folder / 'stricter.yaml').write_text(stricter.replace('critical_ms: 500', 'critical_ms: 400'))
+    agents = (ROOT / 'doc' / 'agents.md').read_text(encoding='utf-8')
+    (folder / 'greeting.yaml').write_text(agents.partition('```yaml\n')[2].partition('```')[0])
+    shutil.copy(ROOT / 'test' / 'data' / 'are' / 'person_near_robot.json', folder)
+    (folder / 'my_scenarios').mkdir()
+    shutil.copy(ROOT / 'test' / 'data' / 'lint' / 'L101_boundary_at_the_end.yaml',
+                folder / 'my_scenarios' / 'pump.yaml')
+    assert main(['run', str(folder / 'scenarios'), '--link', 'loopback', '--record', 'mcap',
+                 '--output', str(folder / 'runs' / 'today')]) == 0
+    for name in ('runs/before', 'runs/after', 'runs/last_week', 'results/good', 'results/new'):
+        shutil.copytree(folder / 'runs' / 'today', folder / name)
+    yield folder
+    sys.modules.pop('my_policy', None)
+
+
+@pytest.mark.parametrize('command', RUN)
+def test_a_command_ends_as_its_page_says(command, place, monkeypatch, capsys):
+    monkeypatch.chdir(place)
+    monkeypatch.delenv('GITHUB_STEP_SUMMARY', raising=False)
+    code, replaced = RUN[command]
+    for old, new in replaced:
+        command = command.replace(old, new)
+    program, *arguments = shlex.split(command)
+    assert program == 'safety-scenarios'
+    assert main(arguments) == code, capsys.readouterr()

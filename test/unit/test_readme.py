@@ -1,0 +1,60 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""README shows what the program prints, in its picture and in numbers, and leads to every page."""
+
+import html
+from importlib import util
+from pathlib import Path
+import re
+
+from safety_scenarios.model.selftest import SABOTEURS
+
+ROOT = Path(__file__).parents[2]
+
+
+def script(path):
+    spec = util.spec_from_file_location(path.stem, path)
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def words(drawing):
+    return [html.unescape(text) for text in re.findall(r'<text[^>]*>(.*?)</text>', drawing)]
+
+
+def test_the_picture_and_the_numbers_of_the_readme_are_what_is_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    picture = script(ROOT / 'bench' / 'picture.py')
+    shown = picture.screen()
+    printed = shown.export_text(clear=False)
+    drawn = shown.export_svg(title=f'$ {picture.COMMAND}')
+    assert words(picture.PICTURE.read_text(encoding='utf-8')) == words(drawn), (
+        'doc/eval.svg is out of date: python bench/picture.py makes it again')
+    _, _, below = (ROOT / 'README.md').read_text(encoding='utf-8').partition('(doc/eval.svg)')
+    told = re.findall(r'\d+\.\d+', below.partition('\n## ')[0])
+    assert len(told) >= 6 and set(told) <= set(re.findall(r'\d+\.\d+', printed))
+
+
+def test_the_readme_leads_to_every_page():
+    readme = (ROOT / 'README.md').read_text(encoding='utf-8')
+    missing = [path.name for path in (ROOT / 'doc').glob('*.md')
+               if f'(doc/{path.name}' not in readme]
+    assert not missing
+
+
+def test_the_number_of_saboteurs_is_that_of_the_self_test():
+    readme = ' '.join((ROOT / 'README.md').read_text(encoding='utf-8').split())
+    assert f'wrong on purpose, {len(SABOTEURS)} of them' in readme
