@@ -94,7 +94,7 @@ def in_a_process(command: Sequence[str | Path]) -> Any:
     return json.loads(ended.stdout.rpartition('MEASURED')[2])
 
 
-def against_are(number: int) -> list[Figure]:
+def against_are(number: int, rounds: int = ROUNDS) -> list[Figure]:
     """Return what both cost; nothing but the reason on the screen where ARE cannot be had."""
     try:
         python = are_python()
@@ -102,14 +102,14 @@ def against_are(number: int) -> list[Figure]:
         console().print(f'ARE traces: skipped, ARE cannot be installed: {error}', markup=False)
         return []
     with TemporaryDirectory() as folder:
-        return list(compare(python, number, Path(folder)))
+        return list(compare(python, number, Path(folder), rounds))
 
 
-def compare(python: Path, number: int, folder: Path) -> Iterable[Figure]:
+def compare(python: Path, number: int, folder: Path, rounds: int) -> Iterable[Figure]:
     """Yield what both cost, in turns, and whether our memory grows with the length."""
     path, again = folder / 'ours.json', folder / 'theirs.json'
     sides: dict[str, list[tuple[Step, Step]]] = {'ours': [], 'ARE': [], 'short': []}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         sides['ours'].append(in_a_process([sys.executable, __file__, '--ours', str(number), path]))
         count, reading, writing = in_a_process([python, ITSELF, path, again])
         if count < number:
@@ -119,19 +119,19 @@ def compare(python: Path, number: int, folder: Path) -> Iterable[Figure]:
             sys.executable, __file__, '--ours', str(number // 10), folder / 'short.json']))
         for old in folder.iterdir():  # to write over a file costs more than to write a new one
             old.unlink()
-    method = f'{number} events, processor time and peak above before, best of {ROUNDS}'
+    method = f'{number} events, processor time and peak above before, best of {rounds}'
     for place, verb in enumerate(('write', 'read')):
         took, took_are = (min(side[place][0] for side in sides[name]) for name in ('ours', 'ARE'))
         need, need_are, need_short = (min(side[place][1] for side in sides[name]) / _MB
                                       for name in ('ours', 'ARE', 'short'))
-        yield Figure(f'{verb}, ours', took, 's', ROUNDS, method)
-        yield Figure(f'{verb}, ARE', took_are, 's', ROUNDS, method)
-        yield Figure(f'{verb}, share of ARE', took / took_are, '1', ROUNDS, method, at_most=SHARE)
-        yield Figure(f'{verb} memory, ours', need, 'MB', ROUNDS, method)
-        yield Figure(f'{verb} memory, ARE', need_are, 'MB', ROUNDS, method)
-        yield Figure(f'{verb} memory, share of ARE', need / need_are, '1', ROUNDS, method,
+        yield Figure(f'{verb}, ours', took, 's', rounds, method)
+        yield Figure(f'{verb}, ARE', took_are, 's', rounds, method)
+        yield Figure(f'{verb}, share of ARE', took / took_are, '1', rounds, method, at_most=SHARE)
+        yield Figure(f'{verb} memory, ours', need, 'MB', rounds, method)
+        yield Figure(f'{verb} memory, ARE', need_are, 'MB', rounds, method)
+        yield Figure(f'{verb} memory, share of ARE', need / need_are, '1', rounds, method,
                      at_most=SHARE)
-        yield Figure(f'{verb} memory, growth', need - need_short, 'MB', ROUNDS,
+        yield Figure(f'{verb} memory, growth', need - need_short, 'MB', rounds,
                      f'{method}; against {number // 10} events', at_most=FLAT_MB)
 
 

@@ -59,7 +59,7 @@ def campaigns(quick: bool) -> Iterator[Section]:
     yield 'Campaigns in loopback', lambda: loopback((1, 10) if quick else (1, 10, 100, 1000))
     yield 'A campaign over DDS', lambda: over_dds(2 if quick else 10)
     yield 'Signal temporal logic', lambda: temporal(1 if quick else 7)
-    yield 'ARE traces', lambda: against_are(1_000 if quick else 100_000)
+    yield 'ARE traces', lambda: against_are(*((1_000, 1) if quick else (100_000,)))
 
 
 def main() -> None:

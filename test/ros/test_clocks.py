@@ -239,8 +239,8 @@ def test_a_controller_that_cannot_hear_for_its_quality_of_service_is_not_connect
         run = judge(tmp_path, 'asks_for_history', domain)
     assert run.code == 3
     assert run.trials[0]['verdict'] == 'ERROR'
-    assert 'not connected: a subscriber of human_pose asks for another quality of service: ' \
-           'durability' in run.trials[0]['reason']
+    assert 'not connected: /human_pose: /somebodys_base cannot hear it: the publisher is ' \
+           'volatile, and the subscription asks for transient local' in run.trials[0]['reason']
 
 
 def test_an_external_controller_on_a_remapped_topic_is_connected(tmp_path, domain):
