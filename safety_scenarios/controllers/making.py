@@ -82,13 +82,13 @@ class WrappedController(ControllerPlugin):
 
     @property
     def inputs(self) -> Mapping[str, str]:
-        """What it listens to, or what all controllers do."""
+        """Return what it listens to, or what all controllers do."""
         own: Mapping[str, str] | None = getattr(self._wrapped, 'inputs', None)
         return super().inputs if own is None else own
 
     @property
     def outputs(self) -> Mapping[str, str]:
-        """What it publishes beside its commands, if anything."""
+        """Return what it publishes beside its commands, if anything."""
         own: Mapping[str, str] | None = getattr(self._wrapped, 'outputs', None)
         return super().outputs if own is None else own
 

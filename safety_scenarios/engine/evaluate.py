@@ -36,7 +36,7 @@ from safety_scenarios.engine.findings.invariant_findings import checked
 from safety_scenarios.engine.findings.rejections import none_taken, rejection_notes
 from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_notes
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
-from safety_scenarios.engine.findings.wiring import motion_elsewhere
+from safety_scenarios.engine.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.engine.rules import replay
 from safety_scenarios.errors import counted
 from safety_scenarios.latency.clocks import Timeline
@@ -74,7 +74,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                 *calls.pursued(record), *false_stop.false_stop(record),
                 *answers.empty_answer(record), *answers.further_answers(record),
                 *observation.numbers(record), *none_taken(record), *observation.losses(record),
-                *motion_elsewhere(record)]
+                *motion_elsewhere(record), *shown_elsewhere(record)]
     latency: Latency | None = None
     try:
         latency = measure(record, clocks)
@@ -98,6 +98,7 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
     findings = [*observation.faults(record), *nominal.took_part(record),
                 *answers.empty_turn(record), *observation.numbers(record),
                 *none_taken(record), *observation.losses(record), *motion_elsewhere(record),
+                *shown_elsewhere(record),
                 *rule_findings(record, outcome, gate), *coverage.nothing_demanded(outcome),
                 *latency_finding(record, outcome, gate), *of_invariants,
                 *coverage.no_content_checked(record, of_invariants),

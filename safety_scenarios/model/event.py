@@ -65,7 +65,7 @@ class Event(Slotted):
     - ``command``: the controller under test published on ``name``
     - ``undeclared``: it published on the topic ``name``, of an interface type by which a robot can
       be moved, which neither scenario nor settings declare; without a message nobody could hear
-      what, and ``text`` says why
+      what, and ``text`` says why. With the name of a stimulus: somebody else published there too
     - ``feedback``: the robot reported its state on ``name``
     - ``state``: a link with a world tells by ``truth`` how the entity ``name`` is, such as its
       ``distance`` (m) from the robot's origin; without that it is not there any more. What a

@@ -127,7 +127,8 @@ class Endpoints:
         self._fit.refuse_deaf(self.publishers)
         commands = [command.topic for command in robot.commands] if robot else []
         feedback = [state.topic for state in robot.feedback] if robot else []
-        self.wiring.begin(commands, [*feedback, *self.publishers])
+        self.wiring.begin(commands, [*feedback, *self.publishers], [
+            plugin.topic for plugin in (*trial.nominal, *trial.hazard) if plugin.interface()])
 
     def withdraw_latched(self) -> None:
         """

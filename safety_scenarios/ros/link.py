@@ -252,7 +252,7 @@ class RosLink(Link):
         return stamps
 
     def overlooked(self) -> Sequence[Event]:
-        """Return the topics of motion types that have appeared since the trial began."""
+        """Return topics that appeared with motion nobody judges, or with another hazard."""
         return [self.mark(topic).model_copy(update={'kind': 'undeclared', 'text': text})
                 for topic, text in self._endpoints.wiring.appeared()]
 

@@ -14,13 +14,14 @@
 
 
 """
-Where else than on the declared topics the controller under test could command motion.
+Where else the controller under test could command motion, and who else shows it a world.
 
 A publisher is the controller's if its process is ours to start, which has the domain with us
 alone; of an external controller every publisher counts that has the node or the participant of
 one on a command topic. Between trials each such topic is subscribed to. One that comes during a
 trial is not: making a subscription would disturb what is measured, so that the trial says that
-nobody could hear it.
+nobody could hear it. Somebody else's publisher on a topic of a stimulus, such as the lidar of a
+robot that still runs, lets the controller see two worlds at once.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,6 +42,7 @@ _QUIET_S = 0.3
 """Endpoints of one process are discovered one by one, within less than this."""
 UNHEARD = ('the controller under test publishes there ({interface}) since after the trial had '
            'begun, or in an interface that is not installed here, and nobody could hear what')
+SHOWN_TOO = '{nodes} published there too, so that the controller saw two worlds'
 
 
 @dataclass(frozen=True)
@@ -75,17 +77,24 @@ class Wiring:
         self._known: set[str] = set()
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._told: set[str] = set()
+        self._shown: dict[str, str] = {}
+        self._beside: dict[str, str] = {}
         self._is_settled = False
         self._seen: dict[tuple[str, str], int] = {}
 
-    def begin(self, commands: Sequence[str], others: Sequence[str]) -> None:
+    def begin(self, commands: Sequence[str], others: Sequence[str],
+              shown: Sequence[str] = ()) -> None:
         """
         Subscribe before a trial to what the controller could move a robot by.
 
         :param commands: the scenario's command topics; without any there is no robot
         :param others: topics of stimuli and feedback
+        :param shown: topics of the trial's stimuli
         """
         self._told.clear()
+        full = {self._node.resolve_topic_name(topic): topic for topic in shown}
+        self._shown = {name: full[name] for name in full.keys() - self._declared}
+        self._beside = {}
         self._commands = tuple(commands)
         self._known = {self._node.resolve_topic_name(topic) for topic in (*commands, *others)}
         if not commands:
@@ -94,6 +103,7 @@ class Wiring:
             time.sleep(_QUIET_S)
             self._is_settled = True
         self._seen = self._counts()
+        self._look_beside()
         for found in self._others():
             if found.is_theirs and found.topic not in self._declared:
                 self._subscribe(found)
@@ -109,7 +119,17 @@ class Wiring:
         return seen != self._seen
 
     def appeared(self) -> Iterator[tuple[str, str]]:
-        """Yield topic and why for each that nobody listens to, once a trial."""
+        """
+        Yield topic and why, once a trial, for each that nobody listens to.
+
+        And, by its name in the scenario, for each of a stimulus that somebody else publishes too.
+        """
+        if self._commands:
+            self._look_beside()
+        for topic, nodes in self._beside.items():
+            if topic not in self._told:
+                self._told.add(topic)
+                yield topic, SHOWN_TOO.format(nodes=nodes)
         for found in self._others() if self._commands else ():
             if found.is_theirs and found.topic not in (*self._declared, *self._told) \
                     and self._subscriptions.get(found.topic, ('',))[0] != found.interface:
@@ -136,7 +156,15 @@ class Wiring:
         return {(topic, interface): self._node.count_publishers(topic)
                 for topic, interfaces in self._node.get_topic_names_and_types()
                 for interface in interfaces
-                if topic not in self._known and may_move(topic, interface)}
+                if topic in self._shown
+                or (topic not in self._known and may_move(topic, interface))}
+
+    def _look_beside(self) -> None:
+        for name, topic in self._shown.items():
+            others = [info for info in self._graph.publishers(name)
+                      if not self._graph.is_own(info)]
+            if others:
+                self._beside[topic] = ', '.join(sorted(set(map(full_node_name, others))))
 
     def _row(self, found: Found) -> PreflightRow:
         told = f'{found.topic} [{found.interface}] from {found.nodes}'

@@ -31,7 +31,8 @@ pytestmark = pytest.mark.dds
 @pytest.mark.parametrize(('log', 'words'), [
     (['loading', 'no such device'], 'no such device'),
     (['Traceback (most recent call last):', '  File "a.py", line 1, in b', '    c()',
-      'x.ValidationError: 1 error for Command', 'velocity', '  Input is wrong', '    see https://'],
+      'x.ValidationError: 1 error for Command', 'velocity', '  Input is wrong',
+      '    see https://'],
      'x.ValidationError: 1 error for Command velocity Input is wrong see https://'),
     (['Traceback (most recent call last):', '    a', 'KeyError: 1', '', 'During handling:',
       'Traceback (most recent call last):', '    b', 'ValueError: 2'], 'ValueError: 2'),

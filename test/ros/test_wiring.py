@@ -15,12 +15,22 @@
 
 """Over DDS too: who stops on the judged topic and drives on over another one gets no PASS."""
 
+import sys
+
 import pytest
 from ros.campaigns import campaign, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds
 OTHER = '/base_2/cmd_vel'
 CHECK = 'motion is commanded on declared topics only'
+SENSOR = """
+import rclpy
+from geometry_msgs.msg import PoseStamped
+rclpy.init()
+node = rclpy.create_node('sensor')
+publisher = node.create_publisher(PoseStamped, 'human_pose', 10)
+rclpy.spin(node)
+"""
 TELEOPERATION = """
 import rclpy
 from geometry_msgs.msg import Twist
@@ -79,11 +89,20 @@ def test_a_topic_that_is_declared_or_at_rest_costs_nothing(tmp_path, domain):
 
 
 def test_what_somebody_else_drives_is_shown_and_not_held_against_the_controller(tmp_path, domain):
-    import sys
     with process(sys.executable, '-c', TELEOPERATION, domain=domain):
         run = judge(tmp_path, 'none', domain)
     assert run.code == 0, run.output
     assert 'which is not the controller under test' in str(run.summary()['preflight'])
+
+
+@pytest.mark.parametrize(('more', 'code'), [((), 3), (('--declared-topics', 'human_pose'), 0)])
+def test_a_sensor_that_still_runs_beside_the_hazard_is_no_pass(tmp_path, domain, more, code):
+    """Whether the controller saw the hazard hangs on which of the two came last."""
+    with process(sys.executable, '-c', SENSOR, domain=domain):
+        run = judge(tmp_path, 'none', domain, *more)
+    assert run.code == code, run.output
+    if code:
+        assert 'human_pose: /sensor published there too' in run.trials[0]['reason']
 
 
 def test_our_own_controller_is_watched_too(tmp_path):

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 
-"""Whether the robot may have been moved over a topic that nobody judges."""
+"""Whether something else than what is judged moved the robot, or showed it a world."""
 
 from collections.abc import Iterator
 
@@ -24,12 +24,15 @@ from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
 
 ELSEWHERE = 'motion is commanded on declared topics only'
+ALONE = 'only the harness publishes stimuli'
+_OWN = 'the controller under test published there too, so that it saw two worlds'
 
 
 def motion_elsewhere(record: TrialRecord) -> Iterator[Finding]:
     """Find the first motion on each topic of a motion type that is not declared."""
+    shown = _shown(record)
     for topic, events in record.by_topic('undeclared').items():
-        for event in events:
+        for event in () if topic in shown else events:
             motion = _motion(event)
             if motion is not None:
                 yield harness('wiring', ELSEWHERE, Verdict.INCONCLUSIVE,
@@ -39,6 +42,20 @@ def motion_elsewhere(record: TrialRecord) -> Iterator[Finding]:
                               f'moves something else, or let the controller not publish there',
                               record.since_onset_ms(event.stamps.steady_ns))
                 break
+
+
+def shown_elsewhere(record: TrialRecord) -> Iterator[Finding]:
+    """Find who else published on the topic of a stimulus."""
+    found = record.by_topic('undeclared')
+    for topic in _shown(record) & found.keys():
+        yield harness('wiring', ALONE, Verdict.INCONCLUSIVE,
+                      f'{topic}: {found[topic][0].text or _OWN}. Stop that, remap one of '
+                      f'the two, or name the topic by --declared-topics if both show the same')
+
+
+def _shown(record: TrialRecord) -> set[str]:
+    """Return the topics of stimuli: what is named after one is no command of the controller."""
+    return {plugin.topic for plugin in (*record.trial.nominal, *record.trial.hazard)}
 
 
 def _motion(event: Event) -> str | None:

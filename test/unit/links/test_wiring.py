@@ -147,6 +147,16 @@ def test_what_of_a_message_moves(kind, data, shown):
     assert motion_in(Message(type=kind, data=data)) == shown
 
 
+def test_a_stimulus_that_somebody_else_publishes_too_is_no_pass():
+    good = record(reacting(150))
+    topic, at = good.trial.hazard[0].topic, good.events[-1].stamps
+    other = Event(kind='undeclared', name=topic, text='/lidar published there too', stamps=at)
+    judged = evaluate(good.model_copy(update={'events': (*good.events[:-1], other,
+                                                         good.events[-1])}))
+    assert judged.verdict.value == 'INCONCLUSIVE'
+    assert f'{topic}: /lidar published there too' in judged.reason
+
+
 def test_a_topic_that_nobody_could_hear_is_no_pass():
     good = record(reacting(150))
     assert evaluate(good).verdict.value == 'PASS'
