@@ -10,8 +10,8 @@ STAMP := $(VENV)/.installed-$(if $(ROS_DISTRO),system-$(ROS_DISTRO),$(DISTRO))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
-# Side by side runs only what is not disturbed by it; a file is what a worker gets.
-BESIDE := $(PYTEST) -n 2 --dist loadfile
+# Side by side runs only what is not disturbed by it; a file is what a worker gets, the slow ones of test/contract first.
+BESIDE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
 

@@ -51,8 +51,8 @@ _STALL_NS = 1_000_000_000
 class Patience(NamedTuple):
     """How long a controller may really think where simulated time stands still meanwhile."""
 
-    clock: Callable[[], int]
-    """A steady clock (ns)."""
+    watch: Callable[[], Callable[[], int]]
+    """Begins to measure, and gives what tells how long a decision has taken so far (ns)."""
     limit_ns: int
 
 
@@ -205,16 +205,16 @@ class ControllerHost:
         self._plugin.close()
 
     def _asked(self, ask: Callable[[], _T]) -> _T:
-        began_ns = 0 if self._patience is None else self._patience.clock()
+        took = None if self._patience is None else self._patience.watch()
         try:
             said = ask()
         except Exception as error:
             self._keep(error)
             raise ControllerError(f'the controller {self._context.controller} failed: '
                                   f'{described(error)}') from error
-        if self._patience is None:
+        if self._patience is None or took is None:
             return said
-        took_ns, limit_ns = self._patience.clock() - began_ns, self._patience.limit_ns
+        took_ns, limit_ns = took(), self._patience.limit_ns
         self._long += took_ns > limit_ns
         if took_ns > limit_ns and (self._long > 1 or took_ns > limit_ns + _STALL_NS):
             raise ControllerError(

@@ -217,9 +217,13 @@ def test_thinking_that_simulated_time_leaves_out_is_an_error(limit_ms, forgiven)
         now_ns += 2_000_000_000
         return Command(velocity=(0.0, 0.0))
 
+    def watch():
+        began_ns = now_ns
+        return lambda: now_ns - began_ns
+
     def host(limit_ns: int) -> ControllerHost:
         return ControllerHost(make_controller(thinks, CONTEXT), patience=Patience(
-            lambda: now_ns, limit_ns))
+            watch, limit_ns))
     slow = host(limit_ms * 1_000_000)
     for _ in range(forgiven):
         slow.tick(0, 0)

@@ -1,0 +1,49 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How long a controller really thinks where simulated time stands still."""
+
+import time
+
+import safety_scenarios as ss
+from safety_scenarios.links.loopback_session import thinking
+from safety_scenarios.model.controller import ControllerPlugin
+from safety_scenarios.model.message import Command
+
+MS = 1_000_000
+
+
+def test_waiting_is_thinking_and_so_is_computing():
+    took_ns = thinking()
+    time.sleep(0.05)
+    assert took_ns() >= 50 * MS
+    took_ns = thinking()
+    end_ns = time.thread_time_ns() + 20 * MS
+    while time.thread_time_ns() < end_ns:
+        pass
+    assert took_ns() >= 20 * MS
+
+
+class Ponders(ControllerPlugin):
+    """Stands still, and takes its time for it."""
+
+    def decide(self, observation):
+        time.sleep(0.6)
+        return Command(velocity=(0.0, 0.0))
+
+
+def test_a_controller_that_thinks_longer_than_the_limit_is_no_pass():
+    results = ss.run('SCN-R-101', controller=Ponders, link='loopback')
+    assert results.verdict is ss.Verdict.ERROR
+    assert 'thought for 6' in results.trials[0].reason
