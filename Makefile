@@ -12,7 +12,6 @@ PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
 # Side by side runs only what is not disturbed by it; a file is what a worker gets, the slow ones of test/contract first.
 BESIDE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
-IDLE := $(if $(shell command -v chrt),chrt --idle 0,nice -n 19)
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
 
@@ -24,13 +23,9 @@ unexport PYTHONDONTWRITEBYTECODE
 eval: $(STAMP)
 	$(BIN)/safety-scenarios run robotic
 
-# What measures runs undisturbed: the others get only the time of the processors that it leaves, at once.
 test: $(STAMP)-test lint
-	@mkdir -p build
-	@trap 'kill $$beside 2> /dev/null' EXIT; trap 'exit 130' INT TERM; \
-	$(IDLE) $(BESIDE) -m 'not alone' > build/beside.log 2>&1 & beside=$$!; \
-	$(PYTEST) -m alone; alone=$$?; \
-	wait $$beside; others=$$?; cat build/beside.log; exit $$((alone || others))
+	$(BESIDE) -m 'not alone'
+	$(PYTEST) -m alone
 
 check: export EXAMPLES = few
 check: $(STAMP)-test lint

@@ -17,8 +17,7 @@ Tests that measure need the machine to themselves: which they are, and that they
 
 Each of them carries the marker ``alone``, so that ``-m alone`` and ``-m 'not alone'`` part all
 tests in two. While one runs, it holds a lock of this machine: so no two of them overlap, neither
-in two workers nor in two clones. ``make test`` runs the others meanwhile with idle priority, which
-leaves a processor at once when one of these wants it.
+in two workers nor in two clones.
 """
 
 from collections.abc import Iterator
