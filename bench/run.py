@@ -44,14 +44,14 @@ Section = tuple[str, Callable[[], list[Figure]]]
 def sections(measuring: Evaluator, quick: bool) -> Iterator[Section]:
     """Yield what is measured while the evaluator runs, in order."""
     yield 'An echo against the bare round trip', lambda: echo(
-        measuring, *((2, 40) if quick else (10, 150)))
+        measuring, *((1, 20) if quick else (10, 150)))
     yield 'Error against known delays', lambda: known_delays(
-        measuring, *((1, 20) if quick else (10, 30)))
+        measuring, *((1, 10) if quick else (10, 30)))
     yield 'Four topics at once', lambda: many_topics(
-        measuring, *((1.5, 5.0) if quick else (20.0, 60.0)))
-    yield 'One topic', lambda: one_topic(measuring, *((2.0, 1.0) if quick else (10.0, 5.0)))
+        measuring, *((0.5, 1.5) if quick else (20.0, 60.0)))
+    yield 'One topic', lambda: one_topic(measuring, *((0.5, 0.5) if quick else (10.0, 5.0)))
     yield 'By number of command topics', lambda: by_topics(
-        measuring, *((1, 1.0) if quick else (2, 5.0)))
+        measuring, *((1, 0.5) if quick else (2, 5.0)))
 
 
 def campaigns(quick: bool) -> Iterator[Section]:
