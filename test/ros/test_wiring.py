@@ -102,7 +102,8 @@ def test_a_sensor_that_still_runs_beside_the_hazard_is_no_pass(tmp_path, domain,
         run = judge(tmp_path, 'none', domain, *more)
     assert run.code == code, run.output
     if code:
-        assert 'human_pose: /sensor published there too' in run.trials[0]['reason']
+        told = [finding['reason'] for finding in run.trials[0]['findings']]
+        assert any('human_pose: /sensor published there too' in reason for reason in told)
 
 
 def test_our_own_controller_is_watched_too(tmp_path):
