@@ -16,6 +16,7 @@
 """Over DDS too: who stops on the judged topic and drives on over another one gets no PASS."""
 
 import sys
+import time
 
 import pytest
 from ros.campaigns import campaign, faulty, process, QUICK
@@ -99,6 +100,7 @@ def test_what_somebody_else_drives_is_shown_and_not_held_against_the_controller(
 def test_a_sensor_that_still_runs_beside_the_hazard_is_no_pass(tmp_path, domain, more, code):
     """Whether the controller saw the hazard hangs on which of the two came last."""
     with process(sys.executable, '-c', SENSOR, domain=domain):
+        time.sleep(2)  # a sensor that starts after the trial is none that still runs
         run = judge(tmp_path, 'none', domain, *more)
     assert run.code == code, run.output
     if code:
