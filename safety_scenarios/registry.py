@@ -168,6 +168,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     'links': {
         'ros': 'ros.session:OverRos',
         'loopback': 'links.loopback_session:Loopback',
+        'simulated': 'links.simulated_session:Simulated',
     },
     'formats': {
         'scenario_yaml': 'formats.scenario_yaml.reader',

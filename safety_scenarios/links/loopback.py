@@ -181,14 +181,12 @@ class LoopbackLink(Link):
         system_ns = _EPOCH_NS + self._now_ns
         message = self._controller.tick(self._now_ns, system_ns)
         beside = self._beside(system_ns) if self._controller.outputs else ()
-        if self._reports is not None:
-            for event in beside:
-                if event.message is not None:
-                    self._reports.take(event.name, event.message, self._now_ns, system_ns)
+        for event in beside:
+            if event.message is not None:
+                self._execute(event.name, event.message)
         if message is None or not self._is_heard:
             return beside
-        if self._reports is not None:
-            self._reports.take(self._controller.topic, message, self._now_ns, system_ns)
+        self._execute(self._controller.topic, message)
         self._sequence += 1
         header_ns = stamp_of(message)
         if header_ns is None and message.type.endswith('Stamped'):
@@ -196,6 +194,11 @@ class LoopbackLink(Link):
         return (Event.model_construct(
             kind='command', name=self._controller.topic, message=message, sequence=self._sequence,
             stamps=self._stamp(header_ns)), *beside)
+
+    def _execute(self, topic: str, message: Message) -> None:
+        """Let the robot have a command."""
+        if self._reports is not None:
+            self._reports.take(topic, message, self._now_ns, _EPOCH_NS + self._now_ns)
 
     def _report(self) -> Sequence[Event]:
         """Let the robot tell how it moves by now."""

@@ -68,6 +68,13 @@ class Loopback(LinkPlugin):
     in_simulated_time = True
     is_repeatable = True
     in_this_process = True
+    where = 'this process, in simulated time'
+    has_robot = False
+    """Whether the robot's reports come from its world, and need not be worked out."""
+
+    def link(self) -> type[LoopbackLink]:
+        """Return the kind of link that is opened."""
+        return LoopbackLink
 
     def session(self, stack: ExitStack) -> Session:
         """
@@ -76,26 +83,27 @@ class Loopback(LinkPlugin):
         :raises SettingsError: the controller is external, or takes real time to think
         """
         if self.settings.controller == EXTERNAL:
-            raise SettingsError('controller: got external with link loopback, expected a built-in '
-                                'or plug-in name. An external controller needs ROS')
+            raise SettingsError(f'controller: got external with link {self.settings.link}, '
+                                f'expected a built-in or plug-in name. An external controller '
+                                f'needs ROS')
         plugin = plugin_of(self.settings, self.controller)
         if takes_real_time(plugin):
-            raise SettingsError(f'controller: got {self.settings.controller} with link loopback, '
-                                f'where thinking takes no time, so that its latency would be a '
+            raise SettingsError(f'controller: got {self.settings.controller} with link '
+                                f'{self.settings.link}, where thinking takes no time, so that its latency would be a '
                                 f'lie. Use link ros')
-        return Session(partial(self._open, plugin), 'this process, in simulated time')
+        return Session(partial(self._open, plugin, self.link()), self.where)
 
     @contextmanager
-    def _open(self, plugin: Any, scenario: Scenario) -> Iterator[Link]:
+    def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
         own = controller_settings(self.settings, scenario, controller=self.controller)
         others = {agent.id: self._hosted(scenario, agent.controller, ros_token(agent.id))
                   for agent in (scenario.agents.agents if scenario.agents else ())
                   if agent.driver == 'model'}
-        robot = simulated_robot(scenario, brake_lag(plugin))
+        robot = None if self.has_robot else simulated_robot(scenario, brake_lag(plugin))
         patience = Patience(thinking, max(
             _LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6)))
         host = hosted(plugin, own, self._log(scenario), patience)
-        with closing(LoopbackLink(host, self.settings.clock, others,
+        with closing(kind(host, self.settings.clock, others,
                                   self.settings.declared_topics, robot)) as link:
             yield link
 

@@ -85,6 +85,15 @@ class StreamFault(Intent):
     """frozen: the same message and stamp again and again; nan: fresh stamps, no numbers."""
 
 
+class JointsAt(Intent):
+    """The joints of the robot are at these places; they move from there as they are driven."""
+
+    kind: Literal['joints_at'] = 'joints_at'
+    names: tuple[str, ...]
+    positions: tuple[float, ...]
+    """In the order of the names (rad or m)."""
+
+
 class Silence(Intent):
     """A stream stops."""
 

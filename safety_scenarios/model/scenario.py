@@ -43,6 +43,7 @@ from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.traceability import Labels, Traceability
 from safety_scenarios.model.vary import Draw
+from safety_scenarios.model.world_block import WorldBlock
 
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
 TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')
@@ -220,6 +221,8 @@ class RosBlock(Noun):
     invariants: tuple[InvariantPlugin, ...] = ()
     vary: Mapping[str, Draw] = {}
     """What differs from trial to trial: a name to a draw from the trial's seed."""
+    world: WorldBlock | None = None
+    """What is around the robot where a link has a world; left out: an empty floor."""
 
     @field_validator('frames')
     @classmethod

@@ -123,8 +123,9 @@ class RunSettings(Noun):
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
     """Seed from which every random phase is drawn."""
     link: str = Field(default='ros', min_length=1)
-    """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS; or
-    the name of another package's link."""
+    """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
+    simulated: the same, with a robot that moves in the embedded world; or the name of another
+    package's link."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     junit: str = ''

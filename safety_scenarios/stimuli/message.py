@@ -18,8 +18,12 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
+from safety_scenarios.model.intent import JointsAt
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
+
+
+_JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 
 class RawMessage(StimulusPlugin):
@@ -46,6 +50,13 @@ class RawMessage(StimulusPlugin):
     def interface(self) -> str:
         """Return the interface type."""
         return self.message
+
+    def intent(self, context: StimulusContext) -> JointsAt | None:
+        """Return where joints are, if that is what the message tells; else it is only one."""
+        names, positions = (self.data.get(key, ()) for key in ('name', 'position'))
+        if self.message != _JOINT_STATE or self.then is not None or len(names) != len(positions):
+            return None
+        return JointsAt(names=tuple(names), positions=tuple(positions))
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the message that is due after ``elapsed_ns``."""

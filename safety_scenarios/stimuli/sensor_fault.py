@@ -15,11 +15,10 @@
 """A sensor that goes on publishing, but no longer tells the truth."""
 
 import dataclasses
-import math
-from typing import Any, Literal
+from typing import Literal
 
+from safety_scenarios.model.faulty import without_numbers
 from safety_scenarios.model.intent import StreamFault
-from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stamp, Stimulus, StimulusContext, StimulusPlugin
 
 
@@ -48,16 +47,5 @@ class SensorFault(StimulusPlugin):
             return None
         if self.fault == 'frozen':
             return dataclasses.replace(context.last or context.nominal, stamp=Stamp.HOLD)
-        message = context.nominal.message
-        broken = Message.model_construct(type=message.type, data=_without_numbers(message.data))
+        broken = without_numbers(context.nominal.message)
         return dataclasses.replace(context.nominal, message=broken, truth=())
-
-
-def _without_numbers(value: Any, name: str = '') -> Any:
-    if name.startswith(('angle', 'range_m', 'scan', 'time', 'header')):
-        return value
-    if isinstance(value, dict):
-        return {key: _without_numbers(inner, key) for key, inner in value.items()}
-    if isinstance(value, tuple):
-        return tuple(_without_numbers(inner) for inner in value)
-    return math.nan if isinstance(value, float) else value

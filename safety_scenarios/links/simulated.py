@@ -1,0 +1,127 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A link with the embedded world: controller and physics in this process, in lock-step.
+
+Simulated time passes only while the engine waits, as over loopback, and while it does the robot
+moves: what is commanded comes back by what its sensors see. The same trial gives the same record
+to the byte.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from safety_scenarios.links.loopback import LoopbackLink
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.intent import Intent
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_interfaces import has_header, stamped
+from safety_scenarios.model.trial import Trial
+from safety_scenarios.simulator.sensed import Sensed
+from safety_scenarios.simulator.world import World
+
+
+class SimulatedLink(LoopbackLink):
+    """
+    Loopback to a robot in a world.
+
+    :param arguments: as of ``LoopbackLink``, which has no ``robot``: the world has one
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.measuring = self.measuring.model_copy(update={
+            'hosts_because': 'one process in simulated time, in lock-step with a world'})
+        self._world: World | None = None
+        self._begin_ns = self._now_ns
+
+    def open(self, trial: Trial) -> None:  # noqa: A003
+        """Begin a world anew, with a robot that stands at its start."""
+        super().open(trial)
+        self._leave()
+        self._world = World(trial.scenario, trial.seed)
+        self._begin_ns = self._now_ns
+        self._plan()
+
+    def close(self) -> None:
+        """Let the plug-ins hang up, and give up the world."""
+        super().close()
+        self._leave()
+
+    def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
+        """Let a stimulus happen in the world."""
+        if self._world is None:
+            return None
+        self._world.advance(self._now_ns - self._begin_ns)
+        stamps = self._stamp()
+        return stamps if self._world.apply(topic, intent, hazard) else None
+
+    def withdraw(self, topic: str) -> None:
+        """Take back what was applied on a topic."""
+        if self._world is not None:
+            self._world.advance(self._now_ns - self._begin_ns)
+            self._world.withdraw(topic)
+
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """Let time pass, in the world too."""
+        events = super().receive_until(schedule_ns)
+        if not events and self._world is not None:
+            self._world.advance(self._now_ns - self._begin_ns)
+        return events
+
+    def _execute(self, topic: str, message: Message) -> None:
+        assert self._world is not None
+        self._world.advance(self._now_ns - self._begin_ns)
+        stamps = self._stamp()
+        self._world.command(topic, message, self._now_ns - self._begin_ns, stamps.system_ns)
+
+    def _report(self) -> Sequence[Event]:
+        """Return what the world's sensors and its truth say now."""
+        assert self._world is not None
+        self._now_ns = max(self._now_ns, round(self._report_ns))
+        world_ns = self._now_ns - self._begin_ns
+        self._world.advance(world_ns)
+        events = [event for sensed in self._world.sensed(world_ns)
+                  if (event := self._event(sensed)) is not None]
+        self._plan()
+        return events
+
+    def _plan(self) -> None:
+        assert self._world is not None
+        self._report_ns = self._begin_ns + self._world.due_ns
+
+    def _event(self, sensed: Sensed) -> Event | None:
+        """Let the controller hear a message; return what the record keeps of it."""
+        topic, message = sensed.name, sensed.message
+        stamps = self._stamp()
+        if message is None:
+            return Event.model_construct(kind='state', name=topic, stamps=stamps,
+                                         truth=sensed.truth)
+        if not sensed.is_held or topic not in self._stamps:
+            self._stamps[topic] = stamps.system_ns
+        stamp_ns = self._stamps[topic]
+        if topic in self._controller.inputs:
+            self._hear(topic, message, stamp_ns)
+        if not sensed.is_report:
+            return None
+        is_stamped = has_header(message)
+        return Event.model_construct(
+            kind='feedback', name=topic,
+            message=stamped(message, stamp_ns) if is_stamped else message,
+            stamps=self._stamp(stamp_ns if is_stamped else None))
+
+    def _leave(self) -> None:
+        if self._world is not None:
+            self._world.close()
+            self._world = None

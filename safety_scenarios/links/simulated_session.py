@@ -1,0 +1,38 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The link plug-in ``simulated``: the controller and the embedded world, in simulated time."""
+
+from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.links.loopback import LoopbackLink
+from safety_scenarios.links.loopback_session import Loopback
+
+
+class Simulated(Loopback):
+    """Reaches a controller plug-in in this process, which drives a robot in the embedded world."""
+
+    where = 'this process, in lock-step with the embedded world'
+    has_robot = True
+
+    def link(self) -> type[LoopbackLink]:
+        """
+        Return the kind of link that is opened.
+
+        :raises MissingDependencyError: MuJoCo is not installed
+        """
+        try:
+            from safety_scenarios.links.simulated import SimulatedLink
+        except ImportError as error:
+            raise MissingDependencyError('the embedded world', 'mujoco',
+                                         "pip install 'safety_scenarios[sim]'") from error
+        return SimulatedLink

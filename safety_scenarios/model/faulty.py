@@ -1,0 +1,37 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a broken sensor makes of a message."""
+
+import math
+from typing import Any
+
+from safety_scenarios.model.message import Message
+
+_KEPT = 'angle', 'range_m', 'scan', 'time', 'header'
+"""How fields begin that say how it was measured, and not what."""
+
+
+def without_numbers(message: Message) -> Message:
+    """Return a message with NaN for every number of its payload."""
+    return Message.model_construct(type=message.type, data=_blinded(message.data))
+
+
+def _blinded(value: Any, name: str = '') -> Any:
+    if name.startswith(_KEPT):
+        return value
+    if isinstance(value, dict):
+        return {key: _blinded(inner, key) for key, inner in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_blinded(inner) for inner in value)
+    return math.nan if isinstance(value, float) else value

@@ -1,0 +1,133 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a scenario adds for a world: where the robot begins, its way, and what stands around it."""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+from safety_scenarios.model.noun import Noun
+
+_FAR = 1000.0
+"""Nothing of a scene is farther from its origin (m)."""
+_METRES = {'unit': 'm'}
+
+
+def _on_the_floor(point: tuple[float, float]) -> tuple[float, float]:
+    if not all(math.isfinite(value) and abs(value) <= _FAR for value in point):
+        raise ValueError(f'got {list(point)}, expected x and y within {_FAR:g} m')
+    return point
+
+
+Point = Annotated[tuple[float, float], AfterValidator(_on_the_floor)]
+"""x and y on the floor, frame ``world`` (m)."""
+Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r'^[A-Za-z]\w*$')]
+
+
+class Pose(Noun):
+    """A place and a direction on the floor, frame ``world``."""
+
+    x: float = Field(default=0.0, ge=-_FAR, le=_FAR, json_schema_extra=_METRES)
+    y: float = Field(default=0.0, ge=-_FAR, le=_FAR, json_schema_extra=_METRES)
+    heading: float = Field(default=0.0, ge=-math.pi, le=math.pi,
+                           json_schema_extra={'unit': 'rad'})
+    """0 along x, positive to the left (rad)."""
+
+
+class Wall(Noun):
+    """An upright wall from one point of the floor to another."""
+
+    name: Name
+    begin: Point
+    """Where it begins (m)."""
+    end: Point
+    """Where it ends (m)."""
+    height: float = Field(default=2.0, gt=0, le=20, json_schema_extra=_METRES)
+    thickness: float = Field(default=0.1, gt=0, le=5, json_schema_extra=_METRES)
+    glass: bool = False
+    """A laser scanner looks through it; a body does not get through."""
+
+
+class Box(Noun):
+    """A box on the floor."""
+
+    name: Name
+    at: Point
+    """Its middle (m)."""
+    size: tuple[float, float, float]
+    """Length, width and height (m)."""
+    heading: float = Field(default=0.0, ge=-math.pi, le=math.pi,
+                           json_schema_extra={'unit': 'rad'})
+    mass: float = Field(default=0.0, ge=0, le=10_000, json_schema_extra={'unit': 'kg'})
+    """0: it is fixed to the floor (kg)."""
+
+
+class Patch(Noun):
+    """A part of the floor on which wheels grip otherwise."""
+
+    at: Point
+    """Its middle (m)."""
+    size: tuple[float, float]
+    """Length along x and width along y (m)."""
+    friction: float = Field(ge=0, le=2)
+    """Coefficient of friction between wheel and floor."""
+
+
+class Floor(Noun):
+    """How well wheels grip."""
+
+    friction: float = Field(default=0.8, gt=0, le=2)
+    """Coefficient of friction between wheel and floor; 0.8 is rubber on dry concrete."""
+    patches: tuple[Patch, ...] = ()
+    """Where it is otherwise; the last one that covers a place counts."""
+
+
+class Senses(Noun):
+    """What is wrong with the robot's own sensors; by default nothing."""
+
+    range_noise: float = Field(default=0.0, ge=0, le=1, json_schema_extra=_METRES)
+    """Standard deviation of each range (m)."""
+    dropouts: float = Field(default=0.0, ge=0, le=1)
+    """Share of the beams that return nothing, drawn for each scan."""
+    yaw_offset: float = Field(default=0.0, ge=-math.pi, le=math.pi,
+                              json_schema_extra={'unit': 'rad'})
+    """How far the scanner is turned to the left of where its frame says (rad)."""
+    odometry_drift: float = Field(default=0.0, ge=-1, le=1)
+    """Share by which odometry overstates the way that was driven."""
+    range_max: float = Field(default=12.0, gt=0, le=200, json_schema_extra=_METRES)
+    """Farther than this the scanner sees nothing (m), as in rain or dust."""
+
+
+class WorldBlock(Noun):
+    """The ``ros.world:`` key; a link without a world reads none of it."""
+
+    robot: str = ''
+    """Name of a robot that comes along, or the path of a robot file; empty: a plain one with the
+    size, speed and braking that ``ros.robot`` declares."""
+    start: Pose = Pose()
+    """Where the robot begins."""
+    route: tuple[Point, ...] = ()
+    """Points that it has to pass, the last one is its goal; empty: straight ahead, without end."""
+    goal_radius: float = Field(default=0.3, gt=0, le=100, json_schema_extra=_METRES)
+    """How near the robot's origin has to come to each (m)."""
+    walls: tuple[Wall, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    floor: Floor = Floor()
+    payload: float = Field(default=0.0, ge=0, le=10_000, json_schema_extra={'unit': 'kg'})
+    """Load on the robot that its motors and brakes are not laid out for (kg)."""
+    senses: Senses = Senses()
+
+
+World = Literal['none', 'mujoco', 'external']
+"""Which world answers: none (open loop), the embedded simulator, or one that somebody else runs."""

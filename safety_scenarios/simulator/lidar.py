@@ -1,0 +1,71 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""A planar laser scanner by ray casting."""
+
+import math
+from typing import Any
+
+import mujoco
+import numpy
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.scan import BEAMS, RANGE_MIN
+from safety_scenarios.model.world_block import Senses
+
+HEIGHT = 0.2
+"""Of the plane in which it scans, above the floor (m)."""
+LASER_SCAN = 'sensor_msgs/msg/LaserScan'
+_STEP = 2 * math.pi / BEAMS
+_ANGLES = -math.pi + numpy.arange(BEAMS) * _STEP
+
+
+class Lidar:
+    """
+    Sees what is in the groups of its mask, all around, from the middle of a base.
+
+    :param group: of geometries that only this scanner sees, 1 to 4; group 0 is seen by all
+    :param body: of the robot itself, which it looks through
+    """
+
+    def __init__(self, model: Any, data: Any, group: int, body: int, frame: str,
+                 rate_hz: float, senses: Senses, random: numpy.random.Generator) -> None:
+        self._model, self._data, self._body = model, data, body
+        self._frame, self._rate_hz = frame, rate_hz
+        self._senses, self._random = senses, random
+        self._groups = numpy.zeros(6, numpy.uint8)
+        self._groups[[0, group]] = 1
+        self._hit, self._ranges = numpy.zeros(BEAMS, numpy.int32), numpy.zeros(BEAMS)
+        self._beams = numpy.zeros((BEAMS, 3))
+
+    def message(self, x: float, y: float, heading: float) -> Message:
+        """Return the scan of now, its header without a stamp."""
+        angles = _ANGLES + (heading + self._senses.yaw_offset)
+        numpy.cos(angles, out=self._beams[:, 0])
+        numpy.sin(angles, out=self._beams[:, 1])
+        mujoco.mj_multiRay(
+            self._model, self._data, numpy.array([x, y, HEIGHT]), self._beams.reshape(-1),
+            self._groups, True, self._body, self._hit, self._ranges, None, BEAMS,
+            self._senses.range_max)
+        ranges = self._ranges.copy()
+        missed = ranges < 0
+        if self._senses.range_noise:
+            ranges += self._random.normal(0.0, self._senses.range_noise, BEAMS)
+        if self._senses.dropouts:
+            missed |= self._random.random(BEAMS) < self._senses.dropouts
+        ranges[missed | (ranges < RANGE_MIN) | (ranges > self._senses.range_max)] = math.inf
+        return Message.model_construct(type=LASER_SCAN, data={
+            'header': {'frame_id': self._frame}, 'angle_min': -math.pi,
+            'angle_max': math.pi - _STEP, 'angle_increment': _STEP, 'time_increment': 0.0,
+            'scan_time': 1.0 / self._rate_hz, 'range_min': RANGE_MIN,
+            'range_max': self._senses.range_max, 'ranges': tuple(ranges.tolist()),
+            'intensities': ()})

@@ -1,0 +1,35 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a world gives a link: a message of one of its sensors, or what is true."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from safety_scenarios.model.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Sensed:
+    """One message that a sensor publishes, or with ``truth`` how an entity is."""
+
+    name: str
+    """Topic, or entity."""
+    message: Message | None = None
+    """Without a header stamp: the link writes it."""
+    truth: Mapping[str, float] = field(default_factory=dict)
+    """As ``state`` events have it; empty, without a message: the entity is gone."""
+    is_held: bool = False
+    """Whether the sensor repeats its last header stamp, because it is frozen."""
+    is_report: bool = False
+    """Whether it is the robot's report of its own state, which the record keeps."""

@@ -1,0 +1,99 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a robot's sensors publish, each at its own rate, and what may be wrong with them."""
+
+from collections.abc import Callable
+import math
+from typing import Any
+
+from safety_scenarios.model.faulty import without_numbers
+from safety_scenarios.model.intent import Silence, StreamFault
+from safety_scenarios.model.message import Message
+from safety_scenarios.simulator.sensed import Sensed
+
+POSE = 'geometry_msgs/msg/PoseStamped'
+ODOMETRY = 'nav_msgs/msg/Odometry'
+STAMPED = 'geometry_msgs/msg/TwistStamped'
+
+
+class Sensor:
+    """
+    One topic: a reading at each period, as long as nothing is wrong with it.
+
+    :param read: what it would publish now; None: nothing
+    """
+
+    def __init__(self, topic: str, rate_hz: float, read: Callable[[], Message | None],
+                 is_report: bool = False) -> None:
+        self.topic = topic
+        self._read, self._is_report = read, is_report
+        self._rate_hz = rate_hz
+        self._count = 0
+        self._last: Message | None = None
+        self._fault: StreamFault | Silence | None = None
+        self._dropped = 0
+
+    @property
+    def due_ns(self) -> int:
+        """When the next message is due."""
+        return round(self._count * 1e9 / self._rate_hz)
+
+    def fail(self, fault: StreamFault | Silence | None) -> None:
+        """Let something be wrong with it from now on; None: no longer."""
+        self._fault, self._dropped = fault, 0
+
+    def sense(self) -> Sensed | None:
+        """Return the message that is due, None if there is none."""
+        self._count += 1
+        fault = self._fault
+        if isinstance(fault, Silence) and (
+                fault.messages is None or self._dropped < fault.messages):
+            self._dropped += 1
+            return None
+        if isinstance(fault, StreamFault) and fault.fault == 'frozen' and self._last is not None:
+            return Sensed(self.topic, self._last, is_held=True, is_report=self._is_report)
+        found = self._read()
+        if found is None:
+            return None
+        if isinstance(fault, StreamFault) and fault.fault == 'nan':
+            return Sensed(self.topic, without_numbers(found), is_report=self._is_report)
+        self._last = found
+        return Sensed(self.topic, found, is_report=self._is_report)
+
+
+def pose_message(frame: str, x: float, y: float) -> Message:
+    """Return where somebody is, in the frame of a tracker on the robot (m)."""
+    return Message.model_construct(type=POSE, data={
+        'header': {'frame_id': frame}, 'pose': {
+            'position': {'x': x, 'y': y, 'z': 0.0},
+            'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}})
+
+
+def motion_message(interface: str, pose: tuple[float, float, float],
+                   twist: tuple[float, float, float]) -> Message:
+    """Return odometry, or a twist with or without header, of a base."""
+    moves: dict[str, Any] = {'linear': {'x': twist[0], 'y': twist[1], 'z': 0.0},
+                             'angular': {'x': 0.0, 'y': 0.0, 'z': twist[2]}}
+    if interface == STAMPED:
+        moves = {'header': {'frame_id': 'base_link'}, 'twist': moves}
+    elif interface == ODOMETRY:
+        unknown, (x, y, heading) = (0.0,) * 36, pose
+        moves = {'header': {'frame_id': 'odom'}, 'child_frame_id': 'base_link',
+                 'pose': {'pose': {'position': {'x': x, 'y': y, 'z': 0.0},
+                                   'orientation': {'x': 0.0, 'y': 0.0,
+                                                   'z': math.sin(heading / 2),
+                                                   'w': math.cos(heading / 2)}},
+                          'covariance': unknown},
+                 'twist': {'twist': moves, 'covariance': unknown}}
+    return Message.model_construct(type=interface, data=moves)
