@@ -45,10 +45,10 @@ fuzz: $(STAMP)-test
 $(STAMP): setup.py package.xml
 ifdef ROS_DISTRO
 	$(PYTHON) -m venv --system-site-packages $(VENV)
-	$(PIP) install --editable .
+	$(PIP) install --editable '.[sim]'
 else
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --editable '.[$(DISTRO)]'
+	$(PIP) install --editable '.[$(DISTRO),sim]'
 endif
 	touch $@
 

@@ -68,7 +68,8 @@ class Fresh(InvariantPlugin):
             if left_ns < 0 and silent_ns > max_ns:
                 unsure = unsure or (f'a command to move was in force for '
                                     f'{silent_ns / 1e6:.0f} ms, while {topic} grew too old')
-            if event.kind == 'stimulus' and event.name in sent and event.message is not None:
+            if event.name in sent and (event.kind == 'sensed' or (
+                    event.kind == 'stimulus' and event.message is not None)):
                 stamp_ns = stamps.ros_ns if stamps.header_ns is None else stamps.header_ns
                 sent[event.name] = stamp_ns if event.name in missing \
                     else max(sent[event.name], stamp_ns)

@@ -89,8 +89,8 @@ class Loopback(LinkPlugin):
         plugin = plugin_of(self.settings, self.controller)
         if takes_real_time(plugin):
             raise SettingsError(f'controller: got {self.settings.controller} with link '
-                                f'{self.settings.link}, where thinking takes no time, so that its latency would be a '
-                                f'lie. Use link ros')
+                                f'{self.settings.link}, where thinking takes no time, so that '
+                                f'its latency would be a lie. Use link ros')
         return Session(partial(self._open, plugin, self.link()), self.where)
 
     @contextmanager

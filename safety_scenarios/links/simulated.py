@@ -92,8 +92,7 @@ class SimulatedLink(LoopbackLink):
         self._now_ns = max(self._now_ns, round(self._report_ns))
         world_ns = self._now_ns - self._begin_ns
         self._world.advance(world_ns)
-        events = [event for sensed in self._world.sensed(world_ns)
-                  if (event := self._event(sensed)) is not None]
+        events = [self._event(sensed) for sensed in self._world.sensed(world_ns)]
         self._plan()
         return events
 
@@ -101,7 +100,7 @@ class SimulatedLink(LoopbackLink):
         assert self._world is not None
         self._report_ns = self._begin_ns + self._world.due_ns
 
-    def _event(self, sensed: Sensed) -> Event | None:
+    def _event(self, sensed: Sensed) -> Event:
         """Let the controller hear a message; return what the record keeps of it."""
         topic, message = sensed.name, sensed.message
         stamps = self._stamp()
@@ -113,9 +112,10 @@ class SimulatedLink(LoopbackLink):
         stamp_ns = self._stamps[topic]
         if topic in self._controller.inputs:
             self._hear(topic, message, stamp_ns)
-        if not sensed.is_report:
-            return None
         is_stamped = has_header(message)
+        if not sensed.is_report:
+            return Event.model_construct(kind='sensed', name=topic, stamps=self._stamp(
+                stamp_ns if is_stamped else None))
         return Event.model_construct(
             kind='feedback', name=topic,
             message=stamped(message, stamp_ns) if is_stamped else message,

@@ -70,6 +70,8 @@ class Event(Slotted):
     - ``state``: a link with a world tells by ``truth`` how the entity ``name`` is, such as its
       ``distance`` (m) from the robot's origin; without that it is not there any more. What a
       stimulus has put into the world has the name of its topic
+    - ``sensed``: a sensor of the link's world published on ``name``; its header stamp is kept, and
+      what it showed follows from the truth
     - ``response``: the controller answered a prompt
     - ``say``: the agent ``agent`` said ``text``; one that the harness speaks for was ``scheduled``
     - ``tool_call``: the agent called the tool ``name`` with ``arguments``
@@ -84,8 +86,8 @@ class Event(Slotted):
     """
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'feedback', 'state',
-                  'response', 'say', 'tool_call', 'tool_result', 'call', 'call_state', 'clock',
-                  'lost', 'fault']
+                  'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call', 'call_state',
+                  'clock', 'lost', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

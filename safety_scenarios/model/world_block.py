@@ -17,11 +17,12 @@ import math
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
+from pydantic.config import JsonDict
 from safety_scenarios.model.noun import Noun
 
 _FAR = 1000.0
 """Nothing of a scene is farther from its origin (m)."""
-_METRES = {'unit': 'm'}
+_METRES: JsonDict = {'unit': 'm'}
 
 
 def _on_the_floor(point: tuple[float, float]) -> tuple[float, float]:
@@ -130,4 +131,4 @@ class WorldBlock(Noun):
 
 
 World = Literal['none', 'mujoco', 'external']
-"""Which world answers: none (open loop), the embedded simulator, or one that somebody else runs."""
+"""Which world answers: none (open loop), the embedded simulator, or one that runs already."""

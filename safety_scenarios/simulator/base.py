@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""A mobile base: what is commanded, later, within its limits, as forces between wheels and floor."""
+"""A mobile base: its commands, later and within its limits, as forces of wheels on a floor."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence

@@ -205,7 +205,8 @@ class Obstacle(Entity):
 
     def appear(self, robot: Placed) -> None:
         """Be across the way, its face at the distance of its intent."""
-        ahead, left, heading = self._intent.distance + BOX_DEPTH / 2, self._intent.lateral, robot[2]
+        ahead, left = self._intent.distance + BOX_DEPTH / 2, self._intent.lateral
+        heading = robot[2]
         cos, sin = math.cos(heading), math.sin(heading)
         self._put(robot[0] + ahead * cos - left * sin, robot[1] + ahead * sin + left * cos,
                   heading)

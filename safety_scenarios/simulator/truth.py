@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What is true of the robot and of everything near it: distances between surfaces, and contacts."""
+"""What is true of the robot and of what is near it: distances between surfaces, contacts."""
 
 from collections.abc import Mapping, Sequence
 import math

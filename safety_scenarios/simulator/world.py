@@ -14,6 +14,7 @@
 """The embedded world of one trial: commands and intents in, sensors and truth out."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 import math
 from typing import Any
 
@@ -218,21 +219,23 @@ class World:
                 lidar = Lidar(self._model, self._data, group, body, frame, plugin.rate_hz,
                               block.senses, self._random)
                 made[topic] = Sensor(topic, plugin.rate_hz,
-                                     lambda lidar=lidar: lidar.message(*self._base.pose))
+                                     partial(self._scanned, lidar))
             elif interface == POSE:
-                made[topic] = Sensor(
-                    topic, plugin.rate_hz,
-                    lambda topic=topic, frame=frame: self._tracked(topic, frame))
+                made[topic] = Sensor(topic, plugin.rate_hz, partial(self._tracked, topic, frame))
             elif plugin.kind == 'contact':
-                made[topic] = Sensor(topic, plugin.rate_hz, lambda plugin=plugin: self._pressed(
-                    plugin))
+                made[topic] = Sensor(topic, plugin.rate_hz, partial(self._pressed, plugin))
         for one in ros.feedback:
             interface = ODOMETRY if one.message == 'auto' else one.message
             if interface in (ODOMETRY, STAMPED, 'geometry_msgs/msg/Twist'):
                 made[one.topic] = Sensor(
-                    one.topic, _REPORT_HZ, lambda interface=interface: motion_message(
-                        interface, self._base.pose, self._base.twist), is_report=True)
+                    one.topic, _REPORT_HZ, partial(self._moved, interface), is_report=True)
         return list(made.values())
+
+    def _scanned(self, lidar: Lidar) -> Message:
+        return lidar.message(*self._base.pose)
+
+    def _moved(self, interface: str) -> Message:
+        return motion_message(interface, self._base.pose, self._base.twist)
 
     def _tracked(self, topic: str, frame: str) -> Message | None:
         """Return where the nearest person is that a tracker sees, seen from the robot."""

@@ -22,7 +22,6 @@ from safety_scenarios.model.intent import JointsAt
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
-
 _JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 

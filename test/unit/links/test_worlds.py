@@ -289,7 +289,7 @@ def test_no_claim_of_a_stimulus_counts_beside_what_is_told(stopped):
 @pytest.mark.parametrize('name', sorted(set(registry.names('stimuli'))))
 def test_every_stimulus_says_what_it_means_or_that_it_is_a_message(name):
     plugin = registry.resolve('stimuli', name)
-    if name in ('message', 'probe', 'recorded'):
+    if name in ('probe', 'recorded'):
         assert 'intent' not in vars(plugin)
     else:
         assert 'intent' in vars(plugin)

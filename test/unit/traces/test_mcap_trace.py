@@ -86,6 +86,7 @@ EVERY_KIND = (
     Event(kind='undeclared', name='cmd_vel_beside', stamps=stamps(5), message=twist(0.2)),
     Event(kind='undeclared', name='late_comer', stamps=stamps(5), text='2 publishers'),
     Event(kind='feedback', name='odom', stamps=stamps(5, ros_ms=1000), message=twist(0.1)),
+    Event(kind='sensed', name='scan', stamps=stamps(6, header_ns=5)),
     Event.model_construct(kind='response', name='response', stamps=stamps(6), trial_id='T.x',
                           text='„Stop“ \ud800 \0 \n{{e1}}'),
     Event(kind='response', name='response', stamps=stamps(7)),
