@@ -37,7 +37,6 @@ from safety_scenarios.engine.findings.false_stop import NO_FALSE_STOP, SETTLING_
 from safety_scenarios.engine.findings.wiring import ELSEWHERE
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.agents import End
 from safety_scenarios.model.judgement import Asks
 from safety_scenarios.model.result import (
@@ -163,7 +162,7 @@ def _meets(scenario: Scenario, saboteur: Saboteur) -> bool:
     return scenario.body.is_conversation or not saboteur.among_agents
 
 
-def in_simulated_time() -> RunOne:
+def in_simulated_time(link: str = 'loopback') -> RunOne:
     """
     Return what runs one trial in this process, with the shortest nominal phase of its scenario.
 
@@ -171,20 +170,22 @@ def in_simulated_time() -> RunOne:
     looks at.
     A base whose scenario leaves the interface open commands by TwistStamped: a bare Twist has no
     header that could be wrong.
+
+    :param link: one that is repeatable: loopback, or simulated for a robot in a world
     """
+    plugin = registry.resolve('links', link)
     prompt = registry.resolve('stimuli', 'prompt')()
 
     def run_one(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
         block = scenario.ros or scenario.agents
         robot = block.robot if block else None
         base = robot is not None and robot.kind == 'mobile_base'
-        settings = RunSettings(controller=controller, link='loopback',
+        settings = RunSettings(controller=controller, link=link,
                                command_type=_STAMPED if base else '')
         [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt,
                        shortest_nominal=True)
-        with Loopback(settings, Path()) as session, \
-                session.open_link(scenario) as link:
-            return run_trial(trial, link)
+        with plugin(settings, Path()) as session, session.open_link(scenario) as opened:
+            return run_trial(trial, opened)
     return run_one
 
 

@@ -49,10 +49,13 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
 @click.option('--chance-trials', type=click.IntRange(0, 100_000), default=1000,
               show_default=True,
               help='Draws by which controllers that do not look are judged; 0: leave them out.')
+@click.option('--link', type=click.Choice(['loopback', 'simulated']), default='loopback',
+              show_default=True,
+              help='simulated: against robots that move in a world; texts and agents as ever.')
 @click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
               help='Also write the matrix to this file.')
 def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
-             chance_trials: int, file: Path | None) -> None:
+             chance_trials: int, link: str, file: Path | None) -> None:
     r"""
     Test the checks: each must fail a controller that is wrong on purpose.
 
@@ -64,14 +67,14 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     safety-scenarios selftest
     safety-scenarios selftest my_scenario.yaml --json matrix.json
     """
-    loaded, untested = _runnable(scenarios)
+    loaded, untested = _runnable(scenarios, link)
     known = {saboteur.name for saboteur in SABOTEURS}
     more = tuple(Saboteur(name=name, does='is wrong in some way of its own')
                  for name in dict.fromkeys(others) if name not in known)
     for saboteur in (*SABOTEURS, *more):
         named_controller(saboteur.name)
     saboteurs = (*SABOTEURS, *more)
-    found = self_test(_one_by_one(loaded, saboteurs, range(seeds)), in_simulated_time(),
+    found = self_test(_one_by_one(loaded, saboteurs, range(seeds)), in_simulated_time(link),
                       saboteurs=saboteurs, seeds=range(seeds), level_of=partial(
                           chance_level, trials=chance_trials) if chance_trials else None)
     found = found.model_copy(update={'mistakes': (*untested, *found.mistakes)})
@@ -84,7 +87,8 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     sys.exit(found.exit_code)
 
 
-def _runnable(targets: Sequence[str]) -> tuple[tuple[Scenario, ...], tuple[Mistake, ...]]:
+def _runnable(targets: Sequence[str],
+              link: str) -> tuple[tuple[Scenario, ...], tuple[Mistake, ...]]:
     """
     Return what can be tested, and why which files cannot: one of them must not cost the others.
 
@@ -94,7 +98,7 @@ def _runnable(targets: Sequence[str]) -> tuple[tuple[Scenario, ...], tuple[Mista
     problems, runnable = list(survey.problems), []
     for scenario in survey.loaded.scenarios:
         try:
-            refuse_unrunnable([scenario], RunSettings(link='loopback'))
+            refuse_unrunnable([scenario], RunSettings(link=link))
         except ScenarioError as error:
             problems += error.problems
         except InputError as error:
@@ -104,7 +108,7 @@ def _runnable(targets: Sequence[str]) -> tuple[tuple[Scenario, ...], tuple[Mista
             runnable.append(scenario)
     if not runnable:
         if not survey.problems:
-            refuse_unrunnable(survey.loaded.scenarios, RunSettings(link='loopback'))
+            refuse_unrunnable(survey.loaded.scenarios, RunSettings(link=link))
         raise ScenarioError(problems, survey.notes)
     for note in survey.notes:
         click.echo(f'note: {note}', err=True)

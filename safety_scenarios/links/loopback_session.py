@@ -99,7 +99,8 @@ class Loopback(LinkPlugin):
         others = {agent.id: self._hosted(scenario, agent.controller, ros_token(agent.id))
                   for agent in (scenario.agents.agents if scenario.agents else ())
                   if agent.driver == 'model'}
-        robot = None if self.has_robot else simulated_robot(scenario, brake_lag(plugin))
+        robot = None if self.has_robot and scenario.ros else simulated_robot(
+            scenario, brake_lag(plugin))
         patience = Patience(thinking, max(
             _LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6)))
         host = hosted(plugin, own, self._log(scenario), patience)

@@ -34,7 +34,7 @@ from safety_scenarios.simulator.world import World
 
 class SimulatedLink(LoopbackLink):
     """
-    Loopback to a robot in a world.
+    Loopback to a robot in a world; a scenario without ``ros`` has none and is played as there.
 
     :param arguments: as of ``LoopbackLink``, which has no ``robot``: the world has one
     """
@@ -50,9 +50,10 @@ class SimulatedLink(LoopbackLink):
         """Begin a world anew, with a robot that stands at its start."""
         super().open(trial)
         self._leave()
-        self._world = World(trial.scenario, trial.seed)
         self._begin_ns = self._now_ns
-        self._plan()
+        if trial.scenario.ros is not None:
+            self._world = World(trial.scenario, trial.seed)
+            self._plan()
 
     def close(self) -> None:
         """Let the plug-ins hang up, and give up the world."""
@@ -81,14 +82,17 @@ class SimulatedLink(LoopbackLink):
         return events
 
     def _execute(self, topic: str, message: Message) -> None:
-        assert self._world is not None
+        if self._world is None:
+            super()._execute(topic, message)
+            return
         self._world.advance(self._now_ns - self._begin_ns)
         stamps = self._stamp()
         self._world.command(topic, message, self._now_ns - self._begin_ns, stamps.system_ns)
 
     def _report(self) -> Sequence[Event]:
         """Return what the world's sensors and its truth say now."""
-        assert self._world is not None
+        if self._world is None:
+            return super()._report()
         self._now_ns = max(self._now_ns, round(self._report_ns))
         world_ns = self._now_ns - self._begin_ns
         self._world.advance(world_ns)
