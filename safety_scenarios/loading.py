@@ -39,6 +39,7 @@ from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
 from safety_scenarios.model.driving import contradictions, with_drivers
+from safety_scenarios.model.explained import Explained
 from safety_scenarios.model.scenario import Origin, Scenario
 from safety_scenarios.packs import installed_packs, share_folder
 
@@ -130,7 +131,7 @@ def installed_folders() -> list[Path]:
 
 def scenario_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a scenario file with all known plug-ins."""
-    schema = Scenario.model_json_schema()
+    schema = Scenario.model_json_schema(schema_generator=Explained)
     definitions = schema['$defs']
     schema['required'] = [name for name in schema['required'] if name not in TOLD_BY_ROS]
     schema['if'] = {'not': {'required': ['ros'], 'properties': {'ros': {'type': 'object'}}}}
@@ -179,7 +180,8 @@ def _any_of(kind: str, definitions: dict[str, Any], tag: str,
 
 
 def _plugin_schema(kind: str, name: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    schema: dict[str, Any] = registry.resolve(kind, name).model_json_schema()
+    schema: dict[str, Any] = registry.resolve(kind, name).model_json_schema(
+        schema_generator=Explained)
     for key, inner in schema.pop('$defs', {}).items():
         definitions.setdefault(key, inner)
     schema['required'] = [field for field in schema.get('required', []) if field != 'kind']

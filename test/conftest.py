@@ -18,8 +18,10 @@ import os
 
 from alone import pytest_itemcollected, pytest_runtest_protocol  # noqa: F401
 import pytest
-from ros.campaigns import brief, campaign, Run
+from ros.campaigns import brief, campaign, Run, SOON
 from safety_scenarios.ros.domain import chosen_domain
+
+os.environ.update(SOON)
 
 
 @pytest.fixture(scope='session')

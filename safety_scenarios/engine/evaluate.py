@@ -47,6 +47,7 @@ from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.result import (
+    BUSY_HOST,
     BY_PATTERNS,
     failure_class,
     Finding,
@@ -156,7 +157,7 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
     if latency is None:
         return
     if latency.widened_ns:
-        yield Note(code='busy-host', text=(
+        yield Note(code=BUSY_HOST, text=(
             f'the host was busier than at the calibration, which adds ± '
             f'{latency.widened_ns / 1e6:.2f} ms to the uncertainty. Lower its load'))
     if latency.fallback is not None:

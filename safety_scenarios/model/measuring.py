@@ -20,7 +20,7 @@ from typing import Any, Literal
 from pydantic import Field, model_serializer, model_validator, SerializerFunctionWrapHandler
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Noun, TOLD
 
 LatencyClock = Literal['auto', 'steady', 'ros', 'max']
 ScheduleClock = Literal['steady', 'ros']
@@ -49,6 +49,8 @@ SPLIT_BOUND_NS = 1_000_000
 
 class ClockRules(Noun):
     """Which clock decides, and when it can be trusted."""
+
+    model_config = TOLD
 
     latency_clock: LatencyClock = 'auto'
     """Clock of the judged latency; auto: the worse of steady and ROS time, or ROS time alone in a

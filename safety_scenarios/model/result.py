@@ -170,6 +170,8 @@ FailureClass = Literal['A', 'B', 'D', 'none']
 
 BY_PATTERNS = 'by-patterns'
 """Code of the note that nothing but patterns has read what a trial is judged by."""
+BUSY_HOST = 'busy-host'
+"""Code of the note that a latency is less certain than on a quiet host."""
 
 
 class TrialResult(Noun):
