@@ -157,7 +157,7 @@ def _problems(document: Document, prefix: Path, error: ValidationError,
 
 
 _Built = dict[tuple[type[BaseModel], int], tuple[Mapping[str, Any], Any]]
-"""Plug-in class and identity of a block to that block, which keeps its identity, and the plug-in."""
+"""Plug-in class and identity of a block to that block, which so keeps it, and the plug-in."""
 
 
 class _Preparation:
