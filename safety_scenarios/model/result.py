@@ -232,13 +232,13 @@ class TrialResult(Noun):
         Not when the budget was not judged, nor when something kept the harness from observing well
         and the controller is not to blame all the same.
         """
-        judged = [finding.verdict for finding in self.findings if finding.kind == 'latency']
-        open_ = (Verdict.INCONCLUSIVE, Verdict.ERROR)
         if self.latency is None or self.latency.latency_class is LatencyClass.ANTICIPATORY:
             return False
+        judged = [finding.verdict for finding in self.findings if finding.kind == 'latency']
+        open_ = (Verdict.INCONCLUSIVE, Verdict.ERROR)
         if Verdict.FAIL in judged:
             return True
-        return any(judged) and self.latency.reaction is not None and not any(
+        return bool(judged) and self.latency.reaction is not None and not any(
             finding.verdict in open_ for finding in self.findings if finding.kind == 'harness')
 
     @property
