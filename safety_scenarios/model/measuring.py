@@ -140,6 +140,10 @@ class Measuring(Noun):
     """Feedback topics on which the harness itself told what a robot would report."""
     untold: Mapping[str, str] = {}
     """Feedback topics on which nobody told anything, and why."""
+    world: str = ''
+    """What the stimuli happened in and the truth comes from, such as ``mujoco``; empty: none."""
+    lockstep: bool = False
+    """The world waited for the controller: times are of its own clock, whatever took how long."""
 
     @model_serializer(mode='wrap')
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -147,7 +151,7 @@ class Measuring(Noun):
         data: dict[str, Any] = write(self)
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
-        for name in ('simulated', 'untold', 'wake_ups_ms', 'busy_ms'):
+        for name in ('simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world', 'lockstep'):
             if not getattr(self, name):
                 data.pop(name, None)
         return data
