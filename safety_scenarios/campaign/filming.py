@@ -113,7 +113,9 @@ def _judged(folder: Path, evidence: Evidence,
     line = evidence.lines.get(planned.trial_id)
     if line is not None and not damage:
         is_ours = settings.version == versions()['safety_scenarios']
-        if line.result != result if is_ours else line.result.verdict is not result.verdict:
+        is_same = line.text == result.model_dump_json() if is_ours \
+            else line.result.verdict is result.verdict
+        if not is_same:
             damage.append(f'{line.place} says {line.result.verdict.value}, and not what the '
                           f'record gives')
     return record, doubted(result, damage) if damage else result, damage

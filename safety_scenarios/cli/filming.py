@@ -14,14 +14,14 @@
 """The command ``film``: a trial as a film, a strip or a picture, from its record."""
 
 from collections.abc import Iterable, Sequence
+import math
 from pathlib import Path
 
 import click
 from safety_scenarios.campaign.filming import scene_in
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.film.formats import by_ending, ENDINGS, Format, FORMATS
 from safety_scenarios.film.scene import Scene
-from safety_scenarios.model.file_name import file_name
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -53,6 +53,9 @@ def film(folder: Path, trial: str, beside: tuple[str, ...], output: Path | None,
     safety-scenarios film runs/today SCN-R-101:0 --format gif --speed 0.5
     safety-scenarios film runs/before SCN-R-101 runs/after SCN-R-101 --output two.strip.png
     """
+    for name, value in (('fps', fps), ('speed', speed)):
+        if value is not None and math.isnan(value):
+            raise SettingsError(f'{name}: got {value}, expected a number')
     asked = [(folder, trial), *_beside(beside)]
     chosen = _chosen(output, formats)
     scenes = [scene_in(where, name) for where, name in asked]
@@ -69,8 +72,8 @@ def _beside(given: Sequence[str]) -> list[tuple[Path, str]]:
     if not given:
         return []
     if len(given) != 2:
-        raise SettingsError(f'DIR2 TRIAL2: got {len(given)} words after the first trial, expected '
-                            f'the folder of a campaign and a trial in it')
+        raise SettingsError(f'DIR2 TRIAL2: got {counted(len(given), "word")} after the first '
+                            f'trial, expected the folder of a campaign and a trial in it')
     where = Path(given[0])
     if not where.is_dir():
         raise SettingsError(f'DIR2: got {where}, which is no folder. Name that of a campaign')
@@ -87,16 +90,20 @@ def _chosen(output: Path | None, formats: Sequence[Format]) -> Sequence[Format]:
                             f'{", ".join(ENDINGS.values())}')
     if len(formats) > 1:
         raise SettingsError(f'output: got one file with {len(formats)} formats, expected a folder')
-    if formats and not output.name.lower().endswith(Path(ENDINGS[formats[0]]).suffix):
+    if formats and _last(ENDINGS[formats[0]]) != _last(output.name):
         raise SettingsError(f'output: got {output} with the format {formats[0]}, expected a file '
                             f'that ends in {ENDINGS[formats[0]]}')
     return formats or (said,)
 
 
+def _last(name: str) -> str:
+    return name.lower().rpartition('.')[2]
+
+
 def _path(output: Path | None, how: Format, scenes: Sequence[Scene]) -> Path:
     if output is not None and output.suffix and not output.is_dir():
         return output
-    name = '.beside.'.join(file_name(scene.trial_id) for scene in scenes)
+    name = '.beside.'.join(scene.trial_id for scene in scenes)
     return (output or Path()) / f'{name}{ENDINGS[how]}'
 
 

@@ -13,26 +13,37 @@
 # limitations under the License.
 """A record and its result to a scene: what the world told, or else what can be reckoned."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 import json
 import math
+from operator import itemgetter
 from typing import Any
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.film.of_moment import phase_at, required_at
 from safety_scenarios.film.reckoned import reckoned
-from safety_scenarios.film.scene import Body, Figures, Frame, Least, Point, Robot, Scene
+from safety_scenarios.film.scene import (
+    Body,
+    Figures,
+    Frame,
+    Least,
+    Point,
+    Robot,
+    Scene,
+    Scenery,
+    turned,
+)
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.trial import ALL_CLEAR, NOMINAL, TrialRecord
+from safety_scenarios.model.world_block import WorldBlock
 from safety_scenarios.motion.track import robot_of, tracks
 
 ROBOT = 'robot'
 """What the truth calls the robot under test."""
-_PARTS = ('wall', 'box', 'person', 'robot')
-"""What comes before the colon in the names of a scene's own entities."""
 _PERSON_RADIUS = 0.25
-_THICK = 0.3
-"""How deep a box is drawn of which only the width of its face is known (m)."""
+_THIN, _DEEPEST = 0.05, 5.0
+"""How deep a box is drawn where nothing tells it, and at most (m)."""
 _ALONGSIDE = 1e-3
 """Real-time factors that differ from 1 by less are 1."""
 
@@ -74,7 +85,7 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
         end_s=(record.end_ns - zero_ns) / 1e9,
         all_clear_s=None if clear is None else (clear.stamps.steady_ns - zero_ns) / 1e9,
         footprint=0.0 if robot.kind == 'arm' else _footprint(record, robot.footprint),
-        is_benign=result.is_benign, notes=tuple(path), walls=tuple(_walls(record)),
+        is_benign=result.is_benign, notes=tuple(path), scenery=tuple(_scenery(record)),
         route=tuple(_route(record)), commanded=tuple(_commanded(record, zero_ns)))
 
 
@@ -99,14 +110,23 @@ def _is_placed(truth: Mapping[str, float] | None) -> bool:
 
 def _frame(record: TrialRecord, t_ns: int, truths: Mapping[str, Mapping[str, float]],
            zero_ns: int) -> Frame:
-    intents = record.derive(_intents)
     robot = _robot(truths[ROBOT])
-    bodies = tuple(_body(name, truth, intents.get(name.partition('#')[0], {}))
-                   for name, truth in truths.items() if name != ROBOT and _is_placed(truth))
-    gaps = [min(truth['gap'], truth.get('nearest', math.inf))
-            for name, truth in truths.items() if name != ROBOT and 'gap' in truth]
-    return Frame((t_ns - zero_ns) / 1e9, phase_at(record, t_ns), robot, bodies,
+    bodies: list[Body] = []
+    for name, truth in truths.items():
+        if name != ROBOT and _is_placed(truth):
+            body = _body(record, name, truth, t_ns, robot)
+            if all((one.x, one.y, one.kind) != (body.x, body.y, body.kind) for one in bodies):
+                bodies.append(body)  # who is shown to two sensors is one body
+    gaps = [min(truth['gap'], truth.get('nearest', math.inf)) for name, truth in truths.items()
+            if 'gap' in truth and _is_kept_away_from(name, truth)]
+    return Frame((t_ns - zero_ns) / 1e9, phase_at(record, t_ns), robot, tuple(bodies),
                  min(gaps, default=None), required_at(record, robot.speed))
+
+
+def _is_kept_away_from(name: str, truth: Mapping[str, float]) -> bool:
+    """Return whether a distance is one that is judged: to walls of the scene it is not."""
+    return name != ROBOT and (name.startswith('robot:') or 'distance' in truth
+                              or truth.get('body') == 1.0)
 
 
 def _robot(truth: Mapping[str, float]) -> Robot:
@@ -117,24 +137,58 @@ def _robot(truth: Mapping[str, float]) -> Robot:
     return Robot(truth['x'], truth['y'], truth.get('heading', 0.0), speed, tool)
 
 
-def _body(name: str, truth: Mapping[str, float], intent: Mapping[str, Any]) -> Body:
+def _body(record: TrialRecord, name: str, truth: Mapping[str, float], t_ns: int,
+          robot: Robot) -> Body:
+    intent = _intent_at(record, name.partition('#')[0], t_ns)
     part = name.partition(':')[0] if ':' in name else ''
-    is_person = truth.get('body') == 1.0 if 'body' in truth else (
+    is_person = truth['body'] == 1.0 if 'body' in truth else (
         part == 'person' or intent.get('kind') == 'person_at')
     radius = truth.get('radius', _PERSON_RADIUS if is_person else None)
-    outline: tuple[Point, ...] = ()
-    if radius is None and 'width' in intent:
-        half = float(intent['width']) / 2
-        outline = ((0.0, -half), (_THICK, -half), (_THICK, half), (0.0, half))
     return Body(name, 'person' if is_person else 'robot' if part == 'robot' else 'thing',
-                truth['x'], truth['y'], truth.get('heading', 0.0), radius, outline,
-                truth.get('gap'))
+                truth['x'], truth['y'], truth.get('heading', 0.0), radius,
+                () if radius is not None else _outline(record, name, truth, intent, robot),
+                truth.get('gap') if _is_kept_away_from(name, truth) else None)
 
 
-def _intents(record: TrialRecord) -> Mapping[str, Mapping[str, Any]]:
-    """Return topic to what was last put into the world there."""
-    return {event.name: json.loads(event.arguments) for event in record.of_kind('stimulus')
-            if event.arguments is not None}
+def _outline(record: TrialRecord, name: str, truth: Mapping[str, float],
+             intent: Mapping[str, Any], robot: Robot) -> tuple[Point, ...]:
+    """Return the corners of a box about its middle; how deep it is follows from its distance."""
+    for box in _block(record).boxes:
+        if name == f'box:{box.name}':
+            return _corners(box.size[0], box.size[1])
+    if 'width' not in intent:
+        return ()
+    heading = truth.get('heading', 0.0)
+    ahead = (truth['x'] - robot.x) * math.cos(heading) + (truth['y'] - robot.y) * math.sin(heading)
+    deep = 2 * (ahead - truth.get('distance', ahead))
+    return _corners(deep if 0.0 < deep < _DEEPEST else _THIN, float(intent['width']))
+
+
+def _corners(length: float, width: float) -> tuple[Point, ...]:
+    return tuple((length / 2 * one, width / 2 * other)
+                 for one, other in ((-1, -1), (1, -1), (1, 1), (-1, 1)))
+
+
+def _intent_at(record: TrialRecord, topic: str, t_ns: int) -> Mapping[str, Any]:
+    """Return what was last put into the world by a stimulus, up to a time."""
+    placed = record.derive(_intents).get(topic, ())
+    place = bisect_right(placed, t_ns, key=itemgetter(0)) - 1
+    return placed[place][1] if place >= 0 else {}
+
+
+def _intents(record: TrialRecord) -> Mapping[str, Sequence[tuple[int, Mapping[str, Any]]]]:
+    """Return topic to (steady ns, intent) of all that stimuli have put into the world."""
+    found: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
+    for event in record.of_kind('stimulus'):
+        if event.arguments is not None:
+            found.setdefault(event.name, []).append(
+                (event.stamps.steady_ns, json.loads(event.arguments)))
+    return found
+
+
+def _block(record: TrialRecord) -> WorldBlock:
+    ros = record.trial.scenario.ros
+    return WorldBlock() if ros is None or ros.world is None else ros.world
 
 
 def _figures(result: TrialResult, frames: Sequence[Frame]) -> Figures:
@@ -161,12 +215,24 @@ def _footprint(record: TrialRecord, declared: float) -> float:
     return next(told, declared)
 
 
-def _walls(record: TrialRecord) -> Iterator[tuple[Point, Point]]:
-    return iter(())
+def _scenery(record: TrialRecord) -> Iterator[Scenery]:
+    """Yield the walls and boxes of the scene, but for those that the world tells of itself."""
+    block, told = _block(record), record.by_topic('state')
+    for wall in block.walls:
+        (x, y), (to_x, to_y) = wall.begin, wall.end
+        place = (x + to_x) / 2, (y + to_y) / 2, math.atan2(to_y - y, to_x - x)
+        yield Scenery(turned(_corners(math.hypot(to_x - x, to_y - y), wall.thickness), *place),
+                      wall.glass)
+    for box in block.boxes:
+        if f'box:{box.name}' not in told:
+            yield Scenery(turned(_corners(box.size[0], box.size[1]), *box.at, box.heading))
 
 
 def _route(record: TrialRecord) -> Iterator[Point]:
-    return iter(())
+    block = _block(record)
+    if block.route:
+        yield block.start.x, block.start.y
+        yield from block.route
 
 
 def _commanded(record: TrialRecord, zero_ns: int) -> Iterator[tuple[float, float]]:

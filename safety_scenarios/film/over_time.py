@@ -180,7 +180,8 @@ def _label_marks(axes: Axes, scene: Scene) -> None:
     """Name the two moments above the axes: the onset to its left, the reaction to its right."""
     begin, end = axes.get_xlim()
     share = (0.0 - begin) / (end - begin)
-    place: dict[str, Any] = {'va': 'bottom', 'fontsize': words.SMALL, 'transform': axes.get_xaxis_transform()}
+    place: dict[str, Any] = {'va': 'bottom', 'fontsize': words.SMALL,
+                             'transform': axes.get_xaxis_transform()}
     reaction = scene.figures.reaction
     word = 'reaction' if scene.figures.reaction_s is not None else ''
     if scene.has_onset:

@@ -14,9 +14,10 @@
 """What a picture of a trial shows: where everything was, moment by moment, and what it came to."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+import math
 from typing import Literal
 
 from safety_scenarios.model.verdict import Verdict
@@ -54,9 +55,16 @@ class Body:
     radius: float | None
     """Of round things (m)."""
     outline: tuple[Point, ...] = ()
-    """Corners of what is not round, about its own origin; two make a face."""
+    """Corners of what is not round, about its own origin (m)."""
+
     gap: float | None = None
-    """To the robot, between the closest points of both (m); negative: they overlap."""
+    """To the robot, between the closest points of both (m); negative: they overlap. None: nobody
+    knows it, or it is not judged."""
+
+    @property
+    def corners(self) -> tuple[Point, ...]:
+        """Return the outline in the world."""
+        return turned(self.outline, self.x, self.y, self.heading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,14 @@ class Frame:
     """The least since the moment before (m)."""
     required: float | None
     """The protective separation distance S_p at the robot's speed (m)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenery:
+    """A wall or a box that does not move."""
+
+    corners: tuple[Point, ...]
+    is_glass: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,7 +138,7 @@ class Scene:
     """Whether what happens from zero on is harmless."""
     notes: tuple[str, ...] = ()
     """What whoever looks at it has to know, such as that the record is damaged."""
-    walls: tuple[tuple[Point, Point], ...] = ()
+    scenery: tuple[Scenery, ...] = ()
     route: tuple[Point, ...] = ()
     commanded: tuple[tuple[float, float], ...] = ()
     """(s, m/s), each held until the next: what was asked of a base."""
@@ -162,6 +178,12 @@ class Scene:
         begin, end = max(self.begin_s, -BEFORE_S), min(self.end_s, until)
         return (begin, end) if least is None else (
             min(begin, max(self.begin_s, least.t_s - 0.5)), max(end, least.t_s))
+
+
+def turned(points: Iterable[Point], x: float, y: float, heading: float) -> tuple[Point, ...]:
+    """Return points that are told about an origin in the world, where that lies turned."""
+    cos, sin = math.cos(heading), math.sin(heading)
+    return tuple((x + a * cos - b * sin, y + a * sin + b * cos) for a, b in points)
 
 
 STANDS = 0.01

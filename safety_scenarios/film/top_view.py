@@ -24,10 +24,11 @@ from matplotlib.patches import Circle, Polygon
 from safety_scenarios.film import words
 from safety_scenarios.film.scene import Body, Frame, Point, Robot, Scene
 
-_NEAR_M = 5.0
-"""Who is farther away while there is a hazard need not be in the picture."""
+_NEAR_M, _FAR_M = 5.0, 12.0
+"""Who is farther away in the hazard, and when the gap is least, need not be in the picture."""
 _TOOL_M = 0.08
-_MARGIN_M = 0.35
+_MARGIN_M, _LEAST_M = 0.35, 2.2
+"""What is seen beyond all that matters, and how much at least."""
 _SIDES = 24
 """Corners of half a circle."""
 
@@ -45,8 +46,9 @@ class View:
     def bounds(scenes: Sequence[Scene]) -> 'View':
         """Return what just shows all that matters of some trials."""
         xs, ys = zip(*(point for scene in scenes for point in _of_interest(scene)), strict=True)
-        return View(min(xs) - _MARGIN_M, max(xs) + _MARGIN_M, min(ys) - _MARGIN_M,
-                    max(ys) + _MARGIN_M)
+        more_x, more_y = (max(_MARGIN_M, _LEAST_M / 2 - (max(values) - min(values)) / 2)
+                          for values in (xs, ys))
+        return View(min(xs) - more_x, max(xs) + more_x, min(ys) - more_y, max(ys) + more_y)
 
     @staticmethod
     def of(scenes: Sequence[Scene], shape: float) -> 'View':
@@ -64,19 +66,23 @@ class View:
 
 def _of_interest(scene: Scene) -> Iterator[Point]:
     begin, end = scene.window
+    least = scene.figures.least
     for frame in scene.frames:
-        if begin <= frame.t_s <= end:
-            x, y = frame.robot.place
-            reach = scene.footprint + (frame.required or 0.0) * (frame.phase == 'hazard')
-            yield x - reach, y - reach
-            yield x + reach, y + reach
-            yield frame.robot.x, frame.robot.y
-            if frame.phase == 'hazard':
-                for body in frame.bodies:
-                    if math.hypot(body.x - x, body.y - y) <= _NEAR_M and ':' not in body.name:
-                        size = body.radius or 0.3
-                        yield body.x - size, body.y - size
-                        yield body.x + size, body.y + size
+        if not begin <= frame.t_s <= end:
+            continue
+        x, y = frame.robot.place
+        is_hazard = frame.phase == 'hazard' or not scene.has_onset
+        reach = scene.footprint + (frame.required or 0.0) * is_hazard
+        yield x - reach, y - reach
+        yield x + reach, y + reach
+        yield frame.robot.x, frame.robot.y
+        is_least = least is not None and frame.t_s == least.t_s
+        for body in frame.bodies:
+            away = math.hypot(body.x - x, body.y - y)
+            if ':' not in body.name and away <= (_FAR_M if is_least else _NEAR_M * is_hazard):
+                size = body.radius or 0.3
+                yield body.x - size, body.y - size
+                yield body.x + size, body.y + size
 
 
 def draw_floor(axes: Axes, scene: Scene, view: View, *, labels: bool = True) -> None:
@@ -90,9 +96,10 @@ def draw_floor(axes: Axes, scene: Scene, view: View, *, labels: bool = True) -> 
     if labels:
         axes.set_xlabel('x (m)', labelpad=2)
         axes.set_ylabel('y (m)', labelpad=2)
-    for begin, end in scene.walls:
-        axes.plot(*zip(begin, end, strict=True), color='#4A4A4A', linewidth=3,
-                  solid_capstyle='butt', zorder=2)
+    for one in scene.scenery:
+        axes.add_patch(Polygon(one.corners, closed=True, zorder=2, edgecolor='#4A4A4A',
+                               linewidth=1.0, facecolor='#D6E8F0' if one.is_glass else '#9A9A9A',
+                               hatch='xx' if one.is_glass else None))
     if len(scene.route) > 1:
         axes.plot(*zip(*scene.route, strict=True), color=words.GRID, linewidth=5, zorder=1,
                   solid_capstyle='round')
@@ -168,10 +175,7 @@ def _draw_body(axes: Axes, body: Body, alpha: float) -> Iterator[Artist]:
     face: dict[str, Any] = {'facecolor': (*_rgb(colour), 0.55 * alpha),
                             'edgecolor': (*_rgb(colour), alpha), 'linewidth': 1.4, 'zorder': 5}
     if body.outline:
-        cos, sin = math.cos(body.heading), math.sin(body.heading)
-        corners = [(body.x + a * cos - b * sin, body.y + a * sin + b * cos)
-                   for a, b in body.outline]
-        yield axes.add_patch(Polygon(corners, closed=True, hatch='////', **face))
+        yield axes.add_patch(Polygon(body.corners, closed=True, hatch='////', **face))
         return
     size = body.radius or 0.15
     yield axes.add_patch(Circle((body.x, body.y), size, **face))
@@ -202,11 +206,9 @@ def nearest_points(scene: Scene, frame: Frame) -> tuple[Point, Point] | None:
     at = (body.x, body.y)
     start = _on_segment((robot.x, robot.y), robot.place, at)
     if body.outline:
-        cos, sin = math.cos(body.heading), math.sin(body.heading)
-        corners = [(body.x + a * cos - b * sin, body.y + a * sin + b * cos)
-                   for a, b in body.outline]
+        corners = body.corners
         at = min((_on_segment(one, other, start) for one, other in
-                  zip(corners, [*corners[1:], corners[0]], strict=True)),
+                  zip(corners, (*corners[1:], corners[0]), strict=True)),
                  key=lambda point: math.dist(point, start))
         start = _on_segment((robot.x, robot.y), robot.place, at)
     apart = math.dist(start, at)

@@ -15,7 +15,7 @@
 A world of closed formulas that tells the whole truth, for the tests of what is drawn of it.
 
 The robot drives along x, gains and loses speed at 1 m/s^2; people stand or walk straight toward
-it, boxes stand. Gaps are those of discs and of a wall of no depth, to the closest point.
+it, boxes stand. Gaps are those of discs and boxes, to the closest point.
 """
 
 from contextlib import closing
@@ -33,7 +33,8 @@ from unit.links.toy_world import EPOCH_NS, SCAN, STEP_NS, ToyLink
 
 RATE = 1.0
 """How fast the robot gains and loses speed (m/s^2)."""
-RADIUS = 0.3
+RADIUS, DEEP = 0.3, 0.4
+"""Of the robot, and of a box along x (m)."""
 
 
 class Standing:
@@ -54,7 +55,8 @@ class Standing:
         if self.is_person:
             return self.away(robot_x) - RADIUS - self.intent.radius
         half = self.intent.width / 2
-        return math.hypot(self.x - robot_x, max(0.0, abs(self.y) - half)) - RADIUS
+        ahead = max(self.x - robot_x, 0.0, robot_x - self.x - DEEP)
+        return math.hypot(ahead, max(0.0, abs(self.y) - half)) - RADIUS
 
     def step(self, robot_x, seconds):
         if self.is_person and self.away(robot_x) > self.intent.nearest:
@@ -70,9 +72,11 @@ class Standing:
         return wall(self.x - robot_x, self.y - half, self.y + half)
 
     def truth(self, robot_x, nearest):
-        found = {'x': self.x, 'y': self.y, 'heading': math.pi, 'distance': self.away(robot_x),
-                 'gap': self.gap(robot_x), 'nearest': nearest, 'body': float(self.is_person)}
-        return {**found, 'radius': self.intent.radius} if self.is_person else found
+        found = {'x': self.x, 'y': self.y, 'heading': 0.0, 'gap': self.gap(robot_x),
+                 'nearest': nearest, 'body': float(self.is_person)}
+        if self.is_person:
+            return {**found, 'distance': self.away(robot_x), 'radius': self.intent.radius}
+        return {**found, 'x': self.x + DEEP / 2, 'distance': self.x - robot_x}
 
 
 class PlaneLink(ToyLink):
