@@ -19,6 +19,7 @@ import shutil
 import sys
 
 import imageio_ffmpeg
+from matplotlib import rc_context
 from matplotlib.text import Text
 import numpy
 from PIL import Image
@@ -26,6 +27,7 @@ import pytest
 from safety_scenarios.campaign.filming import named, scene_in
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.film import words
 from safety_scenarios.film.moving import Stage, times
 from safety_scenarios.film.pages import draw_page
 from safety_scenarios.film.strip import draw_strip
@@ -36,6 +38,13 @@ NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'
 PLAN = [PlannedTrial(trial_id=f'{scenario}.c.s7.t{index}', scenario_id=scenario, index=index,
                      seed=7, controller='c')
         for scenario in (NEAR, BESIDE) for index in (-1, 0, 1)]
+
+
+@pytest.fixture(autouse=True)
+def in_our_style():
+    """Draw as the command does, whatever the settings of matplotlib are here."""
+    with rc_context(dict(words.STYLE)):
+        yield
 
 
 @pytest.mark.parametrize(('name', 'meant'), [
