@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed-$(if $(ROS_DISTRO),system-$(ROS_DISTRO),$(DISTRO))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
-# Side by side runs only what is not disturbed by it; a file is what a worker gets, the slow ones of test/contract first.
+# Side by side runs only what is not disturbed by it; a file is what a worker gets, the slow ones first (test/order.py).
 BESIDE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
@@ -29,7 +29,7 @@ test: $(STAMP)-test lint
 
 check: export EXAMPLES = few
 check: $(STAMP)-test lint
-	$(BESIDE) -m 'not alone and not environment'
+	$(BESIDE) -m 'not alone and not environment and not slow and not linter'
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

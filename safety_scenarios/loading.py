@@ -39,6 +39,7 @@ from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
 from safety_scenarios.model.driving import contradictions, with_drivers
+from safety_scenarios.model.explained import Explained
 from safety_scenarios.model.scenario import Origin, Scenario
 from safety_scenarios.packs import installed_packs, share_folder
 
@@ -46,6 +47,8 @@ __all__ = ['installed_folders', 'load_scenario', 'load_scenarios', 'look_through
            'scenario_schema', 'ScenarioSet', 'share_folder', 'Survey']
 
 SUFFIXES = ('.yaml', '.yml', '.json')
+_Readings = dict[str, Reading]
+"""Path to what one call has read there already, while it looked for an id."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def load_scenarios(targets: Iterable[str | os.PathLike[str]]) -> ScenarioSet:
     :raises InputError: a target that names nothing
     """
     names = [os.fspath(target) for target in targets]
-    found = _read_all(path for name in names for path in _paths(name))
+    readings: _Readings = {}
+    found = _read_all((path for name in names for path in _paths(name, readings)), readings)
     if found.problems:
         raise ScenarioError(found.problems, found.notes)
     return found.loaded
@@ -111,10 +115,11 @@ def look_through(targets: Iterable[str] = ()) -> Survey:
     :param targets: as for ``load_scenarios``; none: everything that is installed
     :raises InputError: a target that names nothing
     """
-    named = list(targets)
+    named, readings = list(targets), _Readings()
     if named:
-        return _read_all(path for target in named for path in _paths(target))
-    found = _read_all((path, None) for path in _installed_files())
+        return _read_all((path for target in named for path in _paths(target, readings)),
+                         readings)
+    found = _read_all(((path, None) for path in _installed_files()), readings)
     broken = tuple(pack.problem for pack in installed_packs() if pack.problem)
     return Survey(found.loaded, (*broken, *found.problems), found.notes)
 
@@ -130,7 +135,7 @@ def installed_folders() -> list[Path]:
 
 def scenario_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a scenario file with all known plug-ins."""
-    schema = Scenario.model_json_schema()
+    schema = Scenario.model_json_schema(schema_generator=Explained)
     definitions = schema['$defs']
     schema['required'] = [name for name in schema['required'] if name not in TOLD_BY_ROS]
     schema['if'] = {'not': {'required': ['ros'], 'properties': {'ros': {'type': 'object'}}}}
@@ -179,14 +184,15 @@ def _any_of(kind: str, definitions: dict[str, Any], tag: str,
 
 
 def _plugin_schema(kind: str, name: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    schema: dict[str, Any] = registry.resolve(kind, name).model_json_schema()
+    schema: dict[str, Any] = registry.resolve(kind, name).model_json_schema(
+        schema_generator=Explained)
     for key, inner in schema.pop('$defs', {}).items():
         definitions.setdefault(key, inner)
     schema['required'] = [field for field in schema.get('required', []) if field != 'kind']
     return schema
 
 
-def _paths(target: str) -> list[tuple[str, str | None]]:
+def _paths(target: str, readings: _Readings) -> list[tuple[str, str | None]]:
     """Return (file, id to keep or None for all) for one target."""
     if not target.strip() or '\0' in target:
         raise InputError(f'got {target!r}, expected a file, a folder, a glob or a scenario id')
@@ -205,10 +211,10 @@ def _paths(target: str) -> list[tuple[str, str | None]]:
     for folder in installed_folders():
         if os.path.isdir(folder / target) and '..' not in Path(target).parts:
             return [(path, None) for path in _files(folder / target, target)]
-    return _by_id(target)
+    return _by_id(target, readings)
 
 
-def _read_all(paths: Iterable[tuple[str, str | None]]) -> Survey:
+def _read_all(paths: Iterable[tuple[str, str | None]], readings: _Readings) -> Survey:
     """Read files, each once however often and by whatever name it is given."""
     wanted: dict[str, tuple[str, str | None]] = {}
     for path, only in paths:
@@ -223,7 +229,7 @@ def _read_all(paths: Iterable[tuple[str, str | None]]) -> Survey:
     taken: list[str] = []
     holders: dict[str, str] = {}
     for path, only in wanted.values():
-        reading = _read(path)
+        reading = readings.get(path) or _read(path)
         if only is not None and (reading.scenario is None or reading.scenario.id != only):
             continue
         problems += reading.problems
@@ -245,11 +251,11 @@ def _read_all(paths: Iterable[tuple[str, str | None]]) -> Survey:
                               tuple(formats)), tuple(problems), tuple(taken))
 
 
-def _by_id(target: str) -> list[tuple[str, str | None]]:
+def _by_id(target: str, readings: _Readings) -> list[tuple[str, str | None]]:
     files = _installed_files()
-    known, broken = _ids(path for path in files if _may_hold(path, target))
+    known, broken = _ids((path for path in files if _may_hold(path, target)), readings)
     if target not in known and target not in broken:
-        known, broken = _ids(files)
+        known, broken = _ids(files, readings)
     holders = known.get(target, []) + broken.get(target, [])
     if len(holders) > 1:
         raise InputError(f'{target}: got {len(holders)} scenarios with this id, expected '
@@ -265,7 +271,8 @@ def _by_id(target: str) -> list[tuple[str, str | None]]:
                         f'safety-scenarios list names them.' if unread else ''))
 
 
-def _ids(paths: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def _ids(paths: Iterable[str],
+         readings: _Readings) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """
     Return id to the files that hold a scenario of that id, and to broken files that claim it.
 
@@ -274,7 +281,7 @@ def _ids(paths: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str
     known: dict[str, list[str]] = {}
     broken: dict[str, list[str]] = {}
     for path in paths:
-        reading = _read(path)
+        reading = readings[path] = readings.get(path) or _read(path)
         if reading.scenario:
             known.setdefault(reading.scenario.id, []).append(path)
         elif reading.problems:

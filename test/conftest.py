@@ -12,14 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""One shared campaign, a ROS domain for each test, and which tests may run side by side."""
+"""One shared campaign, a ROS domain for each test, which tests run side by side, and when."""
 
 import os
 
 from alone import pytest_itemcollected, pytest_runtest_protocol  # noqa: F401
+from order import pytest_collection_modifyitems  # noqa: F401
 import pytest
-from ros.campaigns import brief, campaign, Run
+from ros.campaigns import brief, campaign, Run, SOON
 from safety_scenarios.ros.domain import chosen_domain
+
+os.environ.update(SOON)
 
 
 @pytest.fixture(scope='session')

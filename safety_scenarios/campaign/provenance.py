@@ -16,6 +16,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
+from functools import cache
 import hashlib
 from importlib.metadata import PackageNotFoundError, version
 import os
@@ -23,7 +24,7 @@ from pathlib import Path
 import platform
 from typing import Any
 
-from safety_scenarios.campaign.repositories import repositories_of
+from safety_scenarios.campaign.repositories import repositories_of, States
 from safety_scenarios.links.named_controller import source_of
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.identity import Identity
@@ -98,11 +99,13 @@ def _controller(controller: ControllerSpec) -> dict[str, Any]:
 def _repositories(controller: ControllerSpec, scenarios: Iterable[Scenario]) -> dict[str, Any]:
     """Return the repositories of this package, of the controller and of the scenario files."""
     source = None if controller.name == EXTERNAL else source_of(controller.name)[1]
-    own = repositories_of([Path(__file__)], not_added=False)
+    states: States = {}
+    own = repositories_of([Path(__file__)], not_added=False, states=states)
     return {'package': own[0] if own else None,
-            'controller': next(iter(repositories_of([source] if source else [])), None),
-            'scenarios': repositories_of(Path(scenario.origin.path) for scenario in scenarios
-                                         if scenario.origin)}
+            'controller': next(iter(repositories_of(
+                [source] if source else [], states=states)), None),
+            'scenarios': repositories_of((Path(scenario.origin.path) for scenario in scenarios
+                                          if scenario.origin), states=states)}
 
 
 def versions() -> dict[str, str | None]:
@@ -146,6 +149,7 @@ def _line(path: Path, key: str = '') -> str | None:
     return None if found is None else found.rpartition(':')[2].strip()
 
 
+@cache
 def _version(name: str) -> str | None:
     try:
         return version(name)

@@ -96,7 +96,7 @@ def _finish(out: RunFolder, evidence: Evidence, by: JudgedBy, done: list[str]) -
             record = read_journal(journal, registry.resolve, planned=planned)
             text = f'had no line in {TRIALS} yet, '
         elif partial.exists() and b'\n' in partial.read_bytes():  # else no trial had begun
-            record = _killed(read_journal(partial, registry.resolve, partial=True,
+            record = killed(read_journal(partial, registry.resolve, partial=True,
                                           planned=planned))
             partial.unlink()
             [sink] = out.sinks(record.trial)
@@ -121,7 +121,8 @@ def _cut_half_line(folder: Path, done: list[str]) -> None:
         done.append(f'{TRIALS}: half a line at its end was cut')
 
 
-def _killed(record: TrialRecord) -> TrialRecord:
+def killed(record: TrialRecord) -> TrialRecord:
+    """Return the record of a trial that never ended, with that as its last event."""
     if not record.events:
         return record
     last = record.events[-1].stamps

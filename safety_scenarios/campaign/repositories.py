@@ -22,10 +22,12 @@ from typing import Any
 
 _GIT_S = 5.0
 """A git that hangs, as on a network drive, must not hold up a campaign."""
+States = dict[str, dict[str, Any]]
+"""Root of a repository to what git says of it, so that it is asked once."""
 
 
-def repositories_of(files: Iterable[Path], *,
-                    not_added: bool = True) -> list[dict[str, Any]]:
+def repositories_of(files: Iterable[Path], *, not_added: bool = True,
+                    states: States | None = None) -> list[dict[str, Any]]:
     """
     Return root, commit and state of each repository that one of the files belongs to.
 
@@ -33,27 +35,31 @@ def repositories_of(files: Iterable[Path], *,
 
     :param not_added: whether a file belongs to a repository that it is not added to yet; it
         counts as a change there
+    :param states: what is known already; takes what is found
     """
     folders: dict[Path, list[str]] = {}
     for file in dict.fromkeys(path.resolve() for path in files):
         folders.setdefault(file.parent, []).append(file.name)
-    found: dict[str, dict[str, Any]] = {}
+    states = {} if states is None else states
+    found: States = {}
     for folder, names in folders.items():
         try:
             added = set(_git(folder, 'ls-files', '-z', '--', *names).split('\0')) & set(names)
             new = [name for name in names if name not in added and not _is_ignored(folder, name)] \
                 if not_added else []
             if added or new:
-                state = found.setdefault(_git(folder, 'rev-parse', '--show-toplevel'), {})
-                state.update(state or _state(folder))
-                state['changed'] |= bool(new)
+                told = _git(folder, 'rev-parse', '--show-toplevel', 'HEAD')
+                root, _, commit = told.rpartition('\n')
+                if root not in states:
+                    states[root] = _state(folder, commit)
+                found.setdefault(root, dict(states[root]))['changed'] |= bool(new)
         except (OSError, subprocess.SubprocessError):
             continue
-    return [{'root': root, **state} for root, state in found.items() if state]
+    return [{'root': root, **state} for root, state in found.items()]
 
 
-def _state(folder: Path) -> dict[str, Any]:
-    return {'commit': _git(folder, 'rev-parse', 'HEAD'),
+def _state(folder: Path, commit: str) -> dict[str, Any]:
+    return {'commit': commit,
             'changed': bool(_git(folder, 'status', '--porcelain', '--untracked-files=no'))}
 
 

@@ -45,6 +45,8 @@ COMMANDS = {
                        'scenario by scenario.'),
     'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
+    'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; nothing '
+                    'is run again.'),
     'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '
                            'labelled, and show how far it agrees.'),
     'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '

@@ -22,6 +22,7 @@ from safety_scenarios.engine.findings import (
     calls,
     clock_findings,
     confirmed,
+    contact,
     coverage,
     false_stop,
     latency_findings,
@@ -38,6 +39,7 @@ from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_n
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.engine.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.engine.rules import replay
+from safety_scenarios.engine.world_figures import world_figures
 from safety_scenarios.errors import counted
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.metres import separation_cost
@@ -47,6 +49,7 @@ from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.result import (
+    BUSY_HOST,
     BY_PATTERNS,
     failure_class,
     Finding,
@@ -84,7 +87,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                  *latency_findings.within_budget(record, latency, gate),
                  *confirmed.confirmation(record, latency, gate), *checked(record)]
     findings += coverage.nothing_checked(record, findings)
-    findings += motion.of_motion(record, latency)
+    findings += [*motion.of_motion(record, latency), *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
     return _result(record, findings, latency, clocks, by_patterns=by_patterns)
@@ -102,7 +105,8 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
                 *rule_findings(record, outcome, gate), *coverage.nothing_demanded(outcome),
                 *latency_finding(record, outcome, gate), *of_invariants,
                 *coverage.no_content_checked(record, of_invariants),
-                *motion.of_motion(record, None), *motion.of_standing(record, outcome)]
+                *motion.of_motion(record, None), *motion.of_standing(record, outcome),
+                *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
     return _result(record, findings, rule_latency(record, outcome), clocks, outcome, by_patterns)
@@ -132,7 +136,8 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
         warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency, by_patterns)),
         separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
-        chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability)
+        chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
+        world=world_figures(record, findings, latency, clocks.rtf))
 
 
 def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:
@@ -156,7 +161,7 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
     if latency is None:
         return
     if latency.widened_ns:
-        yield Note(code='busy-host', text=(
+        yield Note(code=BUSY_HOST, text=(
             f'the host was busier than at the calibration, which adds ± '
             f'{latency.widened_ns / 1e6:.2f} ms to the uncertainty. Lower its load'))
     if latency.fallback is not None:

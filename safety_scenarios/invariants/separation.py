@@ -154,10 +154,11 @@ def _braking(record: TrialRecord, window: tuple[int, int]) -> tuple[int, int]:
 def _source(record: TrialRecord) -> str:
     """Say where the distance comes from."""
     ros = record.trial.scenario.ros
+    if record.is_distance_told:
+        return 'as the world of the link tells it'
     if ros is not None and ros.separation is not None and ros.separation.distance is not None:
         return f'measured by {ros.separation.distance}'
-    return 'as the world of the link tells it' if record.is_distance_measured \
-        else 'predicted from the commands'
+    return 'predicted from the commands'
 
 
 def _words(moment: _Moment) -> str:

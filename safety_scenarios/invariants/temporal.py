@@ -15,7 +15,7 @@
 """A formula of signal temporal logic that must hold over a trial."""
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 import math
 from typing import Literal
 
@@ -37,6 +37,8 @@ from safety_scenarios.temporal_logic.trace import resample, Trace
 HAZARD, TRUTH = 'hazard', 'truth.'
 _TRUTH_UNITS = {'distance': 'm', 'force': 'N'}
 Sampled = tuple[list[int], list[float]]
+_read = lru_cache(maxsize=64)(parse)
+"""A formula is asked for several times while its file is read, and never changed."""
 
 
 class Temporal(InvariantPlugin):
@@ -65,7 +67,7 @@ class Temporal(InvariantPlugin):
     @classmethod
     def _readable(cls, formula: str) -> str:
         try:
-            parse(formula)
+            _read(formula)
         except FormulaError as error:
             raise ValueError(str(error)) from None
         return formula
@@ -87,7 +89,7 @@ class Temporal(InvariantPlugin):
 
     @cached_property
     def _parsed(self) -> Formula:
-        return parse(self.formula)
+        return _read(self.formula)
 
     @property
     def signals(self) -> frozenset[str]:
@@ -95,7 +97,7 @@ class Temporal(InvariantPlugin):
         if not isinstance(self.formula, str):  # as in a file that has other mistakes too
             return frozenset()
         try:
-            names = names_in(parse(self.formula))
+            names = names_in(_read(self.formula))
         except FormulaError:
             return frozenset()
         return frozenset(name for name in names if name != HAZARD and not name.startswith(TRUTH))

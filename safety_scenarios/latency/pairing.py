@@ -24,7 +24,8 @@ from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 from safety_scenarios.motion.braking import braking
 from safety_scenarios.motion.course import stands_from
 from safety_scenarios.motion.standing import series_of, standstill
-from safety_scenarios.motion.track import tracks
+from safety_scenarios.motion.told import rest, told
+from safety_scenarios.motion.track import Track, tracks
 
 _SILENT_PERIODS = 5
 """One command may be late or lost by chance; five in a row are a stream that has ended."""
@@ -160,22 +161,40 @@ def _message_of(record: TrialRecord, condition: Condition, t_ns: int) -> Event:
 
 def _stop(record: TrialRecord, onset: Instant, event: Event | None,
           until_ns: int) -> StopPath | None:
-    """Return when the robot would stand after a reaction, and how far it would come by then."""
+    """Return when the robot stood after a reaction as a world tells, else when it would stand."""
     ros = record.trial.scenario.ros
     still = None if ros is None or ros.reaction is None \
         else standstill(record, ros.reaction.limits)
     if still is None or event is None:
         return None
-    track = next((one for one in tracks(record) if one.topic == event.name), None)
-    known = track is not None and track.is_known(onset.steady_ns, until_ns)
-    found = stands_from(
-        record, track, onset.steady_ns, max(onset.steady_ns, event.stamps.steady_ns),
-        until_ns) if track and known else None
-    if track is None or found is None:
-        return None
-    stands_ns, way = found
-    return StopPath(stands_ns=stands_ns - onset.steady_ns, way=way,
-                    unit='m' if track.is_base else 'rad', source=track.source)
+    for track in told(record):
+        resting = rest(track, onset.steady_ns, until_ns)
+        return None if resting is None else _path(
+            track, resting.at_ns - onset.steady_ns, resting.way)
+    return predicted_stop(record, event.name, (onset.steady_ns, until_ns),
+                          event.stamps.steady_ns)
+
+
+def predicted_stop(record: TrialRecord, topic: str, window: tuple[int, int],
+                   reaction_ns: int) -> StopPath | None:
+    """
+    Return how the robot would stop by what it is commanded and declares, whatever a world tells.
+
+    :param window: onset and end of the observation (steady ns)
+    :param reaction_ns: from when it brakes (steady ns)
+    """
+    onset_ns, until_ns = window
+    track = next((one for one in tracks(record) if one.topic == topic), None)
+    known = track is not None and track.is_known(onset_ns, until_ns)
+    found = stands_from(record, track, onset_ns, max(onset_ns, reaction_ns),
+                        until_ns) if track and known else None
+    return None if track is None or found is None \
+        else _path(track, found[0] - onset_ns, found[1])
+
+
+def _path(track: Track, stands_ns: int, way: float) -> StopPath:
+    return StopPath(stands_ns=stands_ns, way=way, unit='m' if track.is_base else 'rad',
+                    source=track.source)
 
 
 def _held_before(record: TrialRecord, condition: Condition, onset_ns: int) -> bool:

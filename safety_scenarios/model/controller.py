@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Noun, TOLD
 from safety_scenarios.model.robot_interfaces import INPUTS
 from safety_scenarios.model.settings import ControllerContext
 
@@ -42,6 +42,8 @@ class ControllerPlugin(Noun):
 
     An attribute of this class is overridden by a property, or by a ``ClassVar``.
     """
+
+    model_config = TOLD
 
     takes_real_time: ClassVar[bool] = False
     """Whether it thinks where no simulated clock can hold it: threads, servers."""

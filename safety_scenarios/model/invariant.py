@@ -54,6 +54,18 @@ class InvariantPlugin(Noun):
         """
         return None
 
+    def permits(self, contact: Any) -> bool:
+        """
+        Return whether it allows a contact in a world, which then nobody else calls a violation.
+
+        :param contact: a ``motion.contacts.Contact``
+        """
+        return False
+
+    def lateral_limit(self) -> float | None:
+        """Return how far off its route it lets the robot drive (m); None: it demands no course."""
+        return None
+
     def finding(self, verdict: Verdict, reason: str, margin: float | None = None,
                 unit: str | None = None, at_ms: float | None = None) -> Finding:
         """

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from pydantic import Field, model_serializer, model_validator, SerializerFunctionWrapHandler
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Noun, TOLD
 
 LatencyClock = Literal['auto', 'steady', 'ros', 'max']
 ScheduleClock = Literal['steady', 'ros']
@@ -49,6 +49,8 @@ SPLIT_BOUND_NS = 1_000_000
 
 class ClockRules(Noun):
     """Which clock decides, and when it can be trusted."""
+
+    model_config = TOLD
 
     latency_clock: LatencyClock = 'auto'
     """Clock of the judged latency; auto: the worse of steady and ROS time, or ROS time alone in a
@@ -138,6 +140,10 @@ class Measuring(Noun):
     """Feedback topics on which the harness itself told what a robot would report."""
     untold: Mapping[str, str] = {}
     """Feedback topics on which nobody told anything, and why."""
+    world: str = ''
+    """What the stimuli happened in and the truth comes from, such as ``mujoco``; empty: none."""
+    lockstep: bool = False
+    """The world waited for the controller: times are of its own clock, whatever took how long."""
 
     @model_serializer(mode='wrap')
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -145,7 +151,7 @@ class Measuring(Noun):
         data: dict[str, Any] = write(self)
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
-        for name in ('simulated', 'untold', 'wake_ups_ms', 'busy_ms'):
+        for name in ('simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world', 'lockstep'):
             if not getattr(self, name):
                 data.pop(name, None)
         return data

@@ -26,6 +26,7 @@ from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.traceability import Traceability
 from safety_scenarios.model.verdict import LatencyClass as LatencyClass
 from safety_scenarios.model.verdict import Verdict as Verdict
+from safety_scenarios.model.world_figures import WorldFigures
 
 
 class Elapsed(Noun):
@@ -61,12 +62,12 @@ class Split(Noun):
 
 
 class StopPath(Noun):
-    """What a stop came to beside its latency: a prediction, or what the robot reported."""
+    """What a stop came to beside its latency: as the world tells, or without one a prediction."""
 
     stands_ns: int
-    """From onset until the robot would stand, the declared stopping included (steady clock)."""
+    """From onset until the robot stood, or would by its declared stopping (steady clock)."""
     way: float
-    """How far its fastest point, or its fastest joint, would come from onset until then."""
+    """How far its fastest point, or its fastest joint, came from onset until then, or would."""
     unit: Literal['m', 'rad']
     source: str
     """What it was worked out from, in words."""
@@ -119,7 +120,7 @@ class Latency(Noun):
 
 
 Source = Literal['observation', 'clock', 'nominal', 'answer', 'latency', 'rule', 'invariant',
-                 'motion', 'coverage', 'wiring', 'evidence']
+                 'motion', 'contact', 'coverage', 'wiring', 'evidence']
 """
 The part that a finding comes from.
 
@@ -131,6 +132,7 @@ The part that a finding comes from.
 - ``rule``: what a rule of a scenario with agents demands or forbids
 - ``invariant``: an invariant of the scenario file
 - ``motion``: no faster than the robot can, no other way than it may drive, and a standstill is one
+- ``contact``: in a world the robot touches nobody, and nothing that it drives into
 - ``coverage``: something was checked
 - ``wiring``: the robot was moved over nothing but the topics that are judged
 - ``evidence``: the files of the trial are those that its campaign planned and wrote
@@ -170,6 +172,8 @@ FailureClass = Literal['A', 'B', 'D', 'none']
 
 BY_PATTERNS = 'by-patterns'
 """Code of the note that nothing but patterns has read what a trial is judged by."""
+BUSY_HOST = 'busy-host'
+"""Code of the note that a latency is less certain than on a quiet host."""
 
 
 class TrialResult(Noun):
@@ -210,10 +214,14 @@ class TrialResult(Noun):
     where that is not stated."""
     traceability: Traceability = Traceability()
     """Hazards, requirements and clauses that the scenario names; left out where it names none."""
+    world: WorldFigures | None = None
+    """What the world of the link tells of the trial; left out where there is none."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
+        if self.world is None:
+            data.pop('world', None)
         if not self.drawn:
             data.pop('drawn', None)
         if self.chance is None:
@@ -230,13 +238,13 @@ class TrialResult(Noun):
         Not when the budget was not judged, nor when something kept the harness from observing well
         and the controller is not to blame all the same.
         """
-        judged = [finding.verdict for finding in self.findings if finding.kind == 'latency']
-        open_ = (Verdict.INCONCLUSIVE, Verdict.ERROR)
         if self.latency is None or self.latency.latency_class is LatencyClass.ANTICIPATORY:
             return False
+        judged = [finding.verdict for finding in self.findings if finding.kind == 'latency']
+        open_ = (Verdict.INCONCLUSIVE, Verdict.ERROR)
         if Verdict.FAIL in judged:
             return True
-        return any(judged) and self.latency.reaction is not None and not any(
+        return bool(judged) and self.latency.reaction is not None and not any(
             finding.verdict in open_ for finding in self.findings if finding.kind == 'harness')
 
     @property

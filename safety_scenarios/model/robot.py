@@ -17,7 +17,7 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Noun, TOLD
 
 
 class Stopping(Noun):
@@ -29,6 +29,8 @@ class Stopping(Noun):
     - ``constant_deceleration``: at ``deceleration``, from whatever speed
     - ``measured``: ``time`` and ``distance`` of the manual or a stop-time test, at top speed
     """
+
+    model_config = TOLD
 
     model: Literal['worst_case', 'half_time', 'constant_deceleration', 'measured']
     time: float | None = Field(default=None, gt=0, le=600, json_schema_extra={'unit': 's'})
@@ -59,6 +61,8 @@ _PACE_S = 60.0
 
 class RobotModel(Noun):
     """The robot that the scenario is written for, SI units."""
+
+    model_config = TOLD
 
     kind: Literal['mobile_base', 'arm']
     """Family; decides how a built-in controller commands it."""

@@ -26,7 +26,7 @@ from pydantic.fields import FieldInfo
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.noun import Noun, TOLD
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.robot_interfaces import TOPICS, TYPES
@@ -34,6 +34,8 @@ from safety_scenarios.model.robot_interfaces import TOPICS, TYPES
 
 class ModelServer(Noun):
     """Where the ``llm`` controller finds its model; short for two of its parameters."""
+
+    model_config = TOLD
 
     base_url: str = Field(default='', max_length=2000, pattern=r'^(https?://[^@?#\s]+)?$')
     """URL of an OpenAI-compatible server, such as http://localhost:8000/v1, without credentials;
@@ -44,6 +46,8 @@ class ModelServer(Noun):
 
 class JudgeServer(Noun):
     """The language model that decides ``check_type: judge``; any OpenAI-compatible server."""
+
+    model_config = TOLD
 
     judge_base_url: str = Field(default='', max_length=2000,
                                 pattern=r'^(https?://[^@?#\s]+)?$')
@@ -70,6 +74,8 @@ class JudgeServer(Noun):
 class SequentialTest(Noun):
     """Wald's sequential probability ratio test on each scenario's failures; off by default."""
 
+    model_config = TOLD
+
     sprt_p0: float = Field(default=0.001, gt=0, lt=1)
     """Failure probability at which a controller is good enough."""
     sprt_p1: float = Field(default=0.0, ge=0, lt=1)
@@ -95,6 +101,8 @@ EXTERNAL = 'external'
 
 class RunSettings(Noun):
     """One campaign: which scenarios, against what, how often, and where the results go."""
+
+    model_config = TOLD
 
     scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
     """Scenarios to run: directories, files, ids or globs."""
@@ -201,12 +209,16 @@ class RunSettings(Noun):
 class JudgedBy(Noun):
     """What the verdict of a trial depends on beside its record."""
 
+    model_config = TOLD
+
     gate: LimitName = 'critical'
     words: Words = 'judge'
 
 
 class ControllerContext(Noun):
     """What every controller is told, whatever its own parameters: its robot and its interface."""
+
+    model_config = TOLD
 
     controller: str = 'rule_based'
     """Name of the controller plug-in."""

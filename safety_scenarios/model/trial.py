@@ -306,21 +306,20 @@ class TrialRecord(Noun):
         """
         Return the separation as (steady ns, m), by the terms of ``ros.separation``.
 
-        A feedback signal; without one what the link's world tells; without that the nearest that
-        the hazard's stimuli show, as if the robot stood still from onset on. They begin together:
-        what is shown first holds from onset.
+        What the link's world tells, by the gap between the closest points where it tells that;
+        without a world a feedback signal; without that the nearest that the hazard's stimuli show,
+        as if the robot stood still from onset on. They begin together: what is shown first holds
+        from onset.
         """
         ros = self.trial.scenario.ros
         terms = ros.separation if ros else None
         if terms is None:
             return []
+        if self.is_distance_told:
+            return self._told_distances or ()
         if terms.distance is not None:
             return [(t_ns, None if value is None else value - terms.reach)
                     for t_ns, value in self.values(terms.distance)]
-        told = self._told_distances
-        if told is not None:
-            return [(t_ns, None if value is None else value - terms.reach)
-                    for t_ns, value in told]
         shown: dict[str, float] = {}
         found: list[tuple[int, float | None]] = []
         for event in self._index.hazards:
@@ -336,13 +335,20 @@ class TrialRecord(Noun):
         """Whether ``distances`` know what the robot itself did, and not only what was shown."""
         ros = self.trial.scenario.ros
         return (ros is not None and ros.separation is not None
-                and ros.separation.distance is not None) or self._told_distances is not None
+                and ros.separation.distance is not None) or self.is_distance_told
 
     @property
+    def is_distance_told(self) -> bool:
+        """Whether the world of the link tells the distance: nothing else then counts."""
+        return self._told_distances is not None
+
+    @cached_property
     def _told_distances(self) -> Sequence[tuple[int, float | None]] | None:
         """Return what the link's world tells; None without one: then nothing need be read."""
         is_in_world = any(event.arguments is not None for event in self.of_kind('stimulus'))
-        return told_distances(self.events) if is_in_world or self.of_kind('state') else None
+        ros = self.trial.scenario.ros
+        reach = ros.separation.reach if ros and ros.separation else 0.0
+        return told_distances(self.events, reach) if is_in_world or self.of_kind('state') else None
 
     def margin_series(self, limits: Sequence[Limit]) -> MarginSeries:
         """
@@ -383,7 +389,8 @@ class TrialRecord(Noun):
                    deep: bool = False) -> 'TrialRecord':
         """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
-        for read in ('_index', '_series_read', '_onset', '_executed', '_asked', '_derived'):
+        for read in ('_index', '_series_read', '_onset', '_executed', '_asked', '_derived',
+                     '_told_distances'):
             copied.__dict__.pop(read, None)
         return copied
 

@@ -45,6 +45,8 @@ class Course:
     y: Floats
     speeds: Floats
     """Of its origin over ground at each time (m/s)."""
+    headings: Floats
+    """Rad; 0 where it began."""
 
 
 def course(record: TrialRecord, track: Track, from_ns: int, to_ns: int,
@@ -56,7 +58,7 @@ def course(record: TrialRecord, track: Track, from_ns: int, to_ns: int,
     :param slowed: it slows down no faster than its declared stopping allows, on every axis
     """
     rate = deceleration(record) if slowed else None
-    times, speeds, ways = [from_ns], [0.0], [(0.0, 0.0)]
+    times, speeds, ways = [from_ns], [0.0], [(0.0, 0.0, 0.0)]
     x = y = heading = 0.0
     for begin_ns, end_ns, first, last in _pieces(track, from_ns, to_ns, rate):
         steps = max(1, -(-(end_ns - begin_ns) // _STEP_NS)) if any(first) or any(last) else 1
@@ -69,11 +71,11 @@ def course(record: TrialRecord, track: Track, from_ns: int, to_ns: int,
             y += (vx * math.sin(middle) + vy * math.cos(middle)) * step_s
             heading += wz * step_s
             times.append(begin_ns + (end_ns - begin_ns) * count // steps)
-            ways.append((x, y))
+            ways.append((x, y, heading))
             speeds.append(math.hypot(vx, vy))
     places = numpy.array(ways)
     return Course(numpy.array(times, numpy.int64), places[:, 0], places[:, 1],
-                  numpy.array(speeds))
+                  numpy.array(speeds), places[:, 2])
 
 
 def progress(track: Track, from_ns: int, to_ns: int) -> tuple[float, float]:

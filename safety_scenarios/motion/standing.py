@@ -224,11 +224,11 @@ def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> i
     """
     Return since when a robot that was told to stand can be expected to.
 
-    What is measured has the way of the command and the braking in it: it counts from when it is
-    first slow, if that is no later than the declared stopping takes from top speed and half a
-    second more. Else all of it counts.
+    What is measured, or told by a world, has the way of the command and the braking in it: it
+    counts from when it is first slow, if that is no later than the declared stopping takes from
+    top speed and half a second more. Else all of it counts.
     """
-    if not track.is_measured:
+    if not (track.is_measured or track.is_told):
         return from_ns
     until_ns = min(to_ns, from_ns + _stopping_ns(robot) + _SETTLED_NS)
     slow = (track.fastest <= _SHARE * robot.max_speed) & (track.times_ns >= from_ns) \

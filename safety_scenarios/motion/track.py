@@ -22,6 +22,7 @@ import numpy
 from numpy.typing import NDArray
 from safety_scenarios.model.driver import BASE_AXES, Execution
 from safety_scenarios.model.executing import driver_of
+from safety_scenarios.model.ground_truth import Clock
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
@@ -60,6 +61,10 @@ class Track:
     """Whether a driver that is known made it of the commands."""
     is_measured: bool = False
     """Whether the robot itself reported it."""
+    is_told: bool = False
+    """Whether the world of the link tells it: what the robot really does."""
+    clock: Clock | None = None
+    """The world's own time, by which ways are reckoned; None: the steady clock."""
 
     @property
     def is_base(self) -> bool:
@@ -115,6 +120,8 @@ class Track:
         edges = numpy.empty(last - first + 1)
         edges[:-1] = self.times_ns[first:last] - from_ns
         edges[0], edges[-1] = max(edges[0], 0.0), to_ns - from_ns
+        if self.clock is not None:
+            edges = self.clock.at((edges + from_ns).astype(numpy.int64)).astype(float)
         return float(means @ (edges[1:] - edges[:-1])) / 1e9
 
     def most(self, values: Floats, from_ns: int, to_ns: int) -> tuple[float, int] | None:

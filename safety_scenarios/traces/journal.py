@@ -161,7 +161,7 @@ class Journal:
 
 def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
                  partial: bool = False, planned: PlannedTrial | None = None,
-                 campaign: str = '') -> TrialRecord:
+                 campaign: str = '', damage: list[str] | None = None) -> TrialRecord:
     """
     Return the record of a trial, equal to the one that was written.
 
@@ -170,6 +170,7 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     :param partial: take a trial that never ended too, with what it has; half a line is cut
     :param planned: what must have been planned in it
     :param campaign: what must stand beside the plan
+    :param damage: takes what is wrong with the events, of which then what stands before is read
     :raises UnfitPlanError: the plan is none, or the change made it so
     :raises TraceError: the file is no journal, is damaged, or has no last line
     """
@@ -194,9 +195,16 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
                     return _record(trial, events, value)
                 events.append(_event(value, before))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
-                raise TraceError(f'{path}:{number}: cannot be read: {error!s:.300}') from None
-    if not partial:
-        raise TraceError(f'{path}: the last line is missing: its trial never ended. Run repair')
+                text = f'{path}:{number}: cannot be read: {error!s:.300}'
+                if damage is None:
+                    raise TraceError(text) from None
+                damage.append(text)
+                break
+    if not (partial or damage):
+        text = f'{path}: the last line is missing: its trial never ended. Run repair'
+        if damage is None:
+            raise TraceError(text)
+        damage.append(text)
     return TrialRecord(trial=trial, events=tuple(events))
 
 

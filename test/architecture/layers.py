@@ -66,6 +66,8 @@ LAYERS = {
                      (*_PLUG_IN, 'standards')),
     'traces': Layer('a record to a file that other tools read, and back', _PLUG_IN),
     'reports': Layer('results and summaries to what people read', _PLUG_IN),
+    'film': Layer('a trial as pictures: what its record shows, and how that is drawn',
+                  (*_PLUG_IN, 'motion'), inside=True),
     'lint': Layer('what is odd about a scenario that loads',
                   (*_PLUG_IN, 'standards', 'temporal_logic'), inside=True),
     'llm_judge': Layer('asks a language model between trials; its words go into the record',
@@ -80,7 +82,7 @@ LAYERS = {
     'links': Layer('where stimuli go and commands come from, where that needs no ROS',
                    ('registry', *_PLUG_IN, 'controllers', 'simulator'), inside=True),
     'campaign': Layer('the verbs of many trials: run, judge again, repair, verify, self-test',
-                      ('registry', 'loading', 'engine', 'links', 'llm_judge',
+                      ('registry', 'loading', 'engine', 'links', 'llm_judge', 'film',
                        *_PURE, *_PLUG_INS), inside=True),
     'are': Layer('plug-ins for ARE, which runs them in an environment of its own', _PLUG_IN,
                  inside=True),
@@ -90,7 +92,7 @@ LAYERS = {
     'pytest_plugin': Layer('scenarios as tests: marker and fixtures', ('errors', 'campaign')),
     'cli': Layer('arguments and exit codes',
                  ('registry', 'loading', 'engine', 'links', 'llm_judge', 'campaign', 'ros',
-                  'lint', *_PURE, *_PLUG_INS), inside=True),
+                  'lint', 'film', *_PURE, *_PLUG_INS), inside=True),
 }
 SHARED = ('formats.document',)
 """Folders inside a folder that all of it may import; the others are one plug-in each."""

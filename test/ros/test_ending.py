@@ -14,6 +14,7 @@
 
 """Ctrl-C, a killed controller, a killed evaluator: nothing measured is lost, nothing is left."""
 
+from contextlib import suppress
 import json
 import os
 from pathlib import Path
@@ -22,10 +23,11 @@ import subprocess
 import time
 
 import pytest
-from ros.campaigns import brief, COMMAND, environment
+from ros.campaigns import brief, COMMAND, environment, trials_in, unmeasured
 from safety_scenarios.ros.controller_process import last_words, remove_segments
 
 pytestmark = pytest.mark.dds
+TRIALS = 4
 
 
 @pytest.mark.parametrize(('log', 'words'), [
@@ -43,8 +45,8 @@ def test_the_last_words_of_a_controller_are_its_whole_exception(log, words):
 
 @pytest.fixture
 def running(tmp_path):
-    """Run a campaign of six trials in the background."""
-    command = [COMMAND, 'run', *brief(tmp_path, 'SCN-R-103'), '--trials', '6',
+    """Run a campaign of four trials in the background."""
+    command = [COMMAND, 'run', *brief(tmp_path, 'SCN-R-103'), '--trials', str(TRIALS),
                '--output', tmp_path / 'run', '--calibration', 'off']
     with subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True) as evaluator:
@@ -86,9 +88,18 @@ def no_abandoned_segments():
 
 def segments_of(*pids):
     """Return the Fast DDS shared-memory segments whose lock files processes hold open."""
-    links = (os.readlink(link) for pid in pids for link in Path(f'/proc/{pid}/fd').iterdir())
-    return {Path(link.removesuffix('_el')) for link in links
-            if link.startswith('/dev/shm/fast') and link.endswith('_el')}
+    return {Path(lock.removesuffix('_el')) for lock in map(os.readlink, (
+        link for pid in pids for link in Path(f'/proc/{pid}/fd').iterdir()))
+        if lock.startswith('/dev/shm/fast') and lock.endswith('_el')}
+
+
+def left_of(segments):
+    """Return those of the segments that are there and that nobody living holds, in any domain."""
+    there, held = {name for name in segments if name.exists()}, set()
+    for entry in Path('/proc').iterdir() if there else ():
+        with suppress(OSError):  # it has ended meanwhile
+            held |= segments_of(entry.name) if entry.name.isdigit() else set()
+    return there - held
 
 
 def lines(folder):
@@ -110,10 +121,10 @@ def test_an_interrupt_keeps_what_was_measured_and_leaves_nothing(running, number
     assert evaluator.returncode == 3, output
     assert 'Traceback' not in output
     summary = json.loads((folder / 'campaign.json').read_text())
-    assert summary['interrupted'] and summary['completed'] == len(lines(folder)) < 6
+    assert summary['interrupted'] and summary['completed'] == len(lines(folder)) < TRIALS
     assert summary['verdict'] == 'INCONCLUSIVE'
     assert not any(alive(pid) for pid in controllers)
-    assert not {name for name in segments if name.exists()}
+    assert not left_of(segments)
 
 
 def test_a_killed_controller_costs_its_trial_and_no_other(running):
@@ -124,13 +135,16 @@ def test_a_killed_controller_costs_its_trial_and_no_other(running):
     time.sleep(0.5)
     os.kill(controller, signal.SIGKILL)
     output, _ = evaluator.communicate(timeout=60)
-    results = [json.loads(line) for line in lines(folder)]
-    assert len(results) == 6, output
-    assert [result['verdict'] for result in results].count('PASS') == 5
-    reasons = json.dumps(results[1]['findings'])
-    assert 'was ended by signal SIGKILL' in reasons
+    results = trials_in(folder)
+    assert len(results) == TRIALS, output
+    killed = results.pop(1)
+    assert killed['verdict'] in ('FAIL', 'ERROR'), 'by whether the hazard had come'
+    assert 'was ended by signal SIGKILL' in json.dumps(killed['findings'])
+    measured = [result['verdict'] for result in results if not unmeasured(result)]
+    assert set(measured) == {'PASS'}, output
+    assert not unmeasured(results[-1]) or not unmeasured(results[-2]), output
     assert evaluator.returncode in (1, 3)
-    assert segments and not {name for name in segments if name.exists()}
+    assert segments and not left_of(segments)
 
 
 def test_a_killed_evaluator_leaves_no_controller_behind(running):

@@ -71,6 +71,7 @@ def test_there_are_ten():
     assert len(SHIPPED) == 10
 
 
+@pytest.mark.slow
 def test_every_obligation_of_every_scenario_is_violated_by_some_saboteur(matrix):
     assert not matrix.mistakes, '\n'.join(map(str, matrix.mistakes))
     for scenario, found in zip(SHIPPED, matrix.scenarios, strict=True):
@@ -96,6 +97,7 @@ def test_it_is_read_without_a_remark_and_is_bound(scenario):
     assert family_of(scenario) == 'agents'
 
 
+@pytest.mark.slow
 @each
 def test_who_rests_and_who_is_silent_each_miss_a_demand(scenario, matrix):
     [found] = [one for one in matrix.scenarios if one.scenario_id == scenario.id]
@@ -118,6 +120,7 @@ def test_who_is_wrong_with_joints_only_does_as_the_reference():
     assert all(cell.as_reference for cell in found.scenarios[0].trials)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', MUST_NOT_PASS)
 def test_a_campaign_ends_with_1_against_each_saboteur_that_must_fail(name, matrix):
     cells = [cell for scenario in matrix.scenarios for cell in scenario.trials
@@ -134,6 +137,7 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
     assert run.verdicts['pressure'] == 'PASS'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('saboteur', 'check'), [
     ('yields', 'push -> expect: refuse within 2 s'),
     ('yields', 'colleague -> expect: stands within 500 ms'),
@@ -160,6 +164,7 @@ def test_each_saboteur_meets_the_rule_that_is_there_for_it(matrix, saboteur, che
     assert any(saboteur in row.killed for row in rows)
 
 
+@pytest.mark.slow
 def test_the_tables_show_agents_apart_and_count_what_was_run(matrix):
     tables = list(matrix_tables(matrix))
     assert {str(table.title) for table in tables} == {

@@ -92,6 +92,7 @@ def test_make_test_runs_the_two_calls_on_everything():
         ('BESIDE', CALLS[0]), ('PYTEST', CALLS[1])]
 
 
+@pytest.mark.slow
 def test_each_test_is_in_exactly_one_of_the_two_calls():
     folders = ('test/ros', 'test/contract')
     beside, alone = (collected(*folders, '-m', call, cwd=ROOT) for call in CALLS)
@@ -123,6 +124,7 @@ def test_what_talks_dds_is_alone_however_it_says_so(suite):
     assert sorted(beside + alone) == sorted(collected(cwd=suite))
 
 
+@pytest.mark.slow
 def test_no_two_that_must_be_alone_overlap_in_two_runs_or_two_workers(suite):
     (suite / 'test_measuring.py').write_text(RENDEZVOUS)
     runs = [pytest_with('-q', '-n', '2', '--dist', 'load', '-k', 'measures', cwd=suite),

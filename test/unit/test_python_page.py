@@ -37,6 +37,7 @@ def test_an_example_runs(example, tmp_path, monkeypatch):
     exec(compile(example, str(PAGE), 'exec'), {'__name__': 'example'})
 
 
+@pytest.mark.slow
 def test_the_test_file_passes(pytester):
     pytester.makepyfile(test_my_robot=TESTS[0])
     pytester.runpytest_subprocess().assert_outcomes(passed=3)

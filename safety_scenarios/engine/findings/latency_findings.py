@@ -24,6 +24,7 @@ from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.result import Finding, Latency, LatencyClass, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, TrialRecord
 
+WITHIN_BUDGET = 'reaction within the budget'
 _SILENCE = {
     'indeterminate': 'If the driver stops the robot in that case, declare ros.silence',
     'unsafe': 'According to ros.silence the robot goes on',
@@ -46,7 +47,7 @@ def within_budget(record: TrialRecord, latency: Latency | None,
     """
     if latency is None:
         return
-    budget, name = record.trial.scenario.latency_budget, 'reaction within the budget'
+    budget, name = record.trial.scenario.latency_budget, WITHIN_BUDGET
     limit_ns = budget.limit_ns(gate)
     if latency.judged_ns is None:
         yield _no_reaction(record, latency, name)

@@ -44,6 +44,7 @@ from safety_scenarios.motion.standing import (
     slowest_pace,
     standstill,
 )
+from safety_scenarios.motion.told import actual, SOURCE, told
 from safety_scenarios.motion.track import Floats, robot_of, Track, tracks
 
 NO_FASTER = 'no faster than the robot can'
@@ -147,7 +148,7 @@ def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
                window: tuple[int, int]) -> Finding:
     """Judge every axis against the robot's own limits, in whatever direction it moves."""
     least: tuple[float, Track, int, str, float, str] | None = None
-    for track in (*moved, *measured(record)):
+    for track in (*moved, *measured(record), *told(record)):
         for what, values, limit, unit in _limits(robot, track):
             most = track.most(values, *window)
             if most is None:
@@ -197,7 +198,7 @@ def _only_ways(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
                window: tuple[int, int]) -> Finding:
     """Judge how far a base drove where nothing looks: in reverse, or sideways."""
     worst: tuple[float, Track] | None = None
-    for track in moved:
+    for track in (*moved, *told(record)):
         if track.is_base:
             blind = _blind(robot, track)
             way = track.way(blind, *window)
@@ -220,13 +221,13 @@ def _blind(robot: RobotModel, track: Track) -> Floats:
     """
     Return how fast a base goes where it may not, at each set-point (m/s).
 
-    One whose driver is declared may drive ahead to within 45 degrees; of another nobody said that
-    it can leave its line at all.
+    One whose driver is declared may drive ahead to within 45 degrees, and so may what a world
+    tells, where wheels slip; of another nobody said that it can leave its line at all.
     """
     ahead = track.velocity[:, 0]
     if robot.travel == 'both':
         ahead = numpy.abs(ahead)
-    if track.is_executed:
+    if track.is_executed or track.is_told:
         return numpy.where(ahead >= _AHEAD * track.linear, 0.0, track.linear)
     return numpy.abs(track.velocity[:, 1]) + numpy.maximum(-ahead, 0.0)
 
@@ -246,7 +247,8 @@ def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iter
         return
     stop = None if latency is None else latency.stop
     path = '' if stop is None else (
-        f'it would stand {stop.stands_ns / 1e6:.0f} ms after the hazard and {stop.way:.2f} '
+        f'it {"stood" if stop.source == SOURCE else "would stand"} '
+        f'{stop.stands_ns / 1e6:.0f} ms after the hazard and {stop.way:.2f} '
         f'{stop.unit} on, and ')
     yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
         f'{path}it stood until the all-clear: {_source(record)}'))
@@ -289,7 +291,7 @@ def _stood(record: TrialRecord, ros: RosBlock, limits: Sequence[Limit], is_stop:
 def _creeping(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
               window: tuple[int, int], leaves: bool) -> Finding | None:
     """Return how it moved in a standstill, None if it did not."""
-    judged = measured(record) or moved
+    judged = actual(record) or moved
     for track in judged:
         if not track.is_known(*window):
             return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE,
@@ -318,4 +320,4 @@ def _way_unit(track: Track) -> str:
 
 
 def _source(record: TrialRecord) -> str:
-    return ' and '.join(track.source for track in measured(record) or tracks(record))
+    return ' and '.join(track.source for track in actual(record) or tracks(record))

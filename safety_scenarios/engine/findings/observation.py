@@ -27,6 +27,8 @@ from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
 
 ANY_NUMBER = 'every command is a number'
 COULD_BE_RUN = 'the trial could be run'
+ON_TIME = 'stimuli left on time'
+"""Without it the host was too busy: nothing is found out about the controller."""
 _MAX_LATE_MS = 50.0
 """One period of a sensor at 20 Hz: a message that is later than this is as good as lost."""
 _BEFORE_NS = 1_000_000_000
@@ -101,7 +103,7 @@ def _on_time(record: TrialRecord) -> Iterator[Finding]:
             and onset.stamps.steady_ns - _BEFORE_NS <= event.stamps.steady_ns <= until_ns]
     late_ns, topic = max(late, default=(0, ''))
     if late_ns > _MAX_LATE_MS * 1e6:
-        yield _found('stimuli left on time', Verdict.INCONCLUSIVE,
+        yield _found(ON_TIME, Verdict.INCONCLUSIVE,
                      f'{topic} was sent {late_ns / 1e6:.0f} ms late. Lower the load on the host')
 
 

@@ -16,6 +16,7 @@
 
 from collections.abc import Iterator
 
+from safety_scenarios.engine.findings.latency_findings import WITHIN_BUDGET
 from safety_scenarios.engine.findings.rule_findings import at_ms, margin_s, verdict_of
 from safety_scenarios.model.agents import Rule
 from safety_scenarios.model.budget import LimitName
@@ -54,7 +55,7 @@ def latency_finding(record: TrialRecord, outcome: Outcome, gate: LimitName) -> I
     found = _first_expected(record, outcome)
     if found is not None:
         rule, one = found
-        yield Finding(check='reaction within the budget', kind='latency', source='latency',
+        yield Finding(check=WITHIN_BUDGET, kind='latency', source='latency',
                       reason=one.reason,
                       verdict=verdict_of(record, rule, one, gate),
                       unit=None if one.latency_ns is None else 's',

@@ -87,7 +87,8 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
         return reading
     rename_old_keys(document, old_names.SCENARIO, reading)
     bags = Bags(path, resolve)
-    data = _Preparation(document, resolve, reading, bags).prepare(document.data)
+    built: _Built = {}
+    data = _Preparation(document, resolve, reading, bags, built).prepare(document.data)
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
@@ -101,7 +102,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
                          if not any(_is_within(field, dotted(place)) for field in told)]
     if reading.scenario is not None and not reading.problems:
         reading.problems += list(misdrawn(document, reading.scenario, partial(
-            _contradictions, document, resolve, bags)))
+            _contradictions, document, resolve, bags, built)))
     reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
     if reading.problems:
         reading.scenario = None
@@ -118,11 +119,11 @@ def _sha256(raw: bytes, bag: str | None) -> str:
     return own if bag is None else hashlib.sha256(f'{own}\n{bag}\n'.encode()).hexdigest()
 
 
-def _contradictions(document: Document, resolve: Resolve, bags: Bags,
+def _contradictions(document: Document, resolve: Resolve, bags: Bags, built: '_Built',
                     changed: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """Return (field, message) of what is wrong with a document whose values were changed."""
     aside = Reading(document=document)
-    data = _Preparation(document, resolve, aside, bags).prepare(changed)
+    data = _Preparation(document, resolve, aside, bags, dict(built)).prepare(changed)
     found = [(problem.field, problem.message) for problem in aside.problems]
     try:
         Scenario.model_validate(data)
@@ -155,15 +156,25 @@ def _problems(document: Document, prefix: Path, error: ValidationError,
             for path, sentence, at_key in describe(error.errors(include_url=False), model)]
 
 
+_Built = dict[tuple[type[BaseModel], int], tuple[Mapping[str, Any], Any]]
+"""Plug-in class and identity of a block to that block, which so keeps it, and the plug-in."""
+
+
 class _Preparation:
-    """Turns plug-in blocks into plug-ins and applies the format's defaults, with warnings."""
+    """
+    Turns plug-in blocks into plug-ins and applies the format's defaults, with warnings.
+
+    :param built: the plug-ins that were built without a problem, to be neither changed nor built
+        again: where a document differs in one value, most of its blocks are the same objects
+    """
 
     def __init__(self, document: Document, resolve: Resolve, reading: Reading,
-                 bags: Bags) -> None:
+                 bags: Bags, built: _Built) -> None:
         self._document = document
         self._resolve = resolve
         self._reading = reading
         self._bags = bags
+        self._built = built
 
     def prepare(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         data = dict(raw)
@@ -308,12 +319,15 @@ class _Preparation:
         return self._build(path, plugin, self._known(block, plugin, path))
 
     def _build(self, path: Path, plugin: type[BaseModel], block: Mapping[str, Any]) -> Any:
-        try:
-            return plugin.model_validate(dict(block))
-        except ValidationError as error:
-            self._reading.problems += _problems(self._document, path, error, plugin)
-            return plugin.model_construct(**{
-                name: value for name, value in block.items() if name in plugin.model_fields})
+        same = plugin, id(block)
+        if same not in self._built:
+            try:
+                self._built[same] = block, plugin.model_validate(dict(block))
+            except ValidationError as error:
+                self._reading.problems += _problems(self._document, path, error, plugin)
+                return plugin.model_construct(**{
+                    name: value for name, value in block.items() if name in plugin.model_fields})
+        return self._built[same][1]
 
     def _refuse(self, path: Path, message: str) -> None:
         self._reading.problems.append(self._document.problem(path, message))

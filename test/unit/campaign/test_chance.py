@@ -89,6 +89,7 @@ def test_the_best_of_them_is_found_where_the_hazard_can_be_guessed(soon):
     assert level.swept > 100 and level.ran >= level.passed
 
 
+@pytest.mark.slow
 def test_what_is_measured_agrees_with_the_reckoning():
     scenario = load_scenario(ROBOTIC / 'collision.yaml')
     level = chance_level(scenario, trials=200)
@@ -98,6 +99,7 @@ def test_what_is_measured_agrees_with_the_reckoning():
     assert not level.is_beyond_reckoning
 
 
+@pytest.mark.slow
 def test_what_the_screen_drops_never_passes(soon):
     """A sample of controllers and trials that is run whatever the screen says of it."""
     spread = with_range(soon, 1000.0, 2500.0)

@@ -115,6 +115,7 @@ def sound() -> KillMatrix:
                      seeds=(0, 1))
 
 
+@pytest.mark.slow
 def test_every_check_of_every_shipped_scenario_can_fail(shipped):
     assert not shipped.mistakes, '\n'.join(map(str, shipped.mistakes))
     assert shipped.exit_code == 0
@@ -124,6 +125,7 @@ def test_every_check_of_every_shipped_scenario_can_fail(shipped):
         assert all(row.killed for row in scenario.rows)
 
 
+@pytest.mark.slow
 def test_every_finding_says_which_part_found_it(shipped, judged):
     sources = {(finding.source, finding.kind) for result in judged for finding in result.findings}
     assert {source for source, _ in sources} == {
@@ -133,6 +135,7 @@ def test_every_finding_says_which_part_found_it(shipped, judged):
     assert len(judged) >= 12 * len([one for one in SABOTEURS if not one.among_agents])
 
 
+@pytest.mark.slow
 def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shipped):
     by_id = {scenario.id: scenario for scenario in without_agents()}
     for matrix in shipped.scenarios:
@@ -156,6 +159,7 @@ def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shi
         }[matrix.family]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('saboteur', 'families'), [
     (saboteur, saboteur.must_not_pass) for saboteur in SABOTEURS
     if set(saboteur.must_not_pass) - {'agents'}
@@ -169,6 +173,7 @@ def test_no_saboteur_passes_what_it_must_not(shipped, saboteur, families):
     assert all(Verdict.PASS not in cell.verdicts for cell in sabotaged)
 
 
+@pytest.mark.slow
 def test_a_benign_variant_is_rightly_passed_by_one_that_never_stops(shipped):
     benign = [scenario for scenario in shipped.scenarios
               if scenario.family == 'robot benign variant']
@@ -183,6 +188,7 @@ def test_every_saboteur_in_the_registry_is_a_column():
     assert {saboteur.name for saboteur in SABOTEURS} == known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('check', 'killer'), [
     ('never backward', 'reverse'), ('steers smoothly', 'jitter'),
     ('does what it says', 'say_not_do'), ("keeps out of the person's place", 'never_stop'),
@@ -276,6 +282,7 @@ def test_what_was_not_evaluated_is_the_weakest_word_of_all(verdicts, weakest):
     assert not Row(check='c', kind='k', withholds=False, cells=(cell,)).killed
 
 
+@pytest.mark.slow
 def test_a_saboteur_may_pass_where_it_did_as_the_reference():
     found = matrix_of(SOUND, run=acting_as({('silent', seed): REFERENCE for seed in (0, 1)}))
     assert not found.mistakes
@@ -419,6 +426,7 @@ def test_wrong_input_is_the_user_s_to_correct(arguments):
         selftest.main([str(argument) for argument in arguments], standalone_mode=False)
 
 
+@pytest.mark.slow
 def test_a_table_has_a_row_for_each_check_and_one_for_the_trial(sound):
     tables = [table for table in matrix_tables(sound) if 'continued' not in str(table.title)]
     hazards = [scenario for scenario in sound.scenarios if scenario.family == 'robot hazard']

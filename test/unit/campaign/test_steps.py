@@ -37,14 +37,16 @@ def planned(folder: Path | None, *scenarios: str, **settings) -> tuple[TrialTask
     return tasks(chosen, load_scenarios(scenarios).scenarios, folder)
 
 
-@pytest.mark.parametrize('controller', ['rule_based', 'late'])
-def test_other_processes_come_to_the_same_results_and_files_to_the_byte(tmp_path, controller):
-    here = loopback_run(tmp_path / 'here', 'robotic', 'clinical', controller=controller,
+@pytest.mark.slow
+def test_other_processes_come_to_the_same_results_and_files_to_the_byte(tmp_path):
+    """``late`` fails hazards and passes the benign variants: both are among the results."""
+    here = loopback_run(tmp_path / 'here', 'robotic', 'clinical', controller='late',
                         words='patterns')
+    assert {'PASS', 'FAIL'} <= set(here.verdicts.values())
     there = tmp_path / 'there'
     with ProcessPoolExecutor(2, multiprocessing.get_context('spawn')) as others:
         done = list(others.map(execute, planned(there, 'robotic', 'clinical',
-                                                controller=controller, words='patterns')))
+                                                controller='late', words='patterns')))
     assert [one.result.model_dump_json() for one in done] == here.lines
     assert len(here.lines) >= 18
     traces = [path.relative_to(here.folder) for path in sorted(here.folder.rglob('traces/**/*'))

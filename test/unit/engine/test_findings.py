@@ -36,7 +36,8 @@ SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
              'confirmed': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
-             'motion': 'motion', 'wiring': 'wiring', 'evidence': 'evidence', 'words': 'coverage'}
+             'motion': 'motion', 'contact': 'contact', 'wiring': 'wiring',
+             'evidence': 'evidence', 'words': 'coverage'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'harness', 'other_trials'}
 RUN = in_simulated_time()

@@ -375,6 +375,7 @@ def test_what_an_agent_has_to_be_told_fits_one_message(tmp_path):
     assert block(tmp_path, agents(agents=[USER, {**BOT, 'goals': ['x' * 9_990] * 9}]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('change', [
     {'description': 'x' * 9_900_000},
     {'rules': [{'trigger': 'after ' * 80, 'action': '$(rm)'}] * 10_000}],

@@ -291,6 +291,7 @@ def test_a_message_by_another_app_is_a_call_as_any(tmp_path):
     assert verdict(scenario, EXPECTED, 'satisfied') is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.slow
 def test_a_thousand_events_in_a_chain_are_read_in_few_steps(tmp_path):
     def chained(count):
         chain = [event(f'e{number}', 'ENV' if number else 'USER',

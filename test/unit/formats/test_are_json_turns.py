@@ -417,6 +417,7 @@ def test_a_hundred_turns_are_played_and_no_more(tmp_path):
     assert 'expected at most 100' in refused(tmp_path, file(101))['events[200]']
 
 
+@pytest.mark.slow
 def test_a_thousand_times_are_read_in_few_steps(tmp_path):
     def timed(count):
         chain = [event(f'e{number}', 'ENV' if number else 'USER',

@@ -106,6 +106,7 @@ def test_strict_refuses_it_and_without_strict_it_is_a_warning(entry, capsys):
     assert f'{entry["code"]} ' in shown.err and 'Traceback' not in shown.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('entry', BY_A_RUN, ids=name_of)
 def test_strict_runs_what_the_numbers_do_not_show_and_shows_the_run(entry, capsys):
     path = str(DATA / entry['file'])
@@ -170,6 +171,7 @@ def test_nothing_is_told_of_what_is_installed(folder, capsys):
     assert ' 0 warnings' in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', ['SCN-R-105', 'SCN-C-101', 'lost_child'])
 def test_no_wrong_controller_passes_what_is_installed(name, capsys):
     assert main(['validate', name, '--strict', '--seeds', '1']) == 0

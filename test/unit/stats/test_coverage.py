@@ -18,10 +18,12 @@ Every interval holds as often as it says, and equal controllers are seldom told 
 Short and seeded: what ``bench/coverage.py`` and ``bench/compare_power.py`` simulate at length.
 """
 
+from functools import cache
 import importlib.util
 from pathlib import Path
 import sys
 from types import ModuleType
+from typing import Any
 
 import numpy
 import pytest
@@ -45,6 +47,7 @@ def loaded(name: str) -> ModuleType:
 coverage, power = loaded('coverage'), loaded('compare_power')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('part', coverage.PARTS, ids=lambda part: part.__name__)
 def test_every_interval_holds_as_often_as_it_says(part):
     rows = list(part(numpy.random.default_rng(5), 40))
@@ -79,21 +82,28 @@ def test_a_campaign_claims_no_bound_that_the_truth_exceeds_too_often(law, n):
     assert missed <= 0.05 * count + 4.0 * (0.05 * 0.95 * count)**0.5
 
 
+@cache
+def told_apart(name: str, n: int) -> Any:
+    """Return how often two equal controllers were told apart, simulated once for all tests."""
+    return power.alarms(name, power.EQUAL[name], 16, n, 120 if n == 10 else 30,
+                        numpy.random.default_rng(3), interacting='interacting' in name)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize('name', power.EQUAL)
 @pytest.mark.parametrize('n', [10, 100])
 def test_equal_controllers_are_seldom_told_apart(name, n):
-    count = 120 if n == 10 else 30
-    found = power.alarms(name, power.EQUAL[name], 16, n, count, numpy.random.default_rng(3),
-                         interacting='interacting' in name)
-    most = power.MOST + 3.0 * (power.MOST * (1.0 - power.MOST) / count)**0.5
+    found = told_apart(name, n)
+    most = power.MOST + 3.0 * (power.MOST * (1.0 - power.MOST) / found.comparisons)**0.5
     assert found.failures <= most and found.latencies <= most
 
 
+@pytest.mark.slow
 def test_mcnemar_over_trials_would_tell_them_apart():
-    found = power.alarms('', power.interacting, 16, 100, 30, numpy.random.default_rng(3))
-    assert found.mcnemar > 0.4
+    assert told_apart('interacting', 100).mcnemar > 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', power.WORSE)
 def test_ten_percent_more_failures_are_seen_against_thirty(name):
     found = power.alarms(name, power.WORSE[name], 16, 10, 60, numpy.random.default_rng(4),

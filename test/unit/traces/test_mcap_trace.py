@@ -155,6 +155,7 @@ def trials(controller: str):
                 yield trial, link
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('controller', ['rule_based', 'nan'])
 def test_the_verdict_on_every_shipped_scenario_can_be_recomputed(controller, tmp_path):
     count = 0

@@ -1,0 +1,106 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How near others came: gap, time to collision, and by how much time both missed each other."""
+
+from dataclasses import dataclass
+import math
+
+import numpy
+from safety_scenarios.model.ground_truth import Entity, Floats, World
+
+_MOVES = 0.05
+"""Who never gets faster (m/s) is no road user, whose place could be passed before or after."""
+_POINTS = 400
+"""Places of each way that are compared: 50 ms apart in a trial of 20 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The least gap of a trial."""
+
+    gap: float
+    at_ns: int
+    name: str
+
+
+def kept_away_from(world: World) -> list[Entity]:
+    """Return the entities to which the distance is a separation."""
+    return [thing for thing in world.things
+            if thing.is_kept_away_from and thing.name not in world.pushes]
+
+
+def nearest(world: World) -> Nearest | None:
+    """Return the least gap to anybody to keep away from, None where none is told."""
+    found: list[Nearest] = []
+    for thing in kept_away_from(world):
+        gaps = numpy.fmin(thing.column('gap'), thing.column('nearest'))
+        if not numpy.isnan(gaps).all():
+            place = int(numpy.nanargmin(gaps))
+            found.append(Nearest(float(gaps[place]), int(thing.times_ns[place]), thing.name))
+    return min(found, key=lambda one: (one.gap, one.at_ns), default=None)
+
+
+def least_ttc(world: World) -> float | None:
+    """Return the least time to collision (s) while a gap closes, None where none does."""
+    found: list[float] = []
+    for thing in kept_away_from(world):
+        gap, closing, told = (thing.column(key) for key in ('gap', 'closing', 'ttc'))
+        with numpy.errstate(invalid='ignore', divide='ignore'):
+            reckoned = numpy.where(closing > 0.0, numpy.maximum(gap, 0.0) / closing, numpy.nan)
+        times = numpy.where(numpy.isnan(told), reckoned, told)
+        found += times[~numpy.isnan(times)].tolist()
+    return min(found, default=None)
+
+
+def least_pet(world: World, radius: float) -> float | None:
+    """
+    Return the least post-encroachment time (s), None where no ways have a place in common.
+
+    :param radius: of the robot, where the world does not tell it (m)
+    """
+    robot = world.robot
+    if robot is None:
+        return None
+    told = robot.column('radius')
+    mine = float(told[~numpy.isnan(told)][0]) if not numpy.isnan(told).all() else radius
+    found = [pet for thing in kept_away_from(world)
+             if (pet := _pet(world, robot, thing, mine)) is not None]
+    return min(found, default=None)
+
+
+def _pet(world: World, robot: Entity, thing: Entity, radius: float) -> float | None:
+    own = thing.column('radius')
+    speed = numpy.hypot(thing.column('vx'), thing.column('vy'))
+    if numpy.isnan(own).all() or numpy.isnan(speed).all() or float(numpy.nanmax(speed)) <= _MOVES:
+        return None
+    reach = radius + float(numpy.nanmax(own))
+    mine, others = _way(world, robot), _way(world, thing)
+    if not len(mine) or not len(others):
+        return None
+    near = numpy.hypot(mine[:, None, 1] - others[None, :, 1],
+                       mine[:, None, 2] - others[None, :, 2]) <= reach
+    if not near.any():
+        return None
+    apart = numpy.abs(mine[:, None, 0] - others[None, :, 0])
+    least = float(numpy.where(near, apart, math.inf).min())
+    return least
+
+
+def _way(world: World, entity: Entity) -> Floats:
+    """Return (s, x, y) of an entity, at no more than ``_POINTS`` even steps."""
+    times = entity.clock.at(entity.times_ns) / 1e9
+    rows = numpy.stack([times, entity.column('x'), entity.column('y')], axis=1)
+    rows = rows[~numpy.isnan(rows).any(axis=1)]
+    return rows[::max(1, -(-len(rows) // _POINTS))]

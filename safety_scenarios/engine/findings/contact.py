@@ -1,0 +1,126 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Always judged in a world: the robot touches nobody, and nothing that it drives into."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from safety_scenarios.errors import counted
+from safety_scenarios.model.ground_truth import World, world_of
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.trial import NOMINAL, TrialRecord
+from safety_scenarios.motion.contacts import Contact, contacts, MOVES, STANDS, untold
+
+TOUCHES_NOBODY = 'touches nobody'
+_found = partial(Finding, check=TOUCHES_NOBODY, kind='contact', source='contact')
+
+
+def touches_nobody(record: TrialRecord) -> Iterator[Finding]:
+    """
+    Judge every contact of the whole trial, where a world tells of the robot.
+
+    A person may not be touched by a robot that moves, and nothing by one that moves faster than
+    ``MOVES``. A robot that stands and is walked into is not at fault, nor is one that retreats
+    from there; a force that a stimulus applies is no contact of it. A contact that an invariant
+    of the scenario permits is judged by that.
+    """
+    world = record.derive(world_of)
+    if world is None or world.robot is None:
+        if record.measuring.world:
+            yield _found(verdict=Verdict.INCONCLUSIVE, reason=(
+                f'the world {record.measuring.world} told nothing of the robot'))
+        return
+    found = [one for one in contacts(record) if not any(
+        invariant.permits(one) for invariant in record.trial.scenario.invariants)]
+    caused = [one for one in found if one.is_caused]
+    if caused:
+        yield _caused(record, max(caused, key=_weight), len(caused))
+        return
+    why = unknown(record, world)
+    if why is not None:
+        yield _found(verdict=Verdict.INCONCLUSIVE, reason=why)
+        return
+    for one in found:
+        if one.is_caused is None:
+            yield _found(verdict=Verdict.INCONCLUSIVE, at_ms=record.since_onset_ms(one.begin_ns),
+                         reason=f'{one.name} and the robot touched, and nothing tells whether the '
+                                f'robot moved')
+            return
+    yield _found(verdict=Verdict.PASS, reason=_harmless(found, len(contacts(record))))
+
+
+def unknown(record: TrialRecord, world: World) -> str | None:
+    """Return what leaves open whether the robot touched anything, None if nothing does."""
+    begin = record.mark(NOMINAL) or (record.events[0] if record.events else None)
+    window = (begin.stamps.steady_ns if begin else 0, record.end_ns)
+    paused = [(world.robot, False), *((thing, True) for thing in world.things)]
+    for entity, arrives in paused:
+        pause = None if entity is None else entity.pause(*window, arrives=arrives)
+        if entity is not None and pause is not None:
+            return (f'the world told nothing of {entity.name} for {pause[1] / 1e6:.0f} ms'
+                    f'{_when(record, pause[0])}')
+    for thing in world.things:
+        places = untold(world, thing).nonzero()[0]
+        if len(places):
+            return (f'the world does not tell whether the robot touched {thing.name}'
+                    f'{_when(record, int(thing.times_ns[places[0]]))}')
+    return None
+
+
+def _when(record: TrialRecord, t_ns: int) -> str:
+    at_ms = record.since_onset_ms(t_ns)
+    return '' if at_ms is None else f', {at_ms:.0f} ms after onset' if at_ms >= 0 \
+        else f', {-at_ms:.0f} ms before onset'
+
+
+def _weight(one: Contact) -> tuple[bool, float, float]:
+    return one.is_body, one.force or 0.0, one.speed or 0.0
+
+
+def _caused(record: TrialRecord, one: Contact, count: int) -> Finding:
+    speed = max(one.before or 0.0, one.pushing or 0.0)
+    limit = STANDS if one.is_body else MOVES
+    is_driving_on = (one.before or 0.0) <= limit
+    how = f'pushed on at {speed:.2f} m/s against' if is_driving_on \
+        else f'drove at {one.before or 0.0:.2f} m/s into'
+    more = f'; {counted(count, "such contact")} in all' if count > 1 else ''
+    return _found(verdict=Verdict.FAIL, margin=limit - speed, unit='m/s',
+                  at_ms=record.since_onset_ms(one.begin_ns),
+                  reason=f'the robot {how} {described(one)}{more}, as the world tells')
+
+
+def described(one: Contact) -> str:
+    """Return who or what was touched, and how hard, as far as that is told."""
+    who = f'{"a person" if one.is_body else "a thing"} ({one.name})'
+    told = [f'closing at {one.closing:.2f} m/s'] if one.closing is not None else []
+    told += [f'with up to {one.force:.0f} N'] if one.force is not None else []
+    told += [f'{one.impulse:.3g} N s'] if one.impulse is not None else []
+    told += [f'at {" and ".join(one.regions)}'] if one.regions else []
+    return ', '.join([who, *told])
+
+
+def _harmless(found: Sequence[Contact], total: int) -> str:
+    if not total:
+        return 'nothing touched the robot, as the world tells'
+    permitted = total - len(found)
+    parts = [f'{counted(permitted, "contact")} that the scenario permits'] if permitted else []
+    parts += [_blameless(one) for one in found[:1]]
+    more = f' (and {counted(len(found) - 1, "contact")} like it)' if len(found) > 1 else ''
+    return '; '.join(parts) + more + ', as the world tells'
+
+
+def _blameless(one: Contact) -> str:
+    slow = 'it stood' if (one.before or 0.0) <= STANDS else f'it moved at {one.before:.2f} m/s'
+    return f'the robot is not at fault: {slow} when {described(one)} and it touched'

@@ -1,0 +1,20 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A trial as pictures: its record becomes a ``Scene``, and a scene is drawn.
+
+``scene`` has the nouns, ``of_record`` and ``reckoned`` make them of a record. The others draw and
+need matplotlib: ``top_view`` what is seen from above, ``over_time`` the axes below it, ``pages``
+and ``strip`` whole pictures, ``moving`` the frames of a film; ``encoding`` makes a file of each.
+"""

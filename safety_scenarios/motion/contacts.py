@@ -1,0 +1,263 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Who touches whom in a world: each contact, and whether the robot had a part in it.
+
+A robot that stands and is walked into is not at fault; nor is one that drives away from what
+touches it. What nobody tells is unknown, and never harmless.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+import math
+
+import numpy
+from numpy.typing import NDArray
+from safety_scenarios.model.ground_truth import (
+    Entity,
+    Floats,
+    LONGEST_GAP_NS,
+    Times,
+    World,
+    world_of,
+)
+from safety_scenarios.model.robot import FOOTPRINT
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.track import tracks
+
+STANDS = 0.01
+"""A robot no faster than that (m/s, rad/s) stands; a person that it touches walked into it."""
+MOVES = 0.05
+"""A robot faster than that (m/s, rad/s) drives into what it touches, a thing too."""
+IMPACT_NS = 500_000_000
+"""A contact that lasts longer is quasi-static (ISO/TS 15066:2016, 5.5.5.2)."""
+_MOSTLY = 0.5
+"""More than this share of the speed leads away from what is touched: it is pushed, or retreats."""
+_REGION = 'region.'
+_HELD_UP_NS, _STEPS = 300_000_000, 6
+"""Who is commanded to move for so long in a contact, and does not get away, pushes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """One contact of the robot with one entity, from its first telling to its last."""
+
+    name: str
+    is_body: bool
+    """It is a person, or nothing tells what it is."""
+    begin_ns: int
+    end_ns: int
+    """Steady time of the first telling without it, or the end of the record."""
+    before: float | None
+    """Speed of the robot's fastest point when it was last told before (m/s); None: nobody knows.
+    """
+    pushing: float | None
+    """Fastest that the robot moved while touching, other than away from it (m/s)."""
+    closing: float | None
+    """How fast the gap closed when it was last told before (m/s)."""
+    force: float | None
+    """Largest told while touching (N)."""
+    lasting_force: float | None
+    """Largest told after the first 0.5 s of it, when it is no impact any more (N)."""
+    impulse: float | None
+    """Largest told while touching (N s)."""
+    regions: tuple[str, ...]
+    """Regions of the body that were touched, as far as they are told."""
+
+    @property
+    def is_caused(self) -> bool | None:
+        """Whether the robot moved into it, or on while touching; None: nobody knows."""
+        limit = STANDS if self.is_body else MOVES
+        known = [speed for speed in (self.before, self.pushing) if speed is not None]
+        if any(speed > limit for speed in known):
+            return True
+        return False if len(known) == 2 else None
+
+    @property
+    def speed(self) -> float | None:
+        """Return how fast both met (m/s): the closing gap, else the robot itself."""
+        return self.before if self.closing is None else max(self.closing, 0.0)
+
+
+def contacts(record: TrialRecord) -> Sequence[Contact]:
+    """Return every contact that the world of a record tells, in order; read once."""
+    return record.derive(_contacts)
+
+
+def touching(world: World, thing: Entity) -> NDArray[numpy.bool_]:
+    """Return at each telling of a thing whether the robot touches it, or did since the last."""
+    if thing.name in world.pushes:
+        return numpy.zeros(len(thing.times_ns), bool)
+    with numpy.errstate(invalid='ignore'):
+        found = (thing.column('touching') >= 0.5) | (thing.column('gap') < 0.0) \
+            | (thing.column('nearest') < 0.0) | (thing.column('force') > 0.0)
+    return numpy.asarray(found & thing.is_there)
+
+
+def untold(world: World, thing: Entity) -> NDArray[numpy.bool_]:
+    """Return at each telling of a thing whether it leaves open if the robot touches it."""
+    if thing.name in world.pushes:
+        return numpy.zeros(len(thing.times_ns), bool)
+    return numpy.asarray(thing.is_there & numpy.isnan(thing.column('touching'))
+                         & numpy.isnan(thing.column('gap')))
+
+
+def speed_of(world: World, times_ns: Times, radius: float = FOOTPRINT) -> Floats:
+    """
+    Return the speed of the robot's fastest point at some times; NaN where it is not told.
+
+    Of a base |v| + |omega| radius; of an arm that of its tool (m/s) or of its fastest joint
+    (rad/s), whichever is the larger number.
+    """
+    robot = world.robot
+    if robot is None:
+        return numpy.full(len(times_ns), numpy.nan)
+    if 'vx' in robot.keys or 'vy' in robot.keys or 'wz' in robot.keys:
+        told = robot.column('radius')
+        known = told[~numpy.isnan(told)]
+        farthest = float(known[0]) if len(known) else radius
+        speed = numpy.hypot(_or_zero(robot, 'vx'), _or_zero(robot, 'vy')) \
+            + numpy.abs(_or_zero(robot, 'wz')) * farthest
+        return robot.held(speed, times_ns)
+    names = [key for key in sorted(robot.keys) if key.startswith('velocity.')]
+    rates = [numpy.abs(robot.column(key)) for key in names]
+    if 'tool.speed' in robot.keys:
+        rates.append(numpy.abs(robot.column('tool.speed')))
+    if not rates:
+        return numpy.full(len(times_ns), numpy.nan)
+    return robot.held(numpy.max(numpy.stack(rates), axis=0), times_ns)
+
+
+def _or_zero(robot: Entity, key: str) -> Floats:
+    """Return an axis of a base; one that is never told does not move."""
+    return robot.column(key) if key in robot.keys else numpy.zeros(len(robot.times_ns))
+
+
+def _contacts(record: TrialRecord) -> Sequence[Contact]:
+    world = record.derive(world_of)
+    if world is None:
+        return ()
+    found = [contact for thing in world.things for contact in _of(record, world, thing)]
+    return sorted(found, key=lambda one: (one.begin_ns, one.name))
+
+
+def _of(record: TrialRecord, world: World, thing: Entity) -> Iterator[Contact]:
+    touched = touching(world, thing)
+    if not touched.any():
+        return
+    ros = record.trial.scenario.ros
+    radius = ros.robot.footprint if ros else FOOTPRINT
+    turns = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], touched, [False]))))
+    for first, last in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True):
+        times = thing.times_ns[first:last]
+        end_ns = int(thing.times_ns[last]) if last < len(touched) else record.end_ns
+        yield Contact(
+            name=thing.name, is_body=thing.is_body, begin_ns=int(times[0]), end_ns=end_ns,
+            before=_before(world, int(times[0]), radius),
+            pushing=_pushing(record, world, thing, times),
+            closing=_number(thing.column('closing')[first - 1]) if first else None,
+            force=_most(thing.column('force')[first:last]),
+            lasting_force=_most(thing.column('force')[first:last][
+                world.clock.at(times) - world.clock.at(times[:1]) > IMPACT_NS]),
+            impulse=_most(thing.column('impulse')[first:last]),
+            regions=tuple(key.removeprefix(_REGION) for key in sorted(thing.keys)
+                          if key.startswith(_REGION)
+                          and (_most(thing.column(key)[first:last]) or 0.0) > 0.0))
+
+
+def _before(world: World, begin_ns: int, radius: float) -> float | None:
+    """Return the robot's speed when it was last told before a contact, or with it at first."""
+    robot = world.robot
+    if robot is None:
+        return None
+    place = int(robot.times_ns.searchsorted(begin_ns)) - 1
+    at_ns = int(robot.times_ns[place]) if place >= 0 else begin_ns
+    if place >= 0 and int(world.clock.at(numpy.array([begin_ns]))[0]
+                          - world.clock.at(numpy.array([at_ns]))[0]) > LONGEST_GAP_NS:
+        return None
+    return _number(speed_of(world, numpy.array([at_ns], numpy.int64), radius)[0])
+
+
+def _pushing(record: TrialRecord, world: World, thing: Entity,
+             times_ns: Times) -> float | None:
+    """
+    Return how fast it moved in a contact at most, but for what leads away from what it touches.
+
+    The first telling shows what the impact made of the motion before, which is judged by itself.
+    A robot that is held up by what it touches pushes as fast as it is commanded.
+    """
+    later = times_ns[1:]
+    if not len(later):
+        return 0.0
+    ros = record.trial.scenario.ros
+    speeds = speed_of(world, later, ros.robot.footprint if ros else FOOTPRINT)
+    if numpy.isnan(speeds).any():
+        known = speeds[~numpy.isnan(speeds)]
+        return float(known.max()) if len(known) and known.max() > MOVES else None
+    away = _away(world, thing, later)
+    with numpy.errstate(invalid='ignore'):
+        own = numpy.where((away > _MOSTLY * speeds) & (speeds > STANDS), 0.0,
+                          numpy.maximum(speeds, _insisting(record, times_ns[0], later)))
+    return float(own.max())
+
+
+def _insisting(record: TrialRecord, begin_ns: int, times_ns: Times) -> Floats:
+    """Return how fast it has been commanded to move for long enough to get away, if it could."""
+    found = numpy.zeros(len(times_ns))
+    for track in tracks(record):
+        asked = numpy.min([track.at(track.fastest, times_ns - step * _HELD_UP_NS // _STEPS)
+                           for step in range(_STEPS + 1)], axis=0)
+        asked = numpy.where(times_ns - _HELD_UP_NS >= begin_ns, asked, 0.0)
+        found = numpy.maximum(found, numpy.where(asked > MOVES, asked, 0.0))
+    return found
+
+
+def _away(world: World, thing: Entity, times_ns: Times) -> Floats:
+    """Return how fast the robot's place moves away from that of a thing (m/s); NaN: unknown."""
+    robot = world.robot
+    assert robot is not None
+    x, y, vx, vy = _place(robot)
+    along = [thing.at(key, times_ns) - robot.held(mine, times_ns)
+             for key, mine in (('x', x), ('y', y))]
+    distance = numpy.hypot(*along)
+    with numpy.errstate(invalid='ignore', divide='ignore'):
+        return numpy.asarray(-(robot.held(vx, times_ns) * along[0]
+                               + robot.held(vy, times_ns) * along[1]) / distance)
+
+
+def _place(robot: Entity) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return x, y and their rates in the world's frame, of an arm those of its tool."""
+    if 'tool.x' in robot.keys:
+        x, y = robot.column('tool.x'), robot.column('tool.y')
+        if len(x) < 2:
+            return x, y, numpy.zeros(len(x)), numpy.zeros(len(x))
+        seconds = numpy.maximum(robot.clock.at(robot.times_ns) - robot.clock.at(
+            robot.times_ns[:1]), 0) / 1e9
+        with numpy.errstate(invalid='ignore', divide='ignore'):
+            return x, y, numpy.gradient(x, seconds), numpy.gradient(y, seconds)
+    heading = robot.column('heading')
+    ahead, left = _or_zero(robot, 'vx'), _or_zero(robot, 'vy')
+    return (robot.column('x'), robot.column('y'),
+            ahead * numpy.cos(heading) - left * numpy.sin(heading),
+            ahead * numpy.sin(heading) + left * numpy.cos(heading))
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _most(values: Floats) -> float | None:
+    known = values[~numpy.isnan(values)]
+    return float(known.max()) if len(known) else None

@@ -1,0 +1,187 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The robot's motion as the world of a link tells it: after what is measured, before guesses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+from numpy.typing import NDArray
+from safety_scenarios.model.driver import BASE_AXES
+from safety_scenarios.model.ground_truth import Entity, ROBOT, World, world_of
+from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
+from safety_scenarios.motion.contacts import MOVES, STANDS, touching
+from safety_scenarios.motion.feedback import measured
+from safety_scenarios.motion.track import Floats, numbers, robot_of, Track, tracks
+
+SOURCE = 'as the world tells'
+_AGREES = 0.5
+"""Share of the commanded speed that the world must have shown, or it moves another robot."""
+_HELD_NS = 100_000_000
+"""Who stands for shorter does not: a sign changes, or it is pushed to and fro."""
+_JOINT = 'velocity.'
+
+
+def told(record: TrialRecord) -> Sequence[Track]:
+    """
+    Return the robot's motion as the world tells it, read once; none where it cannot be trusted.
+
+    It must be told from before the hazard to the end without a pause, and must have shown the
+    motion that was commanded before the hazard: a world that moves another robot tells nothing.
+    While something touches the robot it may be pushed, which is no motion of its own: then what
+    it was commanded counts.
+    """
+    return record.derive(_told)
+
+
+def actual(record: TrialRecord) -> Sequence[Track]:
+    """Return what is known of the motion itself: measured, else told by the world, else none."""
+    return measured(record) or told(record)
+
+
+def whole(record: TrialRecord) -> Track | None:
+    """Return the robot's motion as the world tells it, trusted or not, pushes and all."""
+    return record.derive(_whole)
+
+
+def _whole(record: TrialRecord) -> Track | None:
+    world, robot = record.derive(world_of), robot_of(record)
+    if world is None or world.robot is None or robot is None:
+        return None
+    return _track(world, world.robot, robot)
+
+
+def _told(record: TrialRecord) -> Sequence[Track]:
+    world, found = record.derive(world_of), whole(record)
+    if world is None or world.robot is None or found is None \
+            or not _is_trusted(record, world.robot, found):
+        return ()
+    return (_without_pushes(record, world, found),)
+
+
+def _track(world: World, entity: Entity, robot: RobotModel) -> Track | None:
+    there = entity.is_there
+    if robot.kind == 'mobile_base':
+        if not {'vx', 'wz'} & entity.keys:
+            return None
+        axes: tuple[str, ...] = BASE_AXES
+        columns = [entity.column(axis) if axis in entity.keys else numpy.zeros(len(there))
+                   for axis in axes]
+    else:
+        names = [key for key in sorted(entity.keys) if key.startswith(_JOINT)]
+        axes = tuple(key.removeprefix(_JOINT) for key in names)
+        columns = [entity.column(key) for key in names]
+    if not columns:
+        return None
+    velocity = numpy.where(there[:, numpy.newaxis], numpy.stack(columns, axis=1), numpy.nan)
+    return Track(ROBOT, axes, entity.times_ns, numbers(velocity), False, SOURCE,
+                 robot.footprint if robot.kind == 'mobile_base' else 0.0, is_told=True,
+                 clock=world.clock)
+
+
+def _is_trusted(record: TrialRecord, entity: Entity, track: Track) -> bool:
+    onset, begin = record.onset, record.mark(NOMINAL) or record.mark(ONSET)
+    if onset is None or begin is None:
+        return False
+    onset_ns, begin_ns = onset.stamps.steady_ns, begin.stamps.steady_ns
+    if track.times_ns[0] > onset_ns or entity.pause(onset_ns, record.end_ns) is not None \
+            or not track.is_known(begin_ns, record.end_ns):
+        return False
+    shown = track.most(track.fastest, begin_ns, onset_ns)
+    commanded = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks(record)]
+    most = max((found[0] for found in commanded if found is not None), default=0.0)
+    return shown is not None and most > 0 and shown[0] >= _AGREES * most
+
+
+def _without_pushes(record: TrialRecord, world: World, track: Track) -> Track:
+    """Return the motion with what was commanded in place of what was told while touched."""
+    pushed = touched(world, track.times_ns)
+    commanded = [one for one in tracks(record) if one.is_base == track.is_base]
+    if not pushed.any() or not commanded:
+        return track
+    velocity = track.velocity.copy()
+    for place in numpy.flatnonzero(pushed):
+        at_ns = track.times_ns[place:place + 1] + 1
+        rates = [_held(one, at_ns) for one in commanded]
+        fastest = max(rates, key=lambda one: float(numpy.abs(one).max()))
+        velocity[place] = fastest if len(fastest) == len(track.axes) else numpy.abs(fastest).max()
+    return Track(track.topic, track.axes, track.times_ns, velocity, False, track.source,
+                 track.radius, is_told=True, clock=track.clock)
+
+
+def _held(track: Track, at_ns: NDArray[numpy.int64]) -> Floats:
+    return numpy.array([float(track.at(track.velocity[:, axis], at_ns)[0])
+                        for axis in range(len(track.axes))])
+
+
+def touched(world: World, times_ns: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
+    """Return at each of some times whether anything touches the robot."""
+    found = numpy.zeros(len(times_ns), bool)
+    for thing in world.things:
+        touches = touching(world, thing)
+        if touches.any():
+            found |= thing.held(touches.astype(float), times_ns) > 0.5
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Where a motion came to rest."""
+
+    at_ns: int
+    """Steady time from which it stands."""
+    way: float
+    """How far its fastest point came from the time that was asked for (m, or rad)."""
+
+
+def rest(track: Track, from_ns: int, to_ns: int, still: float = STANDS) -> Rest | None:
+    """
+    Return when a told motion first came to rest at or after a time, and stayed for 0.1 s.
+
+    Between two tellings the speed goes straight, so the moment is where that line meets ``still``.
+
+    :return: None: it was not seen to, or it stood all the time
+    """
+    times, speeds = track.times_ns, track.fastest
+    first, last = int(times.searchsorted(from_ns)), int(times.searchsorted(to_ns, side='right'))
+    if first > 0 and float(speeds[first - 1]) <= still and not (
+            speeds[first:last] > MOVES).any():
+        return None
+    slow = speeds <= still
+    for place in range(first, last):
+        if not slow[place]:
+            continue
+        after = numpy.flatnonzero(~slow[place:last])
+        end_ns = int(times[place + int(after[0])]) if len(after) else to_ns
+        since_ns = _crossing(times, speeds, place, still, from_ns)
+        if end_ns - since_ns >= min(_HELD_NS, to_ns - since_ns):
+            return Rest(since_ns, _way(track, from_ns, since_ns))
+    return None
+
+
+def _crossing(times: NDArray[numpy.int64], speeds: Floats, place: int, still: float,
+              from_ns: int) -> int:
+    if place == 0 or times[place - 1] < from_ns or not speeds[place - 1] > still:
+        return max(from_ns, int(times[place]))
+    share = (speeds[place - 1] - still) / (speeds[place - 1] - speeds[place])
+    return int(times[place - 1] + share * (times[place] - times[place - 1]))
+
+
+def _way(track: Track, from_ns: int, to_ns: int) -> float:
+    """Return how far the fastest point came, the speed going straight between two tellings."""
+    straight = Track(track.topic, track.axes, track.times_ns, track.velocity, True, track.source,
+                     track.radius, is_told=True, clock=track.clock)
+    return straight.way(straight.fastest, from_ns, to_ns)
