@@ -272,7 +272,7 @@ class World:
             if interface == LASER_SCAN:
                 self._groups[topic] = group = 1 + len(self._groups) % (UNSEEN - 1)
                 lidar = Lidar(self._model, self._data, group, body, frame, plugin.rate_hz,
-                              block.senses, self._random)
+                              block.senses, self._random, self._chassis.mount('lidar', topic))
                 made[topic] = Sensor(topic, plugin.rate_hz,
                                      partial(self._scanned, lidar))
             elif interface == POSE:
