@@ -40,6 +40,8 @@ UNSEEN = 5
 """Group of geometries that no scanner sees."""
 TOUCHES = 1
 """Bit of what touches everything but the floor: robots are held on it by their joints."""
+STIFFNESS = (0.01, 1.0)
+"""Of contacts: within how long they are as good as over (s), and their damping ratio."""
 _ABOVE = 0.05
 """Of a plain base's body above the floor, where its wheels are (m)."""
 _LIVELY = 1.5
@@ -86,10 +88,11 @@ class Chassis:
             if self.payload:
                 _load(body, self.payload, self.radius)
             return
-        body.add_geom(name=ROBOT, type=mujoco.mjtGeom.mjGEOM_CYLINDER, group=0,
-                      size=[self.radius, (HEIGHT - _ABOVE) / 2, 0],
-                      pos=[0, 0, (HEIGHT + _ABOVE) / 2], mass=MASS + self.payload,
-                      contype=TOUCHES, conaffinity=TOUCHES, rgba=[0.0, 0.45, 0.7, 1])
+        _smooth(body.add_geom(
+            name=ROBOT, type=mujoco.mjtGeom.mjGEOM_CYLINDER, group=0,
+            size=[self.radius, (HEIGHT - _ABOVE) / 2, 0], pos=[0, 0, (HEIGHT + _ABOVE) / 2],
+            mass=MASS + self.payload, contype=TOUCHES, conaffinity=TOUCHES,
+            rgba=[0.0, 0.45, 0.7, 1]))
 
     def finish(self, model: Any) -> None:
         """Give the compiled robot the mass that its file says."""
@@ -199,7 +202,17 @@ def _model(robot: ReadRobot) -> Any:
     for geom in geoms:
         geom.contype = geom.conaffinity = TOUCHES if geom.contype or geom.conaffinity else 0
         geom.group = UNSEEN
+        _smooth(geom)
     return base
+
+
+def _smooth(geom: Any) -> None:
+    """
+    Let the hull of a base slide along whatever it touches.
+
+    It cannot be lifted: one that sticks would jam a box between itself and the floor.
+    """
+    geom.condim, geom.priority, geom.solref[:] = 1, 1, STIFFNESS
 
 
 def _load(body: Any, mass: float, radius: float) -> None:

@@ -22,14 +22,12 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.model.world_block import WorldBlock
 from safety_scenarios.simulator.base import GRAVITY
 from safety_scenarios.simulator.entities import Entity, UNSEEN
-from safety_scenarios.simulator.robots import Chassis, TOUCHES
+from safety_scenarios.simulator.robots import Chassis, STIFFNESS, TOUCHES
 
 STEP_S = 0.005
 """Of the physics."""
 ON_FLOOR = 2
 """Bit of what lies or falls on the floor; what its joints hold upright has no need of it."""
-STIFFNESS = (0.01, 1.0)
-"""Of contacts: within how long they are as good as over (s), and their damping ratio."""
 _OVERLAP_M = 1e-3
 """What begins nearer than touching by more than this is inside of something."""
 
@@ -48,7 +46,8 @@ def compiled(chassis: Chassis, world: WorldBlock, entities: Iterable[Entity],
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.default.geom.solref[:] = STIFFNESS
     spec.worldbody.add_geom(name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=[50, 50, 0.1],
-                            contype=ON_FLOOR, conaffinity=ON_FLOOR, rgba=[0.9, 0.9, 0.88, 1])
+                            contype=ON_FLOOR, conaffinity=ON_FLOOR,
+                            friction=[world.floor.friction, 0.005, 0.0001], rgba=[0.9, 0.9, 0.88, 1])
     _walls(spec, world)
     _boxes(spec, world)
     chassis.build(spec)

@@ -158,8 +158,10 @@ class Truth:
         x, y, _ = self._data.geom_xpos[geom].tolist()
         frame = self._data.geom_xmat[geom]
         body = int(self._model.geom_bodyid[geom])
-        vx, vy = self._data.cvel[body, 3:5].tolist() if self._model.body_dofnum[body] \
-            else (0.0, 0.0)
+        vx, vy = 0.0, 0.0
+        if self._model.body_dofnum[body]:
+            first = int(self._model.body_dofadr[body])  # of a free joint, in the frame world
+            vx, vy = self._data.qvel[first:first + 2].tolist()
         return {'x': x, 'y': y, 'heading': math.atan2(frame[3], frame[0]), 'vx': vx, 'vy': vy,
                 'body': 0.0}
 
