@@ -97,6 +97,11 @@ class Base:
                 follower.take(Commanded(now_ns, clock_ns, message))
 
     @property
+    def mass(self) -> float:
+        """Return what it weighs with its load (kg)."""
+        return self._mass
+
+    @property
     def pose(self) -> tuple[float, float, float]:
         """Return x, y (m) and heading (rad), frame ``world``."""
         x, y, heading = self._qpos.tolist()

@@ -28,6 +28,12 @@ STEP_S = 0.005
 """Of the physics."""
 ON_FLOOR = 2
 """Bit of what lies or falls on the floor; what its joints hold upright has no need of it."""
+BODY_N_M = 60_000.0
+"""Spring constant of a lower leg, where a base meets a person (N/m; ISO/TS 15066:2016 A.3)."""
+_DECIDES = 2
+"""Priority of a body's softness over that of what it meets."""
+_BODY_DAMPS = 0.1
+"""Damping ratio of a body; with more the peak of a contact force would be told too low."""
 _OVERLAP_M = 1e-3
 """What begins nearer than touching by more than this is inside of something."""
 
@@ -61,6 +67,22 @@ def compiled(chassis: Chassis, world: WorldBlock, entities: Iterable[Entity],
                          ) from error
     chassis.finish(model)
     return model
+
+
+def soften(model: Any, people: Iterable[Entity], robot_kg: float) -> None:
+    """
+    Let people be as soft as bodies are, so that a contact with one has a force that means much.
+
+    :param robot_kg: of the robot; with the person's it makes the mass that the spring stops
+    """
+    for person in people:
+        root = int(model.geom_bodyid[person.geoms[0]]) if person.geoms else 0
+        body_kg = float(model.body_subtreemass[root])
+        if not body_kg:
+            continue
+        rate = BODY_N_M * (1 / robot_kg + 1 / body_kg)
+        model.geom_solref[person.geoms] = -rate, -2 * _BODY_DAMPS * math.sqrt(rate)
+        model.geom_priority[person.geoms] = _DECIDES
 
 
 def refuse_overlaps(model: Any, data: Any) -> None:

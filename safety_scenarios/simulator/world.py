@@ -30,7 +30,7 @@ from safety_scenarios.simulator.base import Base, DRIVER_NS
 from safety_scenarios.simulator.entities import entities_of, Entity
 from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
 from safety_scenarios.simulator.robots import chassis_of, family, JOINTS, ROBOT, UNSEEN
-from safety_scenarios.simulator.scene import compiled, refuse_overlaps, STEP_S
+from safety_scenarios.simulator.scene import compiled, refuse_overlaps, soften, STEP_S
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.simulator.sensing import (
     motion_message,
@@ -86,6 +86,8 @@ class World:
                            if one.driver is not None}, block)
         for entity in self._entities:
             entity.bind(self._model, self._data)
+        soften(self._model, [entity for entity in self._entities if entity.is_body],
+               self._base.mass)
         mujoco.mj_forward(self._model, self._data)
         refuse_overlaps(self._model, self._data)
         bodies = set(family(self._model, ROBOT))

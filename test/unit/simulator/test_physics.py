@@ -16,11 +16,15 @@
 import math
 
 import pytest
+from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.simulator.base import GRAVITY
+from safety_scenarios.simulator.scene import BODY_N_M
 from unit.simulator.driven import drive, twist
 
 NAMED = {'robot': 'small_diff_drive'}
 STANDS = 1e-3
+PERSON = PersonAt(distance=2.05, bearing=0.0, speed=0.0, nearest=0.5)
+"""The hazard of the shipped scenario."""
 
 
 def stopped(moved, fast_ms=1.0):
@@ -117,11 +121,9 @@ def test_a_free_box_falls_as_gravity_says():
     assert fallen == pytest.approx(GRAVITY * 0.25 / 2, rel=0.02)
 
 
-def crash(world, into, mass, speed=1.0, apply=None):
+def crash(world, into, mass, speed=1.0):
     """Drive into something; return what the base lost of its momentum, and what was told."""
     moved = drive(world)
-    if apply is not None:
-        apply(moved.world)
     driven = told = before = 0.0
     truth = {}
     while moved.world.now_ns < 6_000_000_000 and not (truth.get('impulse') and not told):
@@ -143,7 +145,86 @@ def test_the_impulse_of_a_collision_is_the_change_of_momentum(weighs, speed):
     assert truth['force'] > 0 and truth['touching'] == 1.0
 
 
-def appears(distance, speed=0.0):
-    """Return what lets a person appear ahead."""
-    intent = PersonAt(distance=distance, bearing=0.0, speed=speed, nearest=0.0)
-    return lambda world: world.apply('scan', intent, True)
+def meets_a_person(moved, speed, feet=True):
+    """Let a person stand in the way of a base that drives; drive on until they have met."""
+    moved.on(twist(speed), 3.0)
+    assert moved.world.apply('scan', PERSON, hazard=True)
+    if not feet:  # as on ice: nothing but the base moves the person
+        moved.world._entities[-1].move = lambda robot, step_s: None
+    met = []
+    for _ in range(400):
+        told = moved.on(twist(speed), 0.005, every_ns=5_000_000)
+        if told['scan'].get('touching'):
+            met.append((told['scan'], told['robot']))
+        elif met:
+            break
+    return met
+
+
+def test_a_person_takes_the_momentum_that_the_base_loses():
+    moved = drive(NAMED)
+    met = meets_a_person(moved, 1.0, feet=False)
+    driven = 0.005 * len(met) * 40.0 * 1.5
+    first, last = met[0][1], moved.told[-1][1]
+    assert last['scan']['vx'] * 75.0 == pytest.approx(met[-1][0]['impulse'], rel=0.02)
+    assert 40.0 * (1.0 - last['robot']['vx']) + driven == pytest.approx(
+        met[-1][0]['impulse'], rel=0.03), first
+
+
+def test_the_peak_force_on_a_person_is_that_of_masses_and_spring():
+    met = meets_a_person(drive(NAMED), 1.0)
+    mass = 1 / (1 / 40.0 + 1 / 75.0)
+    assert max(truth['force'] for truth, _ in met) == pytest.approx(
+        1.0 * math.sqrt(mass * BODY_N_M), rel=0.15)
+
+
+@pytest.mark.parametrize('speed', [0.5, 2.0, 5.0])
+def test_a_wall_stops_the_base_and_is_not_driven_through(speed):
+    moved = drive({'walls': [{'name': 'end', 'begin': [6, -2], 'end': [6, 2],
+                              'thickness': 0.02}]})
+    told = moved.on(twist(speed), 14.0)
+    assert told['robot']['x'] <= 6.0 - 0.01 - 0.3 + 1e-3
+    force = max(value for _, value in moved.of('wall:end', 'force'))
+    assert 0 < force < 1e6
+    assert told['wall:end']['gap'] == pytest.approx(0.0, abs=2e-3)
+    assert told['wall:end']['force'] == pytest.approx(60.0, rel=0.05)  # what its motors can
+
+
+@pytest.mark.parametrize(('world', 'bearing', 'metres'), [
+    ({'walls': [{'name': 'a', 'begin': [3, -5], 'end': [3, 5], 'thickness': 0.1}]}, 0.0, 2.95),
+    ({'walls': [{'name': 'a', 'begin': [3, -5], 'end': [3, 5], 'thickness': 0.1}]},
+     30.0, 2.95 / math.cos(math.pi / 6)),
+    ({'boxes': [{'name': 'a', 'at': [2, 2], 'size': [1, 1, 1]}]}, 45.0, 1.5 * math.sqrt(2)),
+    ({'boxes': [{'name': 'a', 'at': [2, 0], 'size': [1, 1, 1]}], 'start': {'heading': 1.0}},
+     -57.0, 1.5 / math.cos(1.0 - math.radians(57.0))),
+    ({'robot': 'small_diff_drive', 'walls': [
+        {'name': 'a', 'begin': [-2, -5], 'end': [-2, 5]}]}, -180.0, 1.95)])
+def test_a_scanner_measures_what_geometry_says(world, bearing, metres):
+    moved = drive(world)
+    [scan] = [one.message for one in moved.world.sensed(0) if one.name == 'scan']
+    assert scan.at('ranges')[round(bearing) + 180] == pytest.approx(metres, abs=1e-3)
+
+
+def test_a_scanner_measures_a_person_from_where_it_is_by_now():
+    moved = drive(NAMED)
+    moved.on(twist(1.0), 2.0)
+    assert moved.world.apply('scan', PERSON, hazard=True)
+    told = moved.on(twist(1.0), 0.5)
+    scan = [one.message for one in moved.world.sensed(moved.world.now_ns) if one.name == 'scan']
+    assert scan[0].at('ranges')[180] == pytest.approx(told['scan']['x'] - told['robot']['x']
+                                                      - 0.25, abs=1e-3)
+    assert told['scan']['gap'] == pytest.approx(scan[0].at('ranges')[180] - 0.3, abs=1e-3)
+
+
+def test_half_the_time_step_changes_margins_by_less_than_is_stated():
+    gaps, stops = [], []
+    for step_s in (0.005, 0.0025):
+        moved = drive(NAMED, step_s=step_s)
+        moved.on(twist(1.0), 2.0)
+        assert moved.world.apply('scan', PERSON, hazard=True)
+        moved.on(twist(1.0), 0.1)
+        told = moved.on(twist(), 3.0)
+        gaps.append(told['scan']['gap'])
+        stops.append(told['robot']['x'])
+    assert gaps[0] == pytest.approx(gaps[1], abs=0.005)
+    assert stops[0] == pytest.approx(stops[1], abs=0.005)
