@@ -15,7 +15,7 @@
 """The reference controller: thresholds on what it hears, nothing else."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 import math
 import re
 from typing import Any
@@ -206,19 +206,27 @@ def free_path(scan: Message, corridor_m: float) -> float:
 
     -infinity is too near to be measured (REP 117); NaN and less than ``range_min`` say nothing.
     """
-    least = scan.data['range_min']
-    ranges = numpy.asarray(scan.data['ranges'], dtype=float)
-    angles = scan.data['angle_min'] + scan.data['angle_increment'] * numpy.arange(len(ranges))
-    ahead = numpy.cos(angles) > 0
-    angles, reach = angles[ahead], ranges[ahead]
-    reach = numpy.where(reach == -math.inf, least, reach)
+    data = scan.data
+    least = data['range_min']
+    ranges = numpy.asarray(data['ranges'], dtype=float)
+    ahead, cos, sin = _beams(data['angle_min'], data['angle_increment'], len(ranges))
+    reach = ranges[ahead]
+    reach[reach == -math.inf] = least
     seen = reach >= least
     if not len(reach) or numpy.count_nonzero(~seen) > _BLIND_SHARE * len(reach):
         return math.nan
-    hit = seen & numpy.isfinite(reach)  # 0 * infinity, straight ahead, is no number
-    angles, reach = angles[hit], reach[hit]
-    inside = numpy.abs(numpy.sin(angles)) * reach <= corridor_m
-    return float(numpy.min(numpy.cos(angles[inside]) * reach[inside], initial=math.inf))
+    hit = numpy.flatnonzero(seen & numpy.isfinite(reach))  # 0 * infinity is no number
+    reach = reach[hit]
+    inside = sin[hit] * reach <= corridor_m
+    return float(numpy.min(cos[hit][inside] * reach[inside], initial=math.inf))
+
+
+@lru_cache(maxsize=8)
+def _beams(first: float, step: float, count: int) -> tuple[Any, Any, Any]:
+    """Return which beams look ahead, their cosines, and their sines without sign."""
+    angles = first + step * numpy.arange(count)
+    ahead = numpy.cos(angles) > 0
+    return ahead, numpy.cos(angles[ahead]), numpy.abs(numpy.sin(angles[ahead]))
 
 
 def _number(name: str, unit: str = '(?!)') -> Callable[[str], float | None]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 import math
 
 import numpy
-from safety_scenarios.drivers._twist import take, Terms, Vector
+from safety_scenarios.drivers._twist import take_one, Terms, Vector
 from safety_scenarios.model.driver import BASE_AXES, Commanded, Follower
 
 _NOT_FINITE = 'not finite'
@@ -51,16 +51,15 @@ class Rolling(Follower):
 
         :raises ValueError: the driver rejects it, and goes on as before
         """
-        taken = take([command], self._terms)
-        if taken.rejections:
-            reason = taken.rejections[0].reason
+        demanded, stamp_ns, reason = take_one(command, self._terms)
+        if reason:
             if self._nan_disables and _NOT_FINITE in reason and self._now_ns is not None:
                 self._stamp_ns = math.inf
             raise ValueError(reason)
         if self._now_ns is None:
             self._now_ns = self._next_ns = command.t_ns
         self._to(command.t_ns - 1)
-        self._wanted, self._stamp_ns = taken.demanded[0], int(taken.stamps_ns[0])
+        self._wanted, self._stamp_ns = demanded, stamp_ns
         if self._limit is None:
             self._before, self._last = self._last, self._wanted
         self._to(command.t_ns)

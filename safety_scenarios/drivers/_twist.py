@@ -113,6 +113,18 @@ def why_not(command: Commanded, terms: Terms) -> str:
     return _why(command, terms, is_finite)
 
 
+def take_one(command: Commanded, terms: Terms) -> tuple[Vector, int, str]:
+    """Return what one command demands, its stamp, and why it is rejected; as ``take`` of one."""
+    is_twist = command.message.type in (TWIST, STAMPED)
+    demanded = [_value(signal, command.message) if is_twist else math.nan for signal in _FIELDS]
+    is_finite = all(math.isfinite(value) for value, is_executed
+                    in zip(demanded, terms.axes, strict=True) if is_executed)
+    reason = _why(command, terms, is_finite)
+    return (numpy.array([value if is_executed else 0.0 for value, is_executed
+                         in zip(demanded, terms.axes, strict=True)]),
+            0 if reason else _stamp(command), reason)
+
+
 def _rejected(commands: Sequence[Commanded], demanded: Vector,
               terms: Terms) -> Iterator[Rejection]:
     known = numpy.isfinite(demanded[:, list(terms.axes)])

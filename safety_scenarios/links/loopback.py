@@ -72,6 +72,7 @@ class LoopbackLink(Link):
         self._report_ns: float = math.inf
         self._now_ns = _BEGIN_NS
         self._stamps: dict[str, int] = {}
+        self._stamped: Stamps | None = None
         self._answers: list[tuple[int, int, Callable[[], Sequence[Event]]]] = []
         self._asked = 0
         self._sequence = 0
@@ -252,10 +253,14 @@ class LoopbackLink(Link):
         return answer()
 
     def _stamp(self, header_ns: int | None = None) -> Stamps:
+        last = self._stamped
+        if last is not None and last.steady_ns == self._now_ns and last.header_ns == header_ns:
+            return last  # what happens at one moment has one stamp
         system_ns = _EPOCH_NS + self._now_ns
-        return Stamps.model_construct(
+        self._stamped = last = Stamps.model_construct(
             steady_ns=self._now_ns, system_ns=system_ns, ros_ns=system_ns, source_ns=system_ns,
             received_ns=system_ns, header_ns=header_ns)
+        return last
 
 
 def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda error: None,

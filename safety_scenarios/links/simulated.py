@@ -107,12 +107,11 @@ class SimulatedLink(LoopbackLink):
     def _event(self, sensed: Sensed) -> Event:
         """Let the controller hear a message; return what the record keeps of it."""
         topic, message = sensed.name, sensed.message
-        stamps = self._stamp()
         if message is None:
-            return Event.model_construct(kind='state', name=topic, stamps=stamps,
+            return Event.model_construct(kind='state', name=topic, stamps=self._stamp(),
                                          truth=sensed.truth)
         if not sensed.is_held or topic not in self._stamps:
-            self._stamps[topic] = stamps.system_ns
+            self._stamps[topic] = self._stamp().system_ns
         stamp_ns = self._stamps[topic]
         if topic in self._controller.inputs:
             self._hear(topic, message, stamp_ns)

@@ -23,6 +23,8 @@ from safety_scenarios.model.packed import size
 from safety_scenarios.model.slotted import Slotted, slotted
 from typing_extensions import Self
 
+_TRUTH, _NUMBER = 232, 24
+"""Bytes of what is true, and of each number in it."""
 _EVENT = 480
 """Bytes of an event without message: its slots, its stamps', and their ints."""
 
@@ -132,7 +134,7 @@ class Event(Slotted):
         for text in (self.text, self.arguments):
             if text is not None:
                 own += size(text)
-        return own + size(self.truth) if self.truth else own
+        return own + _TRUTH + _NUMBER * len(self.truth) if self.truth else own
 
 
 class EventSink(Protocol):

@@ -135,6 +135,16 @@ class Message:
         numbers = self._numbers[:offset] + _STAMP.pack(sec, nanosec) + self._numbers[offset:]
         return Message.of(self._type, shape, numbers, self._others)
 
+    def replaced(self, name: str, value: tuple[Any, ...]) -> 'Message':
+        """Return one with another sequence in a field; for what comes again and again."""
+        shape = self._shape
+        place = None if shape is None else shape.places.get(name)
+        if shape is None or place is None or place < shape.counted:
+            return Message.model_construct(type=self._type, data={**self.data, name: value})
+        others = list(self._others)
+        others[place - shape.counted] = value
+        return Message.of(self._type, shape, self._numbers, tuple(others))
+
     @property
     def size(self) -> int:
         """About how many bytes of memory it takes."""

@@ -45,8 +45,8 @@ class Shape:
     :param wide: an int does not fit into 64 bits, so that ints are kept as they are
     """
 
-    __slots__ = ('_numbers', '_others', 'codes', 'is_numeric', 'key', 'pack', 'places', 'tree',
-                 'unpack', 'wide')
+    __slots__ = ('_numbers', '_others', 'codes', 'counted', 'is_numeric', 'key', 'pack',
+                 'places', 'tree', 'unpack', 'wide')
 
     def __init__(self, key: Key, wide: bool = False) -> None:
         kinds = list(_leaves(key))
@@ -56,6 +56,7 @@ class Shape:
                  if kind in _CODES and not (wide and kind is int)]
         self._numbers = None if len(coded) == len(kinds) else coded
         self._others = [index for index in range(len(kinds)) if index not in set(coded)]
+        self.counted = len(coded)
         self.codes = ''.join(_CODES[kinds[index]] for index in coded)
         layout = struct.Struct('<' + self.codes)
         self.pack, self.unpack = layout.pack, layout.unpack

@@ -19,66 +19,75 @@ from contextlib import suppress
 import math
 from typing import Any
 
+import mujoco
+import numpy
 from safety_scenarios.model.driver import BASE_AXES, Commanded, DriverPlugin, Follower
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.simulator.robots import Chassis
 
 GRAVITY = 9.81
 """As MuJoCo has it (m/s^2)."""
-DELAY_NS = 30_000_000
-"""From a driver's set-point to the first torque: a motor controller at 50 Hz and its bus."""
-MASS = 40.0
-"""Of a plain base (kg)."""
-HEIGHT = 0.35
-"""Of its body above the floor (m)."""
 DRIVER_NS = 10_000_000
 """Between two looks at what the driver wants: most of them run at 100 Hz."""
-_LIVELY = 1.5
-"""A plain base speeds up this much harder than it is declared to brake."""
-_UNDECLARED = 1.0
-"""Braking of a base that declares none (m/s^2)."""
+_STANDS = 1e-3
+"""Slower than this a car-like base does not turn, whatever its wheels point to (m/s)."""
+Twist = tuple[float, float, float]
+"""m/s ahead, m/s to the left, rad/s; frame base_link."""
 
 
 class Base:
     """
     One base in a model: three joints in the plane, driven by forces that its floor can carry.
 
-    It slows down as hard as ``ros.robot`` declares and no harder; more load makes that less, and
-    so does a floor on which its wheels do not grip.
+    It slows down as hard as its brakes can without a load and no harder; more load makes that
+    less, and so does a floor on which its wheels do not grip. Wheels that do not turn sideways
+    hold it on its course as far as they grip.
 
     :param names: of its joints along x, along y and about z
     """
 
-    def __init__(self, model: Any, data: Any, names: Sequence[str], robot: RobotModel,
+    def __init__(self, model: Any, data: Any, names: Sequence[str], chassis: Chassis,
                  drivers: Mapping[str, DriverPlugin], world: WorldBlock) -> None:
-        self._data = data
-        joints = [model.joint(name) for name in names]
-        self._at = [int(joint.qposadr[0]) for joint in joints]
-        self._dof = [int(joint.dofadr[0]) for joint in joints]
-        self._step_s = float(model.opt.timestep)
-        self._mass = MASS + world.payload
-        self._inertia = self._mass * robot.footprint**2 / 2
-        brakes = robot.deceleration() or _UNDECLARED
-        self._brakes, self._speeds_up = brakes, _LIVELY * brakes
-        self._push = MASS * self._speeds_up
-        self._pull = MASS * brakes
-        self._radius = robot.footprint
-        self._drivers, self._floor = drivers, world.floor
-        self._start = world.start
+        at, dof = (int(address[0]) for address in (
+            model.joint(names[0]).qposadr, model.joint(names[0]).dofadr))
+        self._qpos, self._qvel = data.qpos[at:at + 3], data.qvel[dof:dof + 3]
+        self._applied = data.qfrc_applied[dof:dof + 3]
+        self._drivers, self._floor, self._start = drivers, world.floor, world.start
+        self._drive, self._limits, self._radius = chassis.drive, chassis.limits, chassis.radius
+        self._delay_ns = round(chassis.limits.delay_ms * 1e6)
         self.begin()
+        self._weigh(model, data, dof, chassis.payload)
+
+    def _weigh(self, model: Any, data: Any, dof: int, payload: float) -> None:
+        """Take mass, inertia about its origin and centre of mass from the model itself."""
+        mujoco.mj_forward(model, data)
+        own = numpy.zeros((3, 3))
+        for place, unit in enumerate(numpy.eye(model.nv)[dof:dof + 3]):
+            column = numpy.zeros(model.nv)
+            mujoco.mj_mulM(model, data, column, unit)
+            own[:, place] = column[dof:dof + 3]
+        self._mass, self._inertia = float(own[0, 0]), float(own[2, 2])
+        cos, sin = math.cos(self._start.heading), math.sin(self._start.heading)
+        east, north = float(own[1, 2]) / self._mass, -float(own[0, 2]) / self._mass
+        self._centre = cos * east + sin * north, cos * north - sin * east
+        empty = self._mass - payload
+        spin = self._inertia - payload * self._radius**2 / 2
+        limits = self._limits
+        self._push, self._pull = empty * limits.acceleration, empty * limits.deceleration
+        self._spins_up = spin * limits.acceleration / self._radius
+        self._spins_down = spin * limits.deceleration / self._radius
 
     def begin(self) -> None:
         """Stand at the start, with nothing commanded."""
         self._followers: dict[str, Follower] = {
             topic: follower for topic, driver in self._drivers.items()
             if (follower := driver.follow({})) is not None}
-        self._wanted: deque[tuple[int, tuple[float, float, float]]] = deque()
+        self._wanted: deque[tuple[int, Twist]] = deque()
         self._due_ns = 0
-        self._target = self._reference = (0.0, 0.0, 0.0)
-        start = self._start
-        for address, value in zip(self._at, (start.x, start.y, start.heading), strict=True):
-            self._data.qpos[address] = value
+        self._asked = self._target = self._reference = (0.0, 0.0, 0.0)
+        self._qpos[:] = self._start.x, self._start.y, self._start.heading
+        self._qvel[:] = self._applied[:] = 0.0
 
     def take(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
         """Take a command; one that the driver rejects changes nothing."""
@@ -88,84 +97,158 @@ class Base:
                 follower.take(Commanded(now_ns, clock_ns, message))
 
     @property
+    def mass(self) -> float:
+        """Return what it weighs with its load (kg)."""
+        return self._mass
+
+    @property
     def pose(self) -> tuple[float, float, float]:
         """Return x, y (m) and heading (rad), frame ``world``."""
-        x, y, heading = (float(self._data.qpos[address]) for address in self._at)
+        x, y, heading = self._qpos.tolist()
         return x, y, heading
 
     @property
-    def twist(self) -> tuple[float, float, float]:
+    def twist(self) -> Twist:
         """Return how it really moves: m/s ahead, m/s to the left, rad/s; frame base_link."""
-        vx, vy, turn = (float(self._data.qvel[dof]) for dof in self._dof)
-        heading = float(self._data.qpos[self._at[2]])
+        vx, vy, turn = self._qvel.tolist()
+        heading = float(self._qpos[2])
         cos, sin = math.cos(heading), math.sin(heading)
         return cos * vx + sin * vy, cos * vy - sin * vx, turn
 
     def friction(self) -> float:
         """Return the coefficient of friction of the floor where it is."""
-        x, y, _ = self.pose
         found = self._floor.friction
-        for patch in self._floor.patches:
-            if abs(x - patch.at[0]) <= patch.size[0] / 2 \
-                    and abs(y - patch.at[1]) <= patch.size[1] / 2:
-                found = patch.friction
+        if self._floor.patches:
+            x, y, _ = self.pose
+            for patch in self._floor.patches:
+                if abs(x - patch.at[0]) <= patch.size[0] / 2 \
+                        and abs(y - patch.at[1]) <= patch.size[1] / 2:
+                    found = patch.friction
         return found
 
-    def push(self, now_ns: int) -> None:
-        """Set the forces of the next step."""
+    def push(self, now_ns: int, ahead_s: float) -> None:
+        """
+        Set the forces of the next steps.
+
+        :param ahead_s: for how long they stay as they are
+        """
         if now_ns >= self._due_ns:
             self._due_ns = now_ns + DRIVER_NS
-            self._wanted.append((now_ns + DELAY_NS, self._driven(now_ns)))
+            self._wanted.append((now_ns + self._delay_ns, self._driven(now_ns)))
         while self._wanted and self._wanted[0][0] <= now_ns:
             self._target = self._wanted.popleft()[1]
-        forward, left, turn = self.twist
-        aims = self._next(forward, left, turn)
-        scale = self._mass / self._step_s
-        along, across = (aims[0] - forward) * scale, (aims[1] - left) * scale
-        most = self._pull if along * forward < 0 else self._push
-        along = max(-most, min(most, along))
+        twist = self.twist
+        along, across, spin = self._hastened(twist, ahead_s)
         grip = self.friction() * self._mass * GRAVITY
-        total = math.hypot(along, across)
+        force, aside, torque = self._forces(along, across, spin, twist)
+        total = math.hypot(force, aside)
         if total > grip:
-            along, across = along * grip / total, across * grip / total
-        spin = (aims[2] - turn) * self._inertia / self._step_s
-        spin = max(-grip * self._radius, min(grip * self._radius, spin))
-        heading = float(self._data.qpos[self._at[2]])
+            force, aside = force * grip / total, aside * grip / total
+        most = grip * self._radius
+        heading = float(self._qpos[2]) + twist[2] * ahead_s / 2
         cos, sin = math.cos(heading), math.sin(heading)
-        applied = self._data.qfrc_applied
-        applied[self._dof[0]] = cos * along - sin * across
-        applied[self._dof[1]] = sin * along + cos * across
-        applied[self._dof[2]] = spin
+        self._applied[:] = (cos * force - sin * aside, sin * force + cos * aside,
+                            max(-most, min(most, torque)))
 
-    def _driven(self, now_ns: int) -> tuple[float, float, float]:
+    def _hastened(self, twist: Twist, ahead_s: float) -> Twist:
+        """Return by how much its motors and brakes change its speeds (m/s^2, rad/s^2)."""
+        forward, left, turn = twist
+        aims = self._next(twist, ahead_s)
+        along, across = (aims[0] - forward) / ahead_s, (aims[1] - left) / ahead_s
+        if self._is_rolling:  # nothing but its wheels' grip holds it on its course
+            most = (self._pull if along * forward < 0 else self._push) / self._mass
+            along = max(-most, min(most, along))
+        else:
+            is_slower = along * forward + across * left < 0
+            most = (self._pull if is_slower else self._push) / self._mass
+            size = math.hypot(along, across)
+            if size > most:
+                along, across = along * most / size, across * most / size
+        aim = aims[2]
+        if self._drive is not None and self._drive.kind == 'ackermann':
+            aim = self._curvature() * (forward + along * ahead_s)
+        spin = (aim - turn) / ahead_s
+        if self._drive is None or self._drive.kind != 'ackermann':
+            most = (self._spins_down if spin * turn < 0 else self._spins_up) / self._inertia
+            spin = max(-most, min(most, spin))
+        return along, across, spin
+
+    @property
+    def _is_rolling(self) -> bool:
+        return self._drive is not None and self._drive.kind != 'omni'
+
+    def _forces(self, along: float, across: float, spin: float, twist: Twist) -> Twist:
+        """Return forces and torque at its origin that change its speeds so, in its own frame."""
+        forward, left, turn = twist
+        along, across = along - turn * left, across + turn * forward
+        ahead, aside = self._centre
+        return (self._mass * (along - spin * aside - turn**2 * ahead),
+                self._mass * (across + spin * ahead - turn**2 * aside),
+                self._inertia * spin + self._mass * (ahead * across - aside * along))
+
+    def _curvature(self) -> float:
+        """Return how sharply a car-like base turns as it steers now (1/m)."""
+        assert self._drive is not None and self._drive.wheel_base and self._drive.max_steering
+        most = math.tan(self._drive.max_steering) / self._drive.wheel_base
+        speed, turn = self._target[0], self._target[2]
+        if abs(speed) < _STANDS:
+            return math.copysign(most, turn) if turn else 0.0
+        return max(-most, min(most, turn / speed))
+
+    def _driven(self, now_ns: int) -> Twist:
         """Return what the drivers want now; of several the fastest counts."""
         found, most = (0.0, 0.0, 0.0), 0.0
         for follower in self._followers.values():
             state = follower.state(now_ns)
             if not state:
                 continue
-            forward, left, turn = (state.get(axis, (0.0, 0.0))[1] for axis in BASE_AXES)
+            if not all(axis in state for axis in BASE_AXES):
+                return self._asked  # not a number: nobody knows, so it goes on
+            forward, left, turn = (state[axis][1] for axis in BASE_AXES)
             speed = math.hypot(forward, left) + abs(turn) * self._radius
             if speed > most:
                 found, most = (forward, left, turn), speed
-        return found
+        self._asked = self._within(found)
+        return self._asked
 
-    def _next(self, forward: float, left: float, turn: float) -> tuple[float, float, float]:
-        """Return the speeds to reach in this step, within the limits."""
-        step = self._step_s
+    def _within(self, twist: Twist) -> Twist:
+        """Return what it can do of what is wanted."""
+        forward, left, turn = twist
+        if self._is_rolling:
+            left = 0.0
+        speed, limits = math.hypot(forward, left), self._limits
+        if speed > limits.max_speed:
+            forward, left = forward * limits.max_speed / speed, left * limits.max_speed / speed
+        return forward, left, max(-limits.max_yaw_rate, min(limits.max_yaw_rate, turn))
+
+    def _next(self, twist: Twist, ahead_s: float) -> Twist:
+        """Return the speeds to reach in this time, within the limits."""
+        limits, target = self._limits, self._target
+        down, up = limits.deceleration * ahead_s, limits.acceleration * ahead_s
         self._reference = (
-            _toward(self._reference[0], self._target[0], self._brakes * step,
-                    self._speeds_up * step),
-            _toward(self._reference[1], self._target[1], self._brakes * step,
-                    self._speeds_up * step),
-            _toward(self._reference[2], self._target[2], self._brakes / self._radius * step,
-                    self._speeds_up / self._radius * step))
+            *_toward((self._reference[0], self._reference[1]), (target[0], target[1]),
+                     (twist[0], twist[1]), down, up),
+            _toward((self._reference[2], 0.0), (target[2], 0.0), (twist[2], 0.0),
+                    down / self._radius, up / self._radius)[0])
         return self._reference
 
 
-def _toward(now: float, wanted: float, down: float, up: float) -> float:
-    """Return the next speed: at most ``down`` slower or ``up`` faster, through standstill."""
-    if now * wanted < 0:
-        wanted = 0.0
-    most = up if abs(wanted) > abs(now) else down
-    return now + max(-most, min(most, wanted - now))
+def _toward(now: tuple[float, float], wanted: tuple[float, float], real: tuple[float, float],
+            down: float, up: float) -> tuple[float, float]:
+    """
+    Return the next velocity: at most ``down`` slower or ``up`` faster, through standstill.
+
+    :param real: how it moves; who brakes does not begin at a speed that it never had
+    """
+    if now == wanted:
+        return now
+    speed, aim = math.hypot(*now), math.hypot(*wanted)
+    if now[0] * wanted[0] + now[1] * wanted[1] < 0:
+        wanted, aim = (0.0, 0.0), 0.0
+    if aim < speed:
+        had = max(aim, min(speed, math.hypot(*real)))
+        now = now[0] * had / speed, now[1] * had / speed
+        up = down
+    x, y = wanted[0] - now[0], wanted[1] - now[1]
+    size = math.hypot(x, y)
+    return wanted if size <= up else (now[0] + x * up / size, now[1] + y * up / size)

@@ -19,29 +19,36 @@ from typing import Any
 import mujoco
 import numpy
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.scan import BEAMS, RANGE_MIN
 from safety_scenarios.model.world_block import Senses
 
-HEIGHT = 0.2
-"""Of the plane in which it scans, above the floor (m)."""
+_MIDDLE = Mount.model_construct(kind='lidar')
 LASER_SCAN = 'sensor_msgs/msg/LaserScan'
 _STEP = 2 * math.pi / BEAMS
 _ANGLES = -math.pi + numpy.arange(BEAMS) * _STEP
+_COS, _SIN = numpy.cos(_ANGLES), numpy.sin(_ANGLES)
 
 
 class Lidar:
     """
-    Sees what is in the groups of its mask, all around, from the middle of a base.
+    Sees what is in the groups of its mask, all around, from where it is mounted.
 
     :param group: of geometries that only this scanner sees, 1 to 4; group 0 is seen by all
     :param body: of the robot itself, which it looks through
+    :param mount: where on the robot it is; 0.2 m above its origin
     """
 
     def __init__(self, model: Any, data: Any, group: int, body: int, frame: str,
-                 rate_hz: float, senses: Senses, random: numpy.random.Generator) -> None:
+                 rate_hz: float, senses: Senses, random: numpy.random.Generator,
+                 mount: Mount = _MIDDLE) -> None:
         self._model, self._data, self._body = model, data, body
-        self._frame, self._rate_hz = frame, rate_hz
-        self._senses, self._random = senses, random
+        self._senses, self._random, self._mount = senses, random, mount
+        self._empty = Message.model_construct(type=LASER_SCAN, data={
+            'header': {'frame_id': frame}, 'angle_min': -math.pi,
+            'angle_max': math.pi - _STEP, 'angle_increment': _STEP, 'time_increment': 0.0,
+            'scan_time': 1.0 / rate_hz, 'range_min': RANGE_MIN,
+            'range_max': senses.range_max, 'ranges': (), 'intensities': ()})
         self._groups = numpy.zeros(6, numpy.uint8)
         self._groups[[0, group]] = 1
         self._hit, self._ranges = numpy.zeros(BEAMS, numpy.int32), numpy.zeros(BEAMS)
@@ -49,11 +56,16 @@ class Lidar:
 
     def message(self, x: float, y: float, heading: float) -> Message:
         """Return the scan of now, its header without a stamp."""
-        angles = _ANGLES + (heading + self._senses.yaw_offset)
-        numpy.cos(angles, out=self._beams[:, 0])
-        numpy.sin(angles, out=self._beams[:, 1])
+        mount = self._mount
+        cos, sin = math.cos(heading), math.sin(heading)
+        origin = numpy.array([x + cos * mount.x - sin * mount.y,
+                              y + sin * mount.x + cos * mount.y, mount.height])
+        turned = heading + mount.yaw + self._senses.yaw_offset
+        cos, sin = math.cos(turned), math.sin(turned)
+        self._beams[:, 0] = cos * _COS - sin * _SIN
+        self._beams[:, 1] = sin * _COS + cos * _SIN
         mujoco.mj_multiRay(
-            self._model, self._data, numpy.array([x, y, HEIGHT]), self._beams.reshape(-1),
+            self._model, self._data, origin, self._beams.reshape(-1),
             self._groups, True, self._body, self._hit, self._ranges, None, BEAMS,
             self._senses.range_max)
         ranges = self._ranges.copy()
@@ -63,9 +75,4 @@ class Lidar:
         if self._senses.dropouts:
             missed |= self._random.random(BEAMS) < self._senses.dropouts
         ranges[missed | (ranges < RANGE_MIN) | (ranges > self._senses.range_max)] = math.inf
-        return Message.model_construct(type=LASER_SCAN, data={
-            'header': {'frame_id': self._frame}, 'angle_min': -math.pi,
-            'angle_max': math.pi - _STEP, 'angle_increment': _STEP, 'time_increment': 0.0,
-            'scan_time': 1.0 / self._rate_hz, 'range_min': RANGE_MIN,
-            'range_max': self._senses.range_max, 'ranges': tuple(ranges.tolist()),
-            'intensities': ()})
+        return self._empty.replaced('ranges', tuple(ranges.tolist()))

@@ -19,51 +19,103 @@ from typing import Any
 
 import mujoco
 from safety_scenarios.errors import InputError
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.world_block import WorldBlock
-from safety_scenarios.simulator.base import GRAVITY, HEIGHT, MASS
+from safety_scenarios.simulator.base import GRAVITY
 from safety_scenarios.simulator.entities import Entity, UNSEEN
+from safety_scenarios.simulator.robots import Chassis, STIFFNESS, TOUCHES
 
 STEP_S = 0.005
 """Of the physics."""
-ROBOT = 'robot'
-JOINTS = tuple(f'{ROBOT}.{axis}' for axis in ('x', 'y', 'heading'))
-_ABOVE = 0.05
-"""Of the robot's body above the floor, where its wheels are (m)."""
+ON_FLOOR = 2
+"""Bit of what lies or falls on the floor; what its joints hold upright has no need of it."""
+BODY_N_M = 60_000.0
+"""Spring constant of a lower leg, where a base meets a person (N/m; ISO/TS 15066:2016 A.3)."""
+_DECIDES = 2
+"""Priority of a body's softness over that of what it meets."""
+_BODY_DAMPS = 0.1
+"""Damping ratio of a body; with more the peak of a contact force would be told too low."""
+_OVERLAP_M = 1e-3
+"""What begins nearer than touching by more than this is inside of something."""
 
 
-def compiled(robot: RobotModel, world: WorldBlock, entities: Iterable[Entity]) -> Any:
+def compiled(chassis: Chassis, world: WorldBlock, entities: Iterable[Entity],
+             step_s: float = STEP_S) -> Any:
     """
     Return the model of a scene.
 
+    :param step_s: of the physics; a link leaves it as it is
     :raises InputError: MuJoCo does not take it
     """
     spec = mujoco.MjSpec()
-    spec.option.timestep = STEP_S
+    spec.option.timestep = step_s
     spec.option.gravity = [0, 0, -GRAVITY]
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.default.geom.solref[:] = STIFFNESS
     spec.worldbody.add_geom(name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=[50, 50, 0.1],
-                            rgba=[0.9, 0.9, 0.88, 1])
+                            contype=ON_FLOOR, conaffinity=ON_FLOOR,
+                            friction=[world.floor.friction, 0.005, 0.0001], rgba=[0.9, 0.9, 0.88, 1])
     _walls(spec, world)
     _boxes(spec, world)
-    _base(spec, robot, world)
+    chassis.build(spec)
     for entity in entities:
         entity.build(spec)
     try:
-        return spec.compile()
+        model = spec.compile()
     except ValueError as error:
-        raise InputError(f'ros.world: MuJoCo does not take this scene: {error}') from error
+        raise InputError(f'ros.world: MuJoCo does not take this scene: '
+                         f'{" ".join(str(error).split())}. Check the robot and ros.world'
+                         ) from error
+    chassis.finish(model)
+    return model
+
+
+def soften(model: Any, people: Iterable[Entity], robot_kg: float) -> None:
+    """
+    Let people be as soft as bodies are, so that a contact with one has a force that means much.
+
+    :param robot_kg: of the robot; with the person's it makes the mass that the spring stops
+    """
+    for person in people:
+        root = int(model.geom_bodyid[person.geoms[0]]) if person.geoms else 0
+        body_kg = float(model.body_subtreemass[root])
+        if not body_kg:
+            continue
+        rate = BODY_N_M * (1 / robot_kg + 1 / body_kg)
+        model.geom_solref[person.geoms] = -rate, -2 * _BODY_DAMPS * math.sqrt(rate)
+        model.geom_priority[person.geoms] = _DECIDES
+
+
+def refuse_overlaps(model: Any, data: Any) -> None:
+    """
+    See that nothing begins inside of anything else.
+
+    :raises InputError: it does; what, and how far
+    """
+    for place in range(data.ncon):
+        contact = data.contact[place]
+        if contact.dist < -_OVERLAP_M:
+            one, other = (_named(model, geom) for geom in (contact.geom1, contact.geom2))
+            raise InputError(
+                f'ros.world: got {one} and {other} {-contact.dist:.2f} m inside each other where '
+                f'they begin, expected room between them. Move one of them, or the start')
+
+
+def _named(model: Any, geom: int) -> str:
+    """Return what a geometry belongs to, as the scenario calls it."""
+    own = str(model.geom(geom).name)
+    body = str(model.body(int(model.body_rootid[model.geom_bodyid[geom]])).name)
+    return own if body == 'world' else body
 
 
 def _walls(spec: Any, world: WorldBlock) -> None:
     for wall in world.walls:
         (x, y), (x_end, y_end) = wall.begin, wall.end
-        length = math.hypot(x_end - x, y_end - y)
         spec.worldbody.add_geom(
             name=f'wall:{wall.name}', type=mujoco.mjtGeom.mjGEOM_BOX,
-            size=[max(length, 1e-3) / 2, wall.thickness / 2, wall.height / 2],
+            size=[math.hypot(x_end - x, y_end - y) / 2, wall.thickness / 2, wall.height / 2],
             pos=[(x + x_end) / 2, (y + y_end) / 2, wall.height / 2],
             euler=[0, 0, math.degrees(math.atan2(y_end - y, x_end - x))],
+            contype=TOUCHES, conaffinity=TOUCHES,
             group=UNSEEN if wall.glass else 0, rgba=[0.6, 0.8, 0.9, 0.3] if wall.glass
             else [0.7, 0.7, 0.7, 1])
 
@@ -76,18 +128,7 @@ def _boxes(spec: Any, world: WorldBlock) -> None:
             euler=[0, 0, math.degrees(box.heading)])
         if box.mass:
             body.add_freejoint()
+        touches = TOUCHES | ON_FLOOR if box.mass else TOUCHES
         body.add_geom(name=f'box:{box.name}', type=mujoco.mjtGeom.mjGEOM_BOX, group=0,
                       size=[length / 2, width / 2, height / 2], mass=box.mass or 1.0,
-                      rgba=[0.6, 0.45, 0.25, 1])
-
-
-def _base(spec: Any, robot: RobotModel, world: WorldBlock) -> None:
-    body = spec.worldbody.add_body(name=ROBOT, pos=[0, 0, 0])
-    kinds = (mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_SLIDE,
-             mujoco.mjtJoint.mjJNT_HINGE)
-    for name, kind, axis in zip(JOINTS, kinds, ([1, 0, 0], [0, 1, 0], [0, 0, 1]), strict=True):
-        body.add_joint(name=name, type=kind, axis=axis)
-    body.add_geom(name=ROBOT, type=mujoco.mjtGeom.mjGEOM_CYLINDER, group=0,
-                  size=[robot.footprint, (HEIGHT - _ABOVE) / 2, 0],
-                  pos=[0, 0, (HEIGHT + _ABOVE) / 2], mass=MASS + world.payload,
-                  rgba=[0.0, 0.45, 0.7, 1])
+                      contype=touches, conaffinity=touches, rgba=[0.6, 0.45, 0.25, 1])

@@ -26,10 +26,11 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.model.world_block import WorldBlock
-from safety_scenarios.simulator.base import Base
-from safety_scenarios.simulator.entities import entities_of, Entity, UNSEEN
+from safety_scenarios.simulator.base import Base, DRIVER_NS
+from safety_scenarios.simulator.entities import entities_of, Entity
 from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
-from safety_scenarios.simulator.scene import compiled, JOINTS, ROBOT, STEP_S
+from safety_scenarios.simulator.robots import chassis_of, family, JOINTS, ROBOT, UNSEEN
+from safety_scenarios.simulator.scene import compiled, refuse_overlaps, soften, STEP_S
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.simulator.sensing import (
     motion_message,
@@ -39,15 +40,19 @@ from safety_scenarios.simulator.sensing import (
     Sensor,
     STAMPED,
 )
+from safety_scenarios.simulator.task import Route
 from safety_scenarios.simulator.truth import Truth
 
 STATE_NS = 20_000_000
 """Between two tellings of the truth."""
-_STEP_NS = round(STEP_S * 1e9)
 _REPORT_HZ = 50.0
 """Of odometry, as often as it commonly comes."""
-_UNSTABLE = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL,
-             mujoco.mjtWarning.mjWARN_BADQACC)
+_ROOM_M = 0.3
+"""With less than this around the robot each step of the physics is looked at."""
+_UNSTABLE = [int(kind) for kind in (
+    mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL,
+    mujoco.mjtWarning.mjWARN_BADQACC)]
+mujoco.set_mju_user_warning(lambda text: None)  # else it writes MUJOCO_LOG.TXT wherever it is
 _FAULTS = (StreamFault, Silence)
 
 
@@ -58,10 +63,11 @@ class World:
     Nothing in it waits, and it has no clock but its own: time passes when ``advance`` says so.
 
     :param seed: of whatever is drawn in it, such as the noise of a scanner
+    :param step_s: of the physics; a link leaves it as it is
     :raises InputError: the scenario asks for a scene, a robot or an intent that cannot be
     """
 
-    def __init__(self, scenario: Scenario, seed: int) -> None:
+    def __init__(self, scenario: Scenario, seed: int, step_s: float = STEP_S) -> None:
         ros = scenario.ros
         if ros is None:
             raise InputError(f'{scenario.id}: got a scenario without ros, expected one with a '
@@ -71,23 +77,34 @@ class World:
         self._random = numpy.random.default_rng(seed)
         self._known = _entities(scenario, ros)
         self._entities = [entity for found in self._known.values() for entity in found]
-        self._model = compiled(ros.robot, block, self._entities)
+        self._chassis = chassis_of(scenario, ros.robot, block)
+        self._model = compiled(self._chassis, block, self._entities, step_s)
         self._data = mujoco.MjData(self._model)
-        self._base = Base(self._model, self._data, JOINTS, ros.robot,
+        self._step_s, self._step_ns = step_s, round(step_s * 1e9)
+        self._base = Base(self._model, self._data, JOINTS, self._chassis,
                           {one.topic: one.driver for one in ros.commands
                            if one.driver is not None}, block)
         for entity in self._entities:
             entity.bind(self._model, self._data)
+        soften(self._model, [entity for entity in self._entities if entity.is_body],
+               self._base.mass)
         mujoco.mj_forward(self._model, self._data)
-        body = self._model.body(ROBOT)
-        self._truth = Truth(self._model, self._data, range(
-            int(body.geomadr[0]), int(body.geomadr[0] + body.geomnum[0])))
-        self._radius = ros.robot.footprint
+        refuse_overlaps(self._model, self._data)
+        bodies = set(family(self._model, ROBOT))
+        self._truth = Truth(self._model, self._data, [
+            geom for geom in range(self._model.ngeom)
+            if int(self._model.geom_bodyid[geom]) in bodies], self._entities)
+        self._route = Route(block)
+        self._radius = self._chassis.radius
+        self._is_placed = True
+        self._usual_friction, self._is_on_patch = block.floor.friction, False
+        self._around_ns = 0
         self._shown: dict[str, list[Entity]] = {}
         self._forces: dict[str, float] = {}
         self._gone: list[str] = []
         self._groups: dict[str, int] = {}
-        self._sensors = {sensor.topic: sensor for sensor in self._made(ros, block, int(body.id))}
+        self._sensors = {sensor.topic: sensor for sensor in self._made(
+            ros, block, int(self._model.body(ROBOT).id))}
         self._state_ns = 0
         self._told_ns: dict[str, int] = {}
 
@@ -122,16 +139,20 @@ class World:
         if found is None or sensor is None:
             return False
         self._take_away(topic)
+        new: list[Entity] = []
         for entity in found:
             if not entity.topics:
                 entity.is_kept = not hazard
                 entity.appear(self._base.pose)
-                entity.nearest = entity.gap = math.inf
-                entity.force = entity.impulse = 0.0
+                self._truth.forget(entity.name)
+                new.append(entity)
             entity.topics.add(topic)
             self._show(entity)
         self._shown[topic] = list(found)
-        mujoco.mj_forward(self._model, self._data)
+        self._is_placed = False
+        self._place()
+        for entity in new:
+            self._refuse_overlap(topic, entity)
         return True
 
     def withdraw(self, topic: str) -> None:
@@ -148,19 +169,45 @@ class World:
 
         :raises MeasurementError: the physics has become unstable
         """
+        if self.now_ns + self._step_ns > until_ns:
+            return
         shown = [entity for entity in self._entities if entity.topics]
-        while self.now_ns + _STEP_NS <= until_ns:
-            self._base.push(self.now_ns)
-            place = self._base.pose
-            for entity in shown:
-                entity.move(place, STEP_S)
-            mujoco.mj_step(self._model, self._data)
-            self.now_ns += _STEP_NS
-            self._truth.watch(shown, STEP_S)
-        if any(self._data.warning[kind].number for kind in _UNSTABLE):
+        while self.now_ns + self._step_ns <= until_ns:
+            steps = self._steps(until_ns)
+            ahead_s = steps * self._step_s
+            self._base.push(self.now_ns, ahead_s)
+            if shown:
+                place = self._base.pose
+                for entity in shown:
+                    entity.move(place, ahead_s)
+            mujoco.mj_step(self._model, self._data, steps)
+            self.now_ns += steps * self._step_ns
+            self._truth.watch(ahead_s)
+        self._is_placed = False
+        if self._data.warning.number[_UNSTABLE].any():
             raise MeasurementError(
                 f'the world: got physics without a solution {self.now_ns / 1e9:.2f} s after its '
                 f'begin, expected numbers. Check masses and sizes of the robot and of ros.world')
+
+    def _steps(self, until_ns: int) -> int:
+        """Return how many steps the same forces hold for: near anything they are looked at."""
+        if self._truth.clear < _ROOM_M:
+            return 1
+        ahead_ns = min(until_ns - self.now_ns, DRIVER_NS - self.now_ns % DRIVER_NS)
+        return max(1, ahead_ns // self._step_ns)
+
+    def _place(self) -> None:
+        """Let surfaces be where their joints are by now: a step leaves them where they were."""
+        if not self._is_placed:
+            mujoco.mj_kinematics(self._model, self._data)
+            self._is_placed = True
+
+    def _refuse_overlap(self, topic: str, entity: Entity) -> None:
+        gap = self._truth.gap(entity.geoms)
+        if gap < 0:
+            raise MeasurementError(
+                f'the world: got what appears on {topic} {-gap:.2f} m inside the robot, expected '
+                f'it beside the robot. Let it appear farther away than both are wide')
 
     def sensed(self, until_ns: int) -> Sequence[Sensed]:
         """Return what has become due, in order; called after ``advance`` to the same time."""
@@ -173,13 +220,21 @@ class World:
 
     def states(self) -> Mapping[str, Mapping[str, float]]:
         """Return what is true now, by entity; without anything: it is gone since."""
-        mujoco.mj_forward(self._model, self._data)
+        self._place()
         x, y, heading = place = self._base.pose
         vx, vy, turn = self._base.twist
         told: dict[str, Mapping[str, float]] = {name: {} for name in self._gone}
         self._gone = []
         told['robot'] = {'x': x, 'y': y, 'heading': heading, 'vx': vx, 'vy': vy, 'wz': turn,
                          'radius': self._radius}
+        told['task'] = self._route.told(x, y)
+        friction = self._base.friction()
+        if friction != self._usual_friction:
+            told['floor'] = {'friction': friction}
+        elif self._is_on_patch:
+            told['floor'] = {}
+        self._is_on_patch = friction != self._usual_friction
+        self._truth.clear = math.inf
         for entity in self._entities:
             if not entity.topics:
                 continue
@@ -189,6 +244,8 @@ class World:
             _, mark, number = entity.name.partition('#')
             for topic in sorted(entity.topics):
                 told[topic + mark + number] = truth
+        told |= self._truth.around((self.now_ns - self._around_ns) * 1e-9)
+        self._around_ns = self.now_ns
         for topic, force in self._forces.items():
             told[topic] = {'force': force}
         return told
@@ -217,7 +274,7 @@ class World:
             if interface == LASER_SCAN:
                 self._groups[topic] = group = 1 + len(self._groups) % (UNSEEN - 1)
                 lidar = Lidar(self._model, self._data, group, body, frame, plugin.rate_hz,
-                              block.senses, self._random)
+                              block.senses, self._random, self._chassis.mount('lidar', topic))
                 made[topic] = Sensor(topic, plugin.rate_hz,
                                      partial(self._scanned, lidar))
             elif interface == POSE:
@@ -232,6 +289,7 @@ class World:
         return list(made.values())
 
     def _scanned(self, lidar: Lidar) -> Message:
+        self._place()
         return lidar.message(*self._base.pose)
 
     def _moved(self, interface: str) -> Message:
