@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""``simulator_node``: the embedded world in a process of its own, for controllers that are nodes."""
+"""``simulator_node``: the embedded world in a process of its own, for controllers as nodes."""
 
 from collections.abc import Sequence
 import logging
