@@ -113,8 +113,9 @@ def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
             or not track.is_known(onset_ns, until_ns):
         return figures
     resting = rest(track, onset_ns, until_ns)
-    if resting is None:
-        return figures
+    if resting is None or any(one.is_caused is not False and onset_ns <= one.begin_ns
+                              <= resting.at_ns for one in contacts(record)):
+        return figures  # what something else stopped did not stop
     figures['time_to_standstill_ms'] = (
         told.clock_s(resting.at_ns) - told.clock_s(onset_ns)) * 1e3
     figures['stopping_distance_m'] = _way(told, onset_ns, resting.at_ns)
@@ -185,7 +186,7 @@ def _lost(told: _Told, done_s: float | None) -> tuple[float, float] | None:
     free = [(begin + _SETTLING_NS / 1e9, end if done_s is None else min(end, done_s))
             for begin, end in _free(told)]
     times = told.robot.times_ns
-    speeds = speed_of(told.world, times)
+    speeds = speed_of(told.record, times)
     if numpy.isnan(speeds).any():
         return None
     edges = told.world.clock.at(numpy.append(times, told.record.end_ns)) / 1e9

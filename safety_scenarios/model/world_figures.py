@@ -76,7 +76,11 @@ class WorldFigures(Noun):
     min_gap_to: str | None
     """The entity that was so near."""
     stopping_distance_m: float | None
-    """Length of the way of a base's origin, or an arm's tool, from onset to standstill (m)."""
+    """
+    Length of the way of a base's origin, or an arm's tool, from onset to standstill (m).
+
+    None where it did not come to stand by itself: what it drove into is no brake.
+    """
     stopping_from_reaction_m: float | None
     """The same from the reaction."""
     time_to_standstill_ms: float | None

@@ -22,8 +22,9 @@ from safety_scenarios.engine.findings.contact import TOUCHES_NOBODY
 from safety_scenarios.invariants.no_contact import NoContact
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.robot import RobotModel
 from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, reacting, record
-from unit.worlds import BASE, BODY, Brakes, in_world, person, RADIUS, state, TERMS
+from unit.worlds import BASE, BODY, Brakes, in_world, person, RADIUS, state, TERMS, told
 
 CLOSE = RADIUS + BODY
 
@@ -168,6 +169,18 @@ def test_a_touch_by_a_robot_whose_speed_is_no_number_is_open():
         *(state('robot', t_ms, x=0.0, y=0.0, heading=0.0, vx=math.nan)
           for t_ms, _ in driving(NOMINAL_MS, END_MS + 1, every_ms=20.0))])
     assert finding(found).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_foot_of_an_arm_that_stands_says_nothing_of_the_arm():
+    foot, arm = Brakes(0.0, brakes_s=100.0), RobotModel(kind='arm', max_speed=1.0)
+    near = person(foot, lambda t_s: CLOSE - 0.01, from_s=0.5)
+    def judged_as(kind, **told_):
+        return finding(record(reacting(100.0), hazard(robot=kind), extra=told({
+            'robot': lambda t_s: {**foot(t_s), **told_}, 'scan': near}))).verdict
+    assert judged_as(arm) is Verdict.INCONCLUSIVE
+    assert judged_as(arm, **{'velocity.elbow': 0.0, 'tool.speed': 0.0}) is Verdict.PASS
+    assert judged_as(arm, **{'velocity.elbow': 0.3, 'tool.speed': 0.0}) is Verdict.FAIL
+    assert judged_as(BASE) is Verdict.PASS
 
 
 def test_what_an_invariant_permits_is_no_fault_of_the_robot():
