@@ -56,6 +56,8 @@ class CampaignWorld(Noun):
     quadrants: dict[str, int]
     unknown: int
     """Trials of which nobody can tell the quadrant."""
+    with_separation: int
+    """Trials in which S_p could be held against the truth; in others no exposure tells of it."""
     exposure_s: Estimate
     """Risk exposure time of a trial (s)."""
     safety_cost: Estimate

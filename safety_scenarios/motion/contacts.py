@@ -248,7 +248,8 @@ def _pushing(record: TrialRecord, world: World, thing: Entity,
     Return how fast it moved in a contact at most, but for what leads away from what it touches.
 
     The first telling shows what the impact made of the motion before, which is judged by itself.
-    A robot that is held up by what it touches pushes as fast as it is commanded.
+    Away is where the other's origin is not, or where the gap opens, as of a long wall. A robot
+    that is held up by what it touches pushes as fast as it is commanded.
     """
     later = times_ns[1:]
     if not len(later):
@@ -257,7 +258,7 @@ def _pushing(record: TrialRecord, world: World, thing: Entity,
     if numpy.isnan(speeds).any():
         known = speeds[~numpy.isnan(speeds)]
         return float(known.max()) if len(known) and known.max() > MOVES else None
-    away = _away(world, thing, later)
+    away = numpy.fmax(_away(world, thing, later), -thing.at('closing', later))
     with numpy.errstate(invalid='ignore'):
         own = numpy.where((away > _MOSTLY * speeds) & (speeds > STANDS), 0.0,
                           numpy.maximum(speeds, _insisting(record, times_ns[0], later)))

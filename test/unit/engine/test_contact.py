@@ -92,6 +92,30 @@ def creeping(speed, **more):
                   asked=[*driving(NOMINAL_MS + 10, 0.0), *driving(0.0, END_MS, 0.0)])
 
 
+def test_a_trial_without_a_contact_tells_how_near_it_was():
+    robot = Brakes(0.8, brakes_s=0.3)
+    found = judged(robot, {'scan': person(robot, lambda t_s: 1.5),
+                           'wall:left': lambda t_s: {'gap': 0.05, 'touching': 0.0, 'body': 0.0}})
+    assert found.margin == pytest.approx(1.5 - 0.24 - 0.32 - CLOSE, abs=1e-3)
+    assert found.reason == ('nothing touched the robot: scan came no nearer than 0.39 m, as the '
+                            'world tells')
+
+
+def test_who_drives_away_from_a_long_wall_is_not_at_fault():
+    robot = Brakes(0.8, brakes_s=100.0)
+    def wall(opens):
+        return lambda t_s: {
+            'x': 9.0, 'y': 0.0, 'gap': -0.001 if t_s < 0.1 else 1.0, 'closing': -opens,
+            'touching': float(t_s < 0.1), 'body': 0.0}
+    def leaves(opens):
+        begins = Brakes(0.0, brakes_s=100.0)
+        asked = [*driving(NOMINAL_MS + 10, 0.0, 0.0), *driving(0.0, END_MS)]
+        return finding(record(asked, hazard(robot=BASE), extra=told({
+            'robot': lambda t_s: (begins if t_s < 0 else robot)(t_s), 'wall:dock': wall(opens)})))
+    assert leaves(0.8).verdict is Verdict.PASS
+    assert leaves(0.0).verdict is Verdict.FAIL
+
+
 def test_who_waits_for_the_all_clear_to_ram_somebody_fails():
     robot = Brakes(0.8, brakes_s=0.1, drives_s=2.51)
     at = robot.x(2.51) + CLOSE + 0.2

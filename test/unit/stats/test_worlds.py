@@ -48,7 +48,8 @@ def summary(*trials, **more):
                      **more)
 
 
-SAFE = figures(quadrant='safe and done', exposure_s=0.0, safety_cost=0.0, min_gap_m=0.36,
+SAFE = figures(quadrant='safe and done', risks=('separation', 'contact'), exposure_s=0.0,
+               safety_cost=0.0, min_gap_m=0.36,
                contacts_caused=0, stopping_distance_m=0.56, prediction_gap_m=0.02,
                task={'done': True, 'done_after_s': 12.0, 'remaining': 0.0, 'progress': 5.0,
                      'time_lost_s': 0.0})
@@ -101,7 +102,7 @@ def test_a_campaign_counts_its_quadrants_and_those_that_nobody_knows():
     assert found.world.task_done.value == 0.5
     text = totals(found)
     assert 'In a world (mujoco): 3 trials, in lock-step. 1 safe and done' in text
-    assert 'exposed to risk 1 [0, ' in text
+    assert 'exposed to risk 1 [0, ' in text and 'by S_p too in 1 of 3 trials' in text
 
 
 def test_a_scenario_shows_its_worst_and_not_a_number_that_one_trial_lacks():
