@@ -82,6 +82,7 @@ def world_figures(record: TrialRecord, findings: Sequence[Finding], latency: Lat
         if told.is_whole else None,
         task=task, exposure_s=None if risk is None else risk.seconds,
         safety_cost=None if risk is None else risk.cost, risks=risk.risks if risk else (),
+        observed_s=told.clock_s(window[1]) - told.clock_s(window[0]),
         quadrant=_quadrant(risk, findings, task), world=record.measuring.world,
         lockstep=record.measuring.lockstep or record.measuring.rules.lockstep, rtf=rtf)
 
@@ -173,8 +174,7 @@ def _task(told: _Told) -> TaskFigures | None:
         remaining=float(left[-1]) if len(left) else None, done=is_done,
         done_after_s=None if done_s is None else done_s - told.clock_s(told.window[0]),
         time_lost_s=None if lost is None else lost[0], free_s=None if lost is None else lost[1],
-        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None,
-        observed_s=told.clock_s(told.window[1]) - told.clock_s(told.window[0]))
+        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None)
 
 
 def _known(values: Floats) -> Floats:

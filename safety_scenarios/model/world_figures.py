@@ -52,8 +52,6 @@ class TaskFigures(Noun):
     """How long that time is (s)."""
     lateral_max_m: float | None
     """Farthest off its route on either side (m)."""
-    observed_s: float
-    """How long the trial was (s), by the world's own time."""
 
 
 class WorldFigures(Noun):
@@ -128,6 +126,8 @@ class WorldFigures(Noun):
 
     None: it cannot be told whether it was safe, or whether the task is done.
     """
+    observed_s: float
+    """How long the trial was (s), by the world's own time."""
     world: str
     """What it happened in; empty where nothing says so."""
     lockstep: bool
