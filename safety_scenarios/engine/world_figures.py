@@ -82,6 +82,7 @@ def world_figures(record: TrialRecord, findings: Sequence[Finding], latency: Lat
         if told.is_whole else None,
         task=task, exposure_s=None if risk is None else risk.seconds,
         safety_cost=None if risk is None else risk.cost, risks=risk.risks if risk else (),
+        observed_s=told.clock_s(window[1]) - told.clock_s(window[0]),
         quadrant=_quadrant(risk, findings, task), world=record.measuring.world,
         lockstep=record.measuring.lockstep or record.measuring.rules.lockstep, rtf=rtf)
 
@@ -113,8 +114,9 @@ def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
             or not track.is_known(onset_ns, until_ns):
         return figures
     resting = rest(track, onset_ns, until_ns)
-    if resting is None:
-        return figures
+    if resting is None or any(one.is_caused is not False and onset_ns <= one.begin_ns
+                              <= resting.at_ns for one in contacts(record)):
+        return figures  # what something else stopped did not stop
     figures['time_to_standstill_ms'] = (
         told.clock_s(resting.at_ns) - told.clock_s(onset_ns)) * 1e3
     figures['stopping_distance_m'] = _way(told, onset_ns, resting.at_ns)
@@ -172,8 +174,7 @@ def _task(told: _Told) -> TaskFigures | None:
         remaining=float(left[-1]) if len(left) else None, done=is_done,
         done_after_s=None if done_s is None else done_s - told.clock_s(told.window[0]),
         time_lost_s=None if lost is None else lost[0], free_s=None if lost is None else lost[1],
-        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None,
-        observed_s=told.clock_s(told.window[1]) - told.clock_s(told.window[0]))
+        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None)
 
 
 def _known(values: Floats) -> Floats:
@@ -185,7 +186,7 @@ def _lost(told: _Told, done_s: float | None) -> tuple[float, float] | None:
     free = [(begin + _SETTLING_NS / 1e9, end if done_s is None else min(end, done_s))
             for begin, end in _free(told)]
     times = told.robot.times_ns
-    speeds = speed_of(told.world, times)
+    speeds = speed_of(told.record, times)
     if numpy.isnan(speeds).any():
         return None
     edges = told.world.clock.at(numpy.append(times, told.record.end_ns)) / 1e9

@@ -51,7 +51,10 @@ class SimulatedLink(LoopbackLink):
         super().open(trial)
         self._leave()
         self._begin_ns = self._now_ns
-        if trial.scenario.ros is not None:
+        has_world = trial.scenario.ros is not None
+        self.measuring = self.measuring.model_copy(update={
+            'world': 'mujoco' if has_world else '', 'lockstep': has_world})
+        if has_world:
             self._world = World(trial.scenario, trial.seed)
             self._plan()
 

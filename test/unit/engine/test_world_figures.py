@@ -75,6 +75,12 @@ def test_who_never_stops_has_no_stopping_distance():
     assert (found.stopping_distance_m, found.time_to_standstill_ms) == (None, None)
 
 
+def test_what_the_robot_drove_into_is_no_brake():
+    robot = Brakes(0.8, brakes_s=1.0, deceleration=100.0, drives_s=None)
+    found = figures(in_world(robot, stands(robot, at=0.8 + RADIUS + BODY - 0.01)))
+    assert found.contacts_caused == 1 and found.stopping_distance_m is None
+
+
 def test_the_time_to_collision_is_gap_over_closing_speed():
     robot = Brakes(0.8, brakes_s=0.3)
     found = figures(in_world(robot, stands(robot)))
