@@ -25,6 +25,7 @@ from safety_scenarios.model.verdict import Verdict
 Point = tuple[float, float]
 Phase = Literal['nominal', 'hazard', 'after']
 
+
 @dataclass(frozen=True, slots=True)
 class Robot:
     """Where the robot under test was (m, rad; frame ``world``)."""
