@@ -20,7 +20,7 @@ import math
 from operator import itemgetter
 from typing import Any
 
-from safety_scenarios.errors import InputError
+from safety_scenarios.errors import counted, InputError
 from safety_scenarios.film.of_moment import phase_at, required_at
 from safety_scenarios.film.reckoned import reckoned
 from safety_scenarios.film.scene import (
@@ -84,8 +84,10 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
         has_onset=record.onset is not None, begin_s=(begin.stamps.steady_ns - zero_ns) / 1e9,
         end_s=(record.end_ns - zero_ns) / 1e9,
         all_clear_s=None if clear is None else (clear.stamps.steady_ns - zero_ns) / 1e9,
-        footprint=0.0 if robot.kind == 'arm' else _footprint(record, robot.footprint),
+        footprint=0.0 if frames[0].robot.tool is not None
+        else _footprint(record, 0.1 if robot.kind == 'arm' else robot.footprint),
         is_benign=result.is_benign, notes=tuple(path), scenery=tuple(_scenery(record)),
+        facts=tuple(_facts(result)),
         route=tuple(_route(record)), commanded=tuple(_commanded(record, zero_ns)))
 
 
@@ -192,9 +194,7 @@ def _block(record: TrialRecord) -> WorldBlock:
 
 
 def _figures(result: TrialResult, frames: Sequence[Frame]) -> Figures:
-    latency, known = result.latency, [frame for frame in frames if frame.gap is not None]
-    nearest = min(known, key=lambda frame: frame.gap or 0.0, default=None)
-    least = None if nearest is None or nearest.gap is None else Least(nearest.gap, nearest.t_s)
+    least, latency = _least(result, frames), result.latency
     if latency is None:
         return Figures(least=least)
     if latency.reaction is None:
@@ -202,6 +202,35 @@ def _figures(result: TrialResult, frames: Sequence[Frame]) -> Figures:
     took_ms = latency.reaction.judged_ns / 1e6
     return Figures(latency.reaction.steady_ns / 1e9, took_ms,
                    f'{took_ms:.1f} ms {latency.latency_class.value}', least)
+
+
+def _least(result: TrialResult, frames: Sequence[Frame]) -> Least | None:
+    """Return the least gap: that of the result, where it has one; None where nobody knows it."""
+    world = result.world
+    if world is not None:
+        if world.min_gap_m is None:
+            return None
+        if world.min_gap_at_ms is not None:
+            return Least(world.min_gap_m, world.min_gap_at_ms / 1e3)
+    known = [(frame.gap, frame.t_s) for frame in frames if frame.gap is not None]
+    return Least(*min(known)) if known else None
+
+
+def _facts(result: TrialResult) -> Iterator[str]:
+    """Yield what else the result says of the world, in words."""
+    world = result.world
+    if world is None:
+        return
+    if world.stopping_distance_m is not None:
+        yield f'stopping distance {world.stopping_distance_m:.2f} m from the onset'
+    if world.contacts:
+        told = [f'{value:.{digits}f} {unit}' for value, digits, unit in (
+            (world.speed_at_contact, 2, 'm/s'), (world.peak_force_n, 0, 'N'),
+            (world.impulse_n_s, 1, 'N s')) if value is not None]
+        yield f'{counted(world.contacts, "contact")}: {", ".join(told)}'
+    task = world.task
+    if task is not None and task.time_lost_s:
+        yield f'{task.time_lost_s:.1f} s lost by false stops'
 
 
 def _clock(result: TrialResult) -> Iterator[str]:
