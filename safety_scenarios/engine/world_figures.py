@@ -172,7 +172,8 @@ def _task(told: _Told) -> TaskFigures | None:
         remaining=float(left[-1]) if len(left) else None, done=is_done,
         done_after_s=None if done_s is None else done_s - told.clock_s(told.window[0]),
         time_lost_s=None if lost is None else lost[0], free_s=None if lost is None else lost[1],
-        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None)
+        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None,
+        observed_s=told.clock_s(told.window[1]) - told.clock_s(told.window[0]))
 
 
 def _known(values: Floats) -> Floats:

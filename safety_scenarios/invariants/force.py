@@ -21,6 +21,7 @@ from typing import ClassVar, Literal
 import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.ground_truth import world_of
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Held, held_within, Limit, longest_gap_ns
@@ -81,7 +82,10 @@ class Force(InvariantPlugin):
         lasting = [(begin_ns, end_ns) for begin_ns, end_ns in contacts
                    if begin_ns + within_ns < end_ns]
         if self.measured is None:
-            return self._no_push(record, lasting, within_ns)
+            found = self._no_push(record, lasting, within_ns)
+            paused = None if found.verdict is not Verdict.PASS else _paused(record, window)
+            return found if paused is None else self.finding(
+                Verdict.INCONCLUSIVE, f'for {paused / 1e6:.0f} ms the world told of no force')
         if lasting:
             begin_ns, end_ns = lasting[0]
             still = max(force or 0.0 for _, force in held_within(
@@ -150,12 +154,22 @@ def _scripted(record: TrialRecord) -> Held:
         if event.kind in ('stimulus', 'state') and 'force' in event.truth:
             shown[event.name] = event.truth['force']
             hazards |= {event.name} if event.hazard else set()
+        elif event.kind == 'state' and event.name in shown and not event.truth:
+            del shown[event.name]  # it is gone
         elif event.kind == 'mark' and event.name == ALL_CLEAR:
             shown |= dict.fromkeys(hazards, 0.0)
         else:
             continue
         found.append((event.stamps.steady_ns, max(shown.values(), default=0.0)))
     return found
+
+
+def _paused(record: TrialRecord, window: tuple[int, int]) -> int | None:
+    """Return how long (ns) a world told nothing of a thing that it tells a force of."""
+    world = record.derive(world_of)
+    pauses = [thing.pause(*window, arrives=True) for thing in (world.things if world else ())
+              if 'force' in thing.keys]
+    return max((pause[1] for pause in pauses if pause is not None), default=None)
 
 
 def _above(forces: Sequence[tuple[int, float]], limit: float, end_ns: int) -> \

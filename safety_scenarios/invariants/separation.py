@@ -29,9 +29,8 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation as Terms
 from safety_scenarios.model.signal import held_within, in_force
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.motion.braking import braking
+from safety_scenarios.motion.beyond import speeds, stop_span
 from safety_scenarios.motion.speeds import speeds_of
-from safety_scenarios.motion.standing import series_of, standstill
 from safety_scenarios.standards.ssm import ConstantDeceleration
 
 Known = Sequence[tuple[int, float]]
@@ -48,6 +47,8 @@ class _Moment:
     nearest: float
     """What the distance may have been in between, as far as it was told."""
     required: float
+    is_true: bool = False
+    """The speed is what a world tells, where that is more than the commands account for."""
 
     @property
     def margin(self) -> float:
@@ -63,11 +64,13 @@ class Separation(InvariantPlugin):
     shows in the distance itself. The speed is that of all of the motion, whatever the signal reads
     of it: sideways and in reverse count as toward the person, because nobody told where behind the
     robot there is room. Commands are held until the next, so each is judged at the end of
-    its time. The distance is that of the stimuli less what was commanded to be travelled since
-    onset, or a feedback signal, or what a link's world tells, which both must come often enough
-    that nobody can have been nearer in between. A robot that was told to go slower still covers
+    its time. The distance is what a link's world tells, or a feedback signal, which both must come
+    often enough that nobody can have been nearer in between; or that of the stimuli less what was
+    commanded to be travelled since onset. A robot that was told to go slower still covers
     what it takes to slow down. S_p at the moment at which a stop begins covers all of its braking,
     as long as this stays below the envelope of the declared stopping; then it is not asked again.
+    Where a world tells that the robot is faster than its commands and its declared braking account
+    for, as on a slippery floor, S_p is that of its true speed.
     The margin is in metres; none to spare is a violation.
     """
 
@@ -84,25 +87,29 @@ class Separation(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
         terms, (onset_ns, clear_ns) = ros.separation, window
-        speeds, distances = speeds_of(record, terms.signal), record.distances()
-        for found, what in ((speeds, 'no command arrived'), (distances, 'nothing told the '
+        commanded, distances = speeds_of(record, terms.signal), record.distances()
+        for found, what in ((commanded, 'no command arrived'), (distances, 'nothing told the '
                                                              'distance')):
             if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
                 return self.finding(Verdict.INCONCLUSIVE, f'{what} during the hazard')
-        speeds, distances = held_within(speeds, *window), held_within(distances, *window)
-        if not (distances[0][0] <= onset_ns and speeds[0][0] <= onset_ns):
+        commanded = held_within(commanded, *window)
+        distances = [one for one in held_within(distances, *window) if one[1] is not None
+                     or one[0] < clear_ns]  # what is taken away with the all-clear is gone by then
+        if not (distances[0][0] <= onset_ns and commanded[0][0] <= onset_ns):
             return self.finding(Verdict.INCONCLUSIVE, f'nothing tells the distance, or '
                                                       f'{terms.signal}, at onset')
-        unknown = min((t_ns for t_ns, value in (*speeds, *distances)
+        unknown = min((t_ns for t_ns, value in (*commanded, *distances)
                        if value is None or not math.isfinite(value)), default=None)
         until_ns = clear_ns if unknown is None else max(unknown, onset_ns)
         told = [[(t_ns, value) for t_ns, value in found if value is not None
-                 and (unknown is None or t_ns < unknown)] for found in (speeds, distances)]
-        begun_ns, stands_ns = _braking(record, window)
+                 and (unknown is None or t_ns < unknown)] for found in (commanded, distances)]
+        begun_ns, stands_ns = stop_span(record, window)
         moving = [moment for moment in _moments(
             told[0], told[1], terms, ros.robot, (onset_ns, until_ns),
             record.is_distance_measured, (begun_ns, stands_ns)) if moment.speed > self.still
             and not begun_ns < moment.t_ns <= stands_ns]
+        moving += [moment for moment in _beyond(
+            record, told[1], terms, ros.robot, (onset_ns, until_ns)) if moment.speed > self.still]
         worst = min(moving, key=lambda moment: moment.margin, default=None)
         if worst is not None and worst.margin <= 0:
             at_ms = (worst.t_ns - onset_ns) / 1e6
@@ -138,17 +145,19 @@ class Separation(InvariantPlugin):
             f'{_source(record)}', worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
 
 
-def _braking(record: TrialRecord, window: tuple[int, int]) -> tuple[int, int]:
-    """Return begin and end (steady ns) of the stop that is the reaction, nothing without one."""
-    ros = record.trial.scenario.ros
-    if ros is None or ros.reaction is None or standstill(record, ros.reaction.limits) is None:
-        return window[0], window[0]
-    held = series_of(record, ros.reaction.limits).first_held(
-        window[0], round(ros.reaction.hold_ms * 1e6), window[1])
-    found = None if held is None else braking(
-        record, ros.reaction.limits, window[0], held.t_ns)
-    return (window[0], window[0]) if found is None or found.had_begun \
-        else (found.begin_ns, found.end_ns)
+def _beyond(record: TrialRecord, distances: Known, terms: Terms, robot: RobotModel,
+            window: tuple[int, int]) -> Iterator[_Moment]:
+    """Yield each moment at which a world tells that it is faster than it was told to be."""
+    true = speeds(record)
+    if true is None or not distances:
+        return
+    inside = true.is_beyond & (true.times_ns >= max(window[0], distances[0][0])) \
+        & (true.times_ns < window[1])
+    for t_ns, speed in zip(true.times_ns[inside].tolist(), true.speed[inside].tolist(),
+                           strict=True):
+        distance = _between(distances, t_ns)
+        required = terms.required(robot, min(speed, terms.top_speed(robot)), 0.0).total
+        yield _Moment(t_ns, speed, distance, distance, required, is_true=True)
 
 
 def _source(record: TrialRecord) -> str:
@@ -163,7 +172,8 @@ def _source(record: TrialRecord) -> str:
 
 def _words(moment: _Moment) -> str:
     return (f'{moment.distance:.2f} m away at {moment.speed:.2f} m/s, where a stop needs '
-            f'{moment.required:.2f} m')
+            f'{moment.required:.2f} m' + (
+                ', faster than it was told, as the world tells' if moment.is_true else ''))
 
 
 def _moments(speeds: Known, distances: Known, terms: Terms, robot: RobotModel,

@@ -18,16 +18,22 @@ from collections.abc import Iterator
 import math
 from typing import ClassVar, Literal
 
+import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.invariant import InvariantPlugin
-from safety_scenarios.model.margins import Sample
+from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import held_within, Limit
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 from safety_scenarios.motion.braking import braking
-from safety_scenarios.motion.standing import series_of
+from safety_scenarios.motion.contacts import STANDS
+from safety_scenarios.motion.standing import series_of, standstill
+from safety_scenarios.motion.told import told
+
+_SETTLED_NS = 100_000_000
+"""A body that stands for shorter only swings through its rest."""
 
 
 class Stop(InvariantPlugin):
@@ -39,8 +45,9 @@ class Stop(InvariantPlugin):
     command of a braking that stays below the envelope of ``robot.stopping`` until the condition
     holds; without one, with the command from which it holds. On demand the way
     there is judged too: never faster again, never into reverse. With ``reset`` the robot stays
-    stopped beyond the all-clear, until somebody resets it. The margin of a stop that was reached
-    is the time left (s); of a motion that should not be, its excess (signal's unit).
+    stopped beyond the all-clear, until somebody resets it. Where a world tells the motion, the
+    robot must really come to stand and stay so, whatever was commanded. The margin of a stop that
+    was reached is the time left (s); of a motion that should not be, its excess (signal's unit).
     """
 
     names_signals: ClassVar[tuple[str, ...]] = ('signal', 'signed')
@@ -120,12 +127,40 @@ class Stop(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the hold was over')
         stood_ms = (reached.t_ns - onset_ns) / 1e6
+        moved, stood = self._truly(record, limits, (onset_ns, clear_ns), until_ns)
+        if moved is not None:
+            return moved
         return self.finding(
             Verdict.PASS, f'stopped after {took_ns / 1e6:.1f} ms'
             + ('' if stood_ms <= took_ns / 1e6 else f' (told to stand after {stood_ms:.1f} ms)')
             + f' and stayed until '
-            f'{"the all-clear" if self.reset is None else "the reset or the end"}',
+            f'{"the all-clear" if self.reset is None else "the reset or the end"}{stood}',
             (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
+
+    def _truly(self, record: TrialRecord, limits: tuple[Limit, ...], window: tuple[int, int],
+               until_ns: int) -> tuple[Finding | None, str]:
+        """Return what the world tells against a stop that was commanded, and what it tells."""
+        still = standstill(record, limits, is_stop=True)
+        for track in told(record) if still is not None else ():
+            assert still is not None
+            margins = numpy.where(track.fastest <= STANDS, numpy.maximum(still.margin(track), 0.0),
+                                  still.margin(track))
+            series = MarginSeries.of_arrays(track.times_ns, margins)
+            stood = series.first_held(window[0], _SETTLED_NS, window[1])
+            if stood is None:
+                return self.finding(
+                    Verdict.FAIL, f'commanded {_words(limits)}, and did not come to stand, '
+                    f'{track.source}'), ''
+            broken = series.first_broken(stood.t_ns, until_ns)
+            at_ms = (stood.t_ns - window[0]) / 1e6
+            if broken is not None:
+                return self.finding(
+                    Verdict.FAIL, f'commanded {_words(limits)}, stood {at_ms:.0f} ms after onset '
+                    f'and moved again {(broken.t_ns - stood.t_ns) / 1e6:.0f} ms later, '
+                    f'{track.source}', broken.margin, track.unit,
+                    (broken.t_ns - window[0]) / 1e6), ''
+            return None, f'; it stood {at_ms:.0f} ms after onset, {track.source}'
+        return None, ''
 
     def _limits(self, record: TrialRecord) -> tuple[Limit, ...]:
         if self.signal is not None:

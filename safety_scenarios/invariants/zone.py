@@ -19,12 +19,15 @@ from itertools import pairwise
 import math
 from typing import Annotated, ClassVar, Literal
 
+import numpy
 from pydantic import Field, model_validator
+from safety_scenarios.model.ground_truth import world_of
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.course import course
+from safety_scenarios.motion.told import SOURCE, told
 from safety_scenarios.motion.track import tracks
 
 Coordinate = Annotated[float, Field(ge=-100_000, le=100_000)]
@@ -35,6 +38,8 @@ Deepest = tuple[float, int, float, float]
 """Margin (m), steady ns, x and y (m)."""
 _STEP_NS = 10_000_000
 """Within 10 ms a base at 2 m/s goes 2 cm, less than its radius is known."""
+_ORIGIN = 1e-3
+"""A robot that begins no farther from it (m, rad) begins at the origin."""
 _LEAST_AREA = 1e-9
 """A polygon with less area (m2) is a line, by mistake."""
 
@@ -43,13 +48,14 @@ class Zone(InvariantPlugin):
     """
     From onset to the all-clear the robot keeps out of a polygon, or stays inside it.
 
-    Its place comes from two feedback signals, ``x`` and ``y`` in the polygon's frame; or it is
-    predicted from onset on: then the polygon is in the robot's own frame at onset (x ahead, y
-    left, REP 103), and it shows where the commands lead with the declared stopping, not where the
-    robot was. All of the commanded motion counts, sideways and turns too; where it cannot be
-    told, ``forward`` and ``turn`` are followed. From place to place it goes straight. The
-    margin is the distance from the robot's edge to the polygon's (m); none to spare is a
-    violation.
+    Its place comes from two feedback signals, ``x`` and ``y`` in the polygon's frame; where a
+    world tells the true one, and the robot began at the origin of both frames, from that. Or the
+    polygon is in the robot's own frame at onset (x ahead, y left, REP 103): then the place is what
+    a world tells, and without one it is predicted from onset on, which shows where the commands
+    lead with the declared stopping, not where the robot was. All of the commanded motion counts
+    then, sideways and turns too; where it cannot be told, ``forward`` and ``turn`` are followed.
+    From place to place it goes straight. The margin is the distance from the robot's edge to the
+    polygon's (m); none to spare is a violation.
     """
 
     names_signals: ClassVar[tuple[str, ...]] = ('x', 'y', 'forward', 'turn')
@@ -89,7 +95,8 @@ class Zone(InvariantPlugin):
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
-        places, source = self._places(record, window)
+        told_of = self._told(record, window)
+        places, source = self._places(record, window) if told_of is None else (told_of, SOURCE)
         if not places:
             return self.finding(Verdict.INCONCLUSIVE, 'nothing tells where the robot is')
         worst, unknown = self._deepest(places)
@@ -101,13 +108,35 @@ class Zone(InvariantPlugin):
         if worst is None or unknown:
             return self.finding(Verdict.INCONCLUSIVE, 'a place is unknown or not a number')
         gap_ns = max((longest_gap_ns(record.values(name), *window)
-                      for name in (self.x, self.y) if name is not None), default=0)
+                      for name in (self.x, self.y) if name is not None and told_of is None),
+                     default=0)
         if gap_ns > self.max_gap_ms * 1e6:
             return self.finding(Verdict.INCONCLUSIVE, f'for {gap_ns / 1e6:.0f} ms nothing told '
                                                       f'where the robot is')
         return self.finding(
             Verdict.PASS, f'{worst[0]:.3f} m to spare, at {_words(worst)}, {source}', worst[0],
             'm', (max(worst[1], window[0]) - window[0]) / 1e6)
+
+    def _told(self, record: TrialRecord, window: tuple[int, int]) -> list[Place] | None:
+        """Return where the robot really was, None where no world tells that in this frame."""
+        world = record.derive(world_of)
+        if not any(track.is_base for track in told(record)) or world is None \
+                or world.robot is None:
+            return None
+        robot, zero = world.robot, numpy.array([window[0]], numpy.int64)
+        if self.x is None:
+            x0, y0, heading = (float(robot.at(key, zero)[0]) for key in ('x', 'y', 'heading'))
+        else:
+            start = [float(robot.column(key)[0]) for key in ('x', 'y', 'heading')]
+            if not all(abs(one) <= _ORIGIN for one in start):
+                return None
+            x0 = y0 = heading = 0.0
+        times = robot.times_ns[(robot.times_ns > window[0]) & (robot.times_ns < window[1])]
+        times = numpy.concatenate((zero, times, [window[1]]))
+        x, y = robot.at('x', times) - x0, robot.at('y', times) - y0
+        cos, sin = math.cos(heading), math.sin(heading)
+        return list(zip(times.tolist(), (x * cos + y * sin).tolist(),
+                        (y * cos - x * sin).tolist(), strict=True))
 
     def _places(self, record: TrialRecord,
                 window: tuple[int, int]) -> tuple[list[Place], str]:

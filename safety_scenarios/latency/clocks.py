@@ -32,8 +32,8 @@ from statistics import median
 
 from safety_scenarios.latency.load import WakeUps
 from safety_scenarios.model.budget import LatencyBudget
-from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.measuring import Method, SPLIT_BOUND_NS
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.measuring import Method, REAL, SPLIT_BOUND_NS
 from safety_scenarios.model.result import Elapsed, Split
 from safety_scenarios.model.trial import TrialRecord
 
@@ -77,12 +77,12 @@ class Timeline:
                              for event in ticks]
         self._tick_steady = [event.stamps.steady_ns for event in ticks]
         self._tick_ros = [event.stamps.ros_ns for event in ticks]
-        self._ticks = [event.stamps for event in ticks]
+        self._tick_real = [_real_ns(event) for event in ticks]
         steps = [later - earlier for earlier, later in pairwise(self._tick_ros)
                  if later > earlier]
         self._usual_tick_ns = median(steps) if steps else 0.0
         self.step_ns = _step(record)
-        self.rtf = _rtf(self._ticks)
+        self.rtf = _rtf(self._tick_real, self._tick_ros)
         self._echoes: dict[str, list[Event]] = defaultdict(list)
         transit: dict[str, list[int]] = defaultdict(list)
         for event in record.events:
@@ -116,7 +116,7 @@ class Timeline:
         if best != 'source' or stamps.received_ns is None or stamps.source_ns is None:
             return best, reason
         own_ns = stamps.received_ns - stamps.source_ns
-        if own_ns > _HELD_UP_NS:
+        if own_ns > _HELD_UP_NS * self._measuring.stretch:
             return 'received', (f'the command took {own_ns / 1e6:.1f} ms to arrive, and no robot '
                                 f'has it earlier')
         return best, reason
@@ -133,7 +133,7 @@ class Timeline:
         if not self._measuring.one_host:
             return 'received', self._measuring.hosts_because
         transit_ns = self._transit_ns[command.name]
-        if not 0 <= transit_ns <= _TRANSIT_NS:
+        if not 0 <= transit_ns <= _TRANSIT_NS * self._measuring.stretch:
             return 'received', (f'by their stamps commands take {transit_ns / 1e6:.2f} ms to '
                                 f'arrive, so the controller has another clock')
         return 'source', None
@@ -151,28 +151,48 @@ class Timeline:
         if method == 'callback' or stamps.source_ns is None or stamps.received_ns is None:
             end_ns = stamps.steady_ns - onset.steady_ns if method == 'callback' \
                 else (stamps.received_ns or stamps.system_ns) - onset.system_ns
-            return end_ns < 0.5e6 * self._measuring.floor_ms.get(method, 0.0)
+            return end_ns < (0.5e6 * self._measuring.stretch
+                             * self._measuring.floor_ms.get(method, 0.0))
         if method == 'source':
             return stamps.source_ns < onset.system_ns
         return stamps.source_ns + self._fastest_ns[command.name] < onset.system_ns
 
     def pauses(self, from_ns: int, to_ns: int) -> tuple[float | None, int]:
         """
-        Return the real-time factor, and the longest time that /clock stood still (ns).
+        Return the real-time factor, and the longest real time that /clock stood still (ns).
 
         :param from_ns: steady time; the ticks just before it and just after ``to_ns`` count too
         :return: None for a factor that so few ticks do not tell within 5 %
         """
         first = max(0, bisect_right(self._tick_steady, from_ns) - 1)
-        ticks = self._ticks[first:bisect_right(self._tick_steady, to_ns) + 1]
-        longest_ns = max((later.steady_ns - earlier.steady_ns
-                          for earlier, later in pairwise(ticks)), default=0)
-        return _rtf(ticks) if len(ticks) > _ENOUGH_TICKS else None, longest_ns
+        last = bisect_right(self._tick_steady, to_ns) + 1
+        real, ros = self._tick_real[first:last], self._tick_ros[first:last]
+        longest_ns = max((later - earlier for earlier, later in pairwise(real)), default=0)
+        return _rtf(real, ros) if len(real) > _ENOUGH_TICKS else None, longest_ns
+
+    def given_ns(self, from_ns: int, to_ns: int) -> int:
+        """
+        Return how much longer something lasted really than in a simulator's time, 0 if it did not.
+
+        While simulated time stands still a controller goes on thinking, which a robot would not
+        allow it. A factor below 1 gives that time on purpose.
+
+        :param from_ns: simulated; the ticks just before it and just after ``to_ns`` count too
+        """
+        pace = self._measuring.pace
+        if pace is None or pace.lockstep:
+            return 0
+        first = max(0, bisect_right(self._tick_steady, from_ns) - 1)
+        last = bisect_right(self._tick_steady, to_ns) + 1
+        pairs = zip(pairwise(self._tick_ros[first:last]), pairwise(self._tick_real[first:last]),
+                    strict=True)
+        return round(max(0.0, sum((real - before) - (later - earlier) / min(1.0, pace.factor)
+                                  for (earlier, later), (before, real) in pairs)))
 
     @property
     def tick_ns(self) -> float:
-        """Median time between two messages on /clock (steady), 0 without it."""
-        gaps = [later - earlier for earlier, later in pairwise(self._tick_steady)]
+        """Median real time between two messages on /clock, 0 without it."""
+        gaps = [later - earlier for earlier, later in pairwise(self._tick_real)]
         return median(gaps) if gaps else 0.0
 
     def elapsed(self, onset: Instant, command: Event, budget: LatencyBudget,
@@ -204,7 +224,9 @@ class Timeline:
             steady_ns=steady_ns, ros_ns=ros_ns, judged_ns=judged_ns,
             callback_ns=callback_ns + more_ns, header_ns=header_ns, method=method,
             uncertainty_ns=self._uncertainty_ns(
-                method, self.busy_ns(onset.steady_ns, stamps.steady_ns), onset.system_ns, end_ns),
+                method, math.hypot(self.busy_ns(onset.steady_ns, stamps.steady_ns),
+                                   self.given_ns(onset.steady_ns, stamps.steady_ns)),
+                onset.system_ns, end_ns),
             latency_class=budget.classify(max(0, judged_ns)))
 
     def ros_at(self, system_ns: int, otherwise_ns: int) -> int:
@@ -250,16 +272,25 @@ class Timeline:
         if measuring.exact or measuring.wake_ups_ms is None or self.step_ns:
             return 0.0
         if self._wake_ups is None:
-            self._wake_ups = WakeUps(self._record, measuring.wake_ups_ms)
-        busy_ns, known_ns = self._wake_ups.busy_ns(onset_ns, end_ns), 1e6 * measuring.busy_ms
+            self._wake_ups = WakeUps(self._record, {
+                kind: late_ms * measuring.stretch
+                for kind, late_ms in measuring.wake_ups_ms.items()})
+        busy_ns = self._wake_ups.busy_ns(onset_ns, end_ns)
+        known_ns = 1e6 * measuring.busy_ms * measuring.stretch
         return _WAKE_UPS * math.sqrt(max(0.0, busy_ns**2 - known_ns**2))
 
     def _uncertainty_ns(self, method: Method, busy_ns: float, *system_ns: int) -> int:
         """Combine the calibrated part with that of the load and, of ROS time, of /clock."""
         own_ns = round(math.hypot(self._measuring.uncertainty_ns(method), busy_ns))
-        if not self._measuring.sim_time or self._measuring.rules.judge == 'steady':
+        pace = self._measuring.pace
+        if pace is not None and not pace.lockstep:
+            resolution_ns = max(self._uneven_ns(moment_ns, pace.factor)
+                                for moment_ns in system_ns)
+        elif pace is None and (not self._measuring.sim_time
+                               or self._measuring.rules.judge == 'steady'):
             return own_ns
-        resolution_ns = max(self._tick_step_ns(moment_ns) for moment_ns in system_ns)
+        else:
+            resolution_ns = max(self._tick_step_ns(moment_ns) for moment_ns in system_ns)
         return round(math.hypot(own_ns, 2 * resolution_ns / math.sqrt(6)))
 
     def _tick_step_ns(self, system_ns: int) -> float:
@@ -268,6 +299,15 @@ class Timeline:
         around = self._tick_ros[max(0, index - 2):index + 1]
         return max([self._usual_tick_ns,
                     *(later - earlier for earlier, later in pairwise(around))])
+
+    def _uneven_ns(self, system_ns: int, factor: float) -> float:
+        """Return how far simulated time was off its factor around a moment, at the worst."""
+        index = bisect_right(self._tick_system, system_ns)
+        around = slice(max(0, index - 2), index + 2)
+        return max((abs(later - earlier - factor * (real - before)) for
+                    (earlier, later), (before, real) in zip(
+                        pairwise(self._tick_ros[around]), pairwise(self._tick_real[around]),
+                        strict=True)), default=0.0)
 
     def _echo(self, stimulus: Event) -> Event | None:
         """Return the echo that carries the stimulus' own stamp of when it was due."""
@@ -294,8 +334,14 @@ def _step(record: TrialRecord) -> int:
     return largest if abs(largest) > _STEP_NS else 0
 
 
-def _rtf(ticks: Sequence[Stamps]) -> float | None:
-    if len(ticks) < 2:
+def _real_ns(tick: Event) -> int:
+    """Return the real time of a message on /clock, which simulated stamps leave to its truth."""
+    told = tick.truth.get(REAL)
+    return tick.stamps.steady_ns if told is None else round(told * 1e9)
+
+
+def _rtf(real_ns: Sequence[int], ros_ns: Sequence[int]) -> float | None:
+    if len(real_ns) < 2:
         return None
-    steady_ns = ticks[-1].steady_ns - ticks[0].steady_ns
-    return (ticks[-1].ros_ns - ticks[0].ros_ns) / steady_ns if steady_ns > 0 else None
+    passed_ns = real_ns[-1] - real_ns[0]
+    return (ros_ns[-1] - ros_ns[0]) / passed_ns if passed_ns > 0 else None

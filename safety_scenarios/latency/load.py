@@ -53,6 +53,7 @@ class WakeUps:
                        if (late_ns := _late_ns(record, event)) is not None)
         self._times = [t_ns for t_ns, _, _ in found]
         self._late = [(kind, late_ns) for _, kind, late_ns in found]
+        self._least_ns = _LEAST_NS * record.measuring.stretch
         own = self.usual()
         self._usual_ns = {kind: 1e6 * min(usual_ms.get(kind, ms), ms) for kind, ms in own.items()}
 
@@ -80,7 +81,7 @@ class WakeUps:
 
     def _worst(self, kind: str, first: int, last: int | None) -> float:
         found = sorted(late_ns for other, late_ns in self._late[first:last] if other == kind)
-        usual_ns = max(_LEAST_NS, _USUAL * self._usual_ns[kind])
+        usual_ns = max(self._least_ns, _USUAL * self._usual_ns[kind])
         is_busy = len(found) >= _ENOUGH and found[int(_SHARE * (len(found) - 1))] > usual_ns
         return found[-1] - usual_ns if is_busy else 0.0
 

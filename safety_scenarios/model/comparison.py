@@ -14,8 +14,12 @@
 
 """Two campaigns over the same trials, side by side."""
 
+from typing import Any
+
+from pydantic import model_serializer, SerializerFunctionWrapHandler
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.world_summary import WorldComparison
 
 
 class WithinScenario(Noun):
@@ -97,6 +101,15 @@ class Comparison(Noun):
     """In what the second is significantly worse, by its decided pairs alone."""
     doubts: tuple[str, ...] = ()
     """Why it cannot be said that the second is no worse, if it is not shown that it is."""
+    world: WorldComparison | None = None
+    """What worlds told of both; left out where no pair of trials was in one."""
+
+    @model_serializer(mode='wrap')
+    def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if self.world is None:
+            data.pop('world', None)
+        return data
 
     @property
     def exit_code(self) -> int:

@@ -108,3 +108,20 @@ class Says(Intent):
 
     kind: Literal['says'] = 'says'
     messages: tuple[ChatMessage, ...]
+
+
+def read_intent(text: str) -> Intent:
+    """
+    Return the intent that was written by ``model_dump_json``.
+
+    :raises ValueError: it is none of those above
+    """
+    kinds = {known.model_fields['kind'].default: known for known in Intent.__subclasses__()}
+    kind = _Kind.model_validate_json(text).kind
+    if kind not in kinds:
+        raise ValueError(f'kind: got {kind!r:.80}, expected one of {", ".join(sorted(kinds))}')
+    return kinds[kind].model_validate_json(text)
+
+
+class _Kind(Noun, extra='ignore'):
+    kind: str

@@ -36,6 +36,9 @@ PROBE_TYPE = 'sensor_msgs/msg/TimeReference'
 answer ``header.stamp`` is the responder's system time when it received the probe.
 """
 
+REAL = 'real'
+"""In the truth of a ``clock`` event whose stamps are simulated: its real time (steady, s)."""
+
 UNCALIBRATED_MS = 15.0
 """
 Expanded uncertainty assumed without a calibration (ms): two stamps, each within 5 ms, and a
@@ -144,6 +147,14 @@ class Measuring(Noun):
     """What the stimuli happened in and the truth comes from, such as ``mujoco``; empty: none."""
     lockstep: bool = False
     """The world waited for the controller: times are of its own clock, whatever took how long."""
+    pace: float | None = Field(default=None, gt=0, le=1000)
+    """
+    Simulated seconds in a real one that a simulator in another process was asked for.
+
+    Every stamp of the record is in its simulated time then. What a controller thinks is real: at
+    3 it takes three times as long as on a robot. The ``clock`` events tell by ``truth`` at which
+    real time each was sent. None: stamps are as clocks had them.
+    """
 
     @model_serializer(mode='wrap')
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -151,10 +162,16 @@ class Measuring(Noun):
         data: dict[str, Any] = write(self)
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
-        for name in ('simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world', 'lockstep'):
+        for name in ('simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world', 'lockstep',
+                     'pace'):
             if not getattr(self, name):
                 data.pop(name, None)
         return data
+
+    @property
+    def stretch(self) -> float:
+        """Return how many seconds of the record's clocks pass in a real one."""
+        return 1.0 if self.pace is None or self.lockstep else self.pace
 
     def schedule_ns(self, stamps: Stamps) -> int:
         """Return a time on the schedule clock."""
@@ -176,7 +193,7 @@ class Measuring(Noun):
             return 0
         calibrated_ms = self.uncertainty_ms.get(method, UNCALIBRATED_MS)
         least_ms = UNCALIBRATED_MS if method == 'callback' else 0.0
-        return round(max(calibrated_ms, least_ms) * 1e6)
+        return round(max(calibrated_ms, least_ms) * 1e6 * self.stretch)
 
 
 class KnownDelay(Noun):

@@ -30,6 +30,7 @@ from safety_scenarios.model.noun import Noun, TOLD
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.robot_interfaces import TOPICS, TYPES
+from safety_scenarios.model.world_block import World
 
 
 class ModelServer(Noun):
@@ -95,6 +96,8 @@ class SequentialTest(Noun):
 
 Law = Literal['normal', 'lognormal']
 """Law that latencies may be assumed to follow."""
+_SLOWEST = 0.5
+"""Slower than that a controller has more than twice the time that a robot would give it."""
 EXTERNAL = 'external'
 """Instead of the name of a controller: one that runs already, and is not ours."""
 
@@ -134,6 +137,13 @@ class RunSettings(Noun):
     """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
     simulated: the same, with a robot that moves in the embedded world; or the name of another
     package's link."""
+    world: World = 'none'
+    """Which world answers: none (open loop; with link simulated it is mujoco); mujoco: the
+    embedded simulator, over link ros in a process of its own; external: a simulator_node that
+    runs already."""
+    real_time_factor: float = Field(default=1.0, ge=0, le=10)
+    """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
+    0.5 to 10; 0: as fast as can be, with --lockstep alone."""
     output: str = ''
     """Folder for the results, new or empty; empty: runs/<UTC time>."""
     junit: str = ''
@@ -200,6 +210,17 @@ class RunSettings(Noun):
         read_overrides(texts)
         return texts
 
+    @model_validator(mode='after')
+    def _has_a_pace(self) -> 'RunSettings':
+        factor = self.real_time_factor
+        if not factor and not self.clock.lockstep:
+            raise ValueError('got real_time_factor 0 without lockstep, expected 0.5 to 10: as '
+                             'fast as can be, time may pass only in lock-step')
+        if 0 < factor < _SLOWEST:
+            raise ValueError(f'got real_time_factor {factor:g}, expected {_SLOWEST:g} to 10, or '
+                             f'0 with lockstep')
+        return self
+
     @property
     def judged_by(self) -> 'JudgedBy':
         """Return what the verdict of a trial depends on beside its record."""
@@ -257,6 +278,9 @@ class ControllerSettings(ControllerContext):
     """Listen to sensors and command; false for one that only talks."""
     responder: bool = True
     """Answer clock probes, so that latencies can be split between controller and transport."""
+    schedule_clock: ScheduleClock = 'steady'
+    """Clock of the command period, and of whatever else a controller plug-in reckons with: steady,
+    or ros with use_sim_time, where a simulator makes the time."""
     simulated_robot: str = Field(default='', max_length=100_000)
     """Robot whose state the node publishes beside the commands, as JSON; set by an evaluator that
     has no robot. Empty: none."""

@@ -26,6 +26,7 @@ from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.traceability import Traceability
+from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld
 
 
 class Rate(Noun):
@@ -110,12 +111,16 @@ class ScenarioSummary(Noun):
     """When the robot itself stood; left out where the scenario does not ask it to show that."""
     traceability: Traceability = Traceability()
     """Hazards, requirements and clauses that the scenario names."""
+    world: ScenarioWorld | None = None
+    """What a world told of its trials; left out where there was none."""
 
     @model_serializer(mode='wrap')
     def _as_asked(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         if self.confirmed is None:
             data.pop('confirmed', None)
+        if self.world is None:
+            data.pop('world', None)
         return data
 
 
@@ -152,10 +157,14 @@ class CampaignSummary(Noun):
     looking; None: it is stated of none."""
     sut: Identity | None = None
     """What tells the controller that was judged from others; None in earlier versions."""
+    world: CampaignWorld | None = None
+    """What worlds told of the trials; left out where there was none."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         if self.spec is None:
             data.pop('spec', None)
+        if self.world is None:
+            data.pop('world', None)
         return data

@@ -52,6 +52,8 @@ class TaskFigures(Noun):
     """How long that time is (s)."""
     lateral_max_m: float | None
     """Farthest off its route on either side (m)."""
+    observed_s: float
+    """How long the trial was (s), by the world's own time."""
 
 
 class WorldFigures(Noun):

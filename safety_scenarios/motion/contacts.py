@@ -34,7 +34,7 @@ from safety_scenarios.model.ground_truth import (
     world_of,
 )
 from safety_scenarios.model.robot import FOOTPRINT
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.trial import NOMINAL, TrialRecord
 from safety_scenarios.motion.track import tracks
 
 STANDS = 0.01
@@ -73,22 +73,73 @@ class Contact:
     """Largest told after the first 0.5 s of it, when it is no impact any more (N)."""
     impulse: float | None
     """Largest told while touching (N s)."""
+    is_force_whole: bool
+    """Every telling of it has its force."""
     regions: tuple[str, ...]
     """Regions of the body that were touched, as far as they are told."""
 
     @property
     def is_caused(self) -> bool | None:
         """Whether the robot moved into it, or on while touching; None: nobody knows."""
-        limit = STANDS if self.is_body else MOVES
+        return self.is_caused_above(limit_of(self))
+
+    def is_caused_above(self, limit: float) -> bool | None:
+        """Return whether it moved faster than a limit (m/s) into it, or on; None: nobody knows."""
         known = [speed for speed in (self.before, self.pushing) if speed is not None]
         if any(speed > limit for speed in known):
             return True
         return False if len(known) == 2 else None
 
     @property
+    def own_speed(self) -> float:
+        """Return how fast the robot moved into it or on, as far as that is told (m/s)."""
+        return max(self.before or 0.0, self.pushing or 0.0)
+
+    @property
     def speed(self) -> float | None:
         """Return how fast both met (m/s): the closing gap, else the robot itself."""
         return self.before if self.closing is None else max(self.closing, 0.0)
+
+
+def limit_of(contact: Contact) -> float:
+    """Return how fast a robot may be that is not at fault for a contact (m/s)."""
+    return STANDS if contact.is_body else MOVES
+
+
+def described(contact: Contact) -> str:
+    """Return who or what was touched, and how hard, as far as that is told."""
+    who = f'{"a person" if contact.is_body else "a thing"} ({contact.name})'
+    told = [f'closing at {contact.closing:.2f} m/s'] if contact.closing is not None else []
+    told += [f'with up to {contact.force:.0f} N'] if contact.force is not None else []
+    told += [f'{contact.impulse:.3g} N s'] if contact.impulse is not None else []
+    told += [f'at {" and ".join(contact.regions)}'] if contact.regions else []
+    return ', '.join([who, *told])
+
+
+def unknown(record: TrialRecord) -> str | None:
+    """Return what leaves open whether the robot touched anything, None if nothing does."""
+    world = record.derive(world_of)
+    if world is None or world.robot is None:
+        return 'no world tells of the robot'
+    begin = record.mark(NOMINAL) or (record.events[0] if record.events else None)
+    window = (begin.stamps.steady_ns if begin else 0, record.end_ns)
+    for entity in (world.robot, *world.things):
+        pause = entity.pause(*window, arrives=entity is not world.robot)
+        if pause is not None:
+            return (f'the world told nothing of {entity.name} for {pause[1] / 1e6:.0f} ms'
+                    f'{_when(record, pause[0])}')
+    for thing in world.things:
+        places = untold(world, thing).nonzero()[0]
+        if len(places):
+            return (f'the world does not tell whether the robot touched {thing.name}'
+                    f'{_when(record, int(thing.times_ns[places[0]]))}')
+    return None
+
+
+def _when(record: TrialRecord, t_ns: int) -> str:
+    at_ms = record.since_onset_ms(t_ns)
+    return '' if at_ms is None else f', {at_ms:.0f} ms after onset' if at_ms >= 0 \
+        else f', {-at_ms:.0f} ms before onset'
 
 
 def contacts(record: TrialRecord) -> Sequence[Contact]:
@@ -172,6 +223,7 @@ def _of(record: TrialRecord, world: World, thing: Entity) -> Iterator[Contact]:
             lasting_force=_most(thing.column('force')[first:last][
                 world.clock.at(times) - world.clock.at(times[:1]) > IMPACT_NS]),
             impulse=_most(thing.column('impulse')[first:last]),
+            is_force_whole=not numpy.isnan(thing.column('force')[first:last]).any(),
             regions=tuple(key.removeprefix(_REGION) for key in sorted(thing.keys)
                           if key.startswith(_REGION)
                           and (_most(thing.column(key)[first:last]) or 0.0) > 0.0))

@@ -33,6 +33,7 @@ from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Latency, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.reports import world_tables
 from safety_scenarios.reports.plain_text import PlainText
 
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
@@ -187,6 +188,8 @@ def comparison_table(found: Comparison, first: str, second: str) -> Table:
         rows.add_row('the robot confirms later, over scenarios: median of medians, ms',
                      _with_interval(found.confirmed.median_difference_ms),
                      f'{found.confirmed.p:.3g} (over scenarios)')
+    for cells in () if found.world is None else world_tables.rows(found.world):
+        rows.add_row(*map(escape, cells))
     rows.add_row("not passed: Cohen's h; latency: Cohen's d",
                  f'{_value(found.failures_h)}; {_value(found.latency_d)}', '')
     for row in found.alone:
@@ -286,13 +289,17 @@ def table(summary: CampaignSummary) -> Table:
         rows.add_column(name, justify='right' if name.endswith('ms') else 'left')
     if confirms:
         rows.add_column('confirmed: median, worst ms')
+    in_world = any(row.world is not None for row in summary.scenarios)
+    for name in world_tables.COLUMNS if in_world else ():
+        rows.add_column(name, justify='right')
     for row in summary.scenarios:
         rows.add_row(
             escape(row.scenario_name),
             expected_in(row.domain),
             verdict_text(row.verdict), f'{row.verdicts.get("PASS", 0)}/{row.trials}',
             _interval(row), _number(row, row.worst_ms),
-            ' '.join(row.latency_classes) or '-', *([_confirmed(row)] if confirms else []))
+            ' '.join(row.latency_classes) or '-', *([_confirmed(row)] if confirms else []),
+            *(world_tables.cells(row) if in_world else []))
     return rows
 
 
@@ -359,6 +366,7 @@ def totals(summary: CampaignSummary) -> str:
               if rate.share.high is not None and rate.of]
     if limits:
         lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
+    lines += map(escape, world_tables.lines(summary))
     lines += _chance(summary)
     lines += _judged(summary)
     warmup = sum(row.warmup for row in summary.scenarios)

@@ -25,6 +25,7 @@ from rosgraph_msgs.msg import Clock
 from safety_scenarios.errors import ClockError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.receiving import with_info
+from safety_scenarios.ros.simulated_time import SimulatedTime
 from safety_scenarios.ros.spinning import Spin, spinning
 
 _STALL_NS = 1_000_000_000
@@ -44,11 +45,13 @@ class RosClock:
     System time, or with ``use_sim_time`` what /clock last said.
 
     :ivar ticks: takes each message on /clock, from the clock's thread; None: nobody asks
+    :ivar law: is told when each was sent, in the same thread; None: nobody asks
     """
 
     def __init__(self) -> None:
         self.sim_time = False
         self.ticks: Inbox | None = None
+        self.law: SimulatedTime | None = None
         self._spin = Spin()
         self._fault: str | None = None
         self._stall_ns = _STALL_NS
@@ -76,6 +79,11 @@ class RosClock:
         self._stall_ns = _LOCKSTEP_STALL_NS if lockstep else _STALL_NS
         self._fault = None
 
+    def forget(self) -> None:
+        """Wait for /clock anew: another simulator begins at its own time."""
+        self._ros_ns = 0
+        self._fault = None
+
     def check(self, steady_ns: int) -> None:
         """
         Raise what makes this clock useless.
@@ -99,7 +107,10 @@ class RosClock:
         def receive(message: Any, info: Any) -> None:
             steady_ns, system_ns = time.monotonic_ns(), time.time_ns()
             self._advance(steady_ns, message.clock.sec * 1_000_000_000 + message.clock.nanosec)
-            ticks = self.ticks
+            law, ticks = self.law, self.ticks
+            if law is not None:
+                law.tell((info or {}).get('source_timestamp') or system_ns, self._ros_ns,
+                         system_ns - steady_ns)
             if ticks is not None:
                 ticks.put(Arrival(steady_ns, system_ns, self._ros_ns, 'clock', '/clock',
                                   info=info))

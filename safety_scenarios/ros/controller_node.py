@@ -65,6 +65,8 @@ _WHAT = 'Runs a controller plug-in in a process of its own, until SIGINT or SIGT
 _MORE = """
 The parameters of the controller itself are parameters of this node too, such as
 -p stop_distance_m:=1.0 with rule_based; doc/controllers.md lists those of the built-in ones."""
+_LOOK_S = 0.001
+"""How soon it is noticed that /clock has gone on."""
 _PATIENCE_S = 5.0
 """Threads of a controller have this long to end by themselves."""
 
@@ -134,7 +136,7 @@ class ControllerNode(Node):
 
     def _listener(self, topic: str) -> Any:
         def receive(message: Any) -> None:
-            self._host.hear(topic, received_ns=time.monotonic_ns(),
+            self._host.hear(topic, received_ns=self.now_ns(),
                             stamp_ns=header_stamp_ns(message), message=from_ros(message))
         return receive
 
@@ -144,7 +146,7 @@ class ControllerNode(Node):
 
         What the plug-in raises goes on as it is: its traceback is what the log is for.
         """
-        now_ns, ros_ns = time.monotonic_ns(), self.get_clock().now().nanoseconds
+        now_ns, ros_ns = self.now_ns(), self.get_clock().now().nanoseconds
         try:
             message = self._host.tick(now_ns, ros_ns)
             beside = self._host.aside(now_ns, ros_ns) if self._beside else {}
@@ -161,10 +163,16 @@ class ControllerNode(Node):
         if self.reporter is not None:
             self.reporter.take(topic, message, time.monotonic_ns(), ros_ns)
 
+    def now_ns(self) -> int:
+        """Return the time by which the plug-in reckons: steady, or that of a simulator."""
+        if self.settings.schedule_clock == 'steady':
+            return time.monotonic_ns()
+        return self.get_clock().now().nanoseconds
+
     @property
-    def period_s(self) -> float:
+    def period_ns(self) -> int:
         """Time between two ticks."""
-        return self._host.period_ns / 1e9
+        return self._host.period_ns
 
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
@@ -258,12 +266,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tick_until(ended: threading.Event, node: ControllerNode) -> None:
-    """Tick at absolute steady deadlines, which do not drift; a missed one is not made up for."""
-    period_s = node.period_s
+    """Tick at absolute deadlines, which do not drift; a missed one is not made up for."""
+    if node.settings.schedule_clock == 'ros':
+        _tick_in_ros_time(ended, node)
+        return
+    period_s = node.period_ns / 1e9
     due_s = time.monotonic()
     while not ended.wait(max(0.0, due_s - time.monotonic())):
         node.tick()
         due_s = max(due_s + period_s, time.monotonic())
+
+
+def _tick_in_ros_time(ended: threading.Event, node: ControllerNode) -> None:
+    """Tick whenever a period has passed on /clock, of which nobody knows how fast it goes."""
+    due_ns = 0
+    while not ended.wait(_LOOK_S):
+        now_ns = node.now_ns()
+        if not now_ns:
+            continue  # nobody has said yet what time it is
+        if due_ns - now_ns > node.period_ns:
+            due_ns = now_ns  # another simulator has begun
+        if now_ns >= due_ns:
+            node.tick()
+            due_ns = max(due_ns + node.period_ns, now_ns)
 
 
 def until_stdin_closes(ended: threading.Event) -> None:

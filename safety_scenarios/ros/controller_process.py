@@ -22,11 +22,13 @@ import subprocess
 import sys
 
 from safety_scenarios.errors import ControllerError
+from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.ros.parameters import to_arguments
 
 CONTROLLER_NODE = 'controller_node'
-"""Name of the node and of its module."""
+SIMULATOR_NODE = 'simulator_node'
+"""Names of the nodes and of their modules."""
 _STOP_S = 5.0
 """Then it is killed."""
 _TRACEBACK = 'Traceback (most recent call last):'
@@ -78,6 +80,10 @@ class ChildProcess:
         except OSError as error:
             raise ControllerError(f'{self._name}: cannot be started: {error.strerror}') from error
         return has_died
+
+    def has_died(self) -> bool:
+        """Return whether it was started and runs no more."""
+        return self._process is not None and self._process.poll() is not None
 
     def alarm(self) -> str | None:
         """Return why the process is gone, None while it runs."""
@@ -139,6 +145,14 @@ def controller_process(settings: ControllerSettings, domain_id: int, ros_argumen
     return ChildProcess(f'the controller {settings.controller}', CONTROLLER_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments, '-r', f'__node:={node_name}'], log,
                         killed, node_name)
+
+
+def simulator_process(settings: Noun, domain_id: int, ros_arguments: list[str], log: Path,
+                      killed: set[str]) -> ChildProcess:
+    """Return a ``simulator_node`` that ends with its parent."""
+    return ChildProcess('the simulator', SIMULATOR_NODE, domain_id,
+                        [*to_arguments(settings), '-p', 'exit_with_stdin:=true', *ros_arguments,
+                         '-r', f'__node:={SIMULATOR_NODE}'], log, killed)
 
 
 def _owned_segments(pid: int) -> set[str]:

@@ -14,7 +14,7 @@
 
 """The endpoints of one link: made with the type and quality of service that the graph shows."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 import shlex
 import time
@@ -35,7 +35,11 @@ from safety_scenarios.model.qos_override import QosOverride
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.clock import RosClock
-from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
+from safety_scenarios.ros.controller_process import (
+    alarm_of,
+    ChildProcess,
+    SIMULATOR_NODE,
+)
 from safety_scenarios.ros.convert import interface_class, warm_up
 from safety_scenarios.ros.fit import Fit
 from safety_scenarios.ros.graph import full_node_name, Graph
@@ -97,6 +101,7 @@ class Endpoints:
         self._fit = Fit(node, self.graph, self._profiles)
         self._latched: dict[str, int] = {}
         self._withdrawn: list[PreflightRow] = []
+        self._worlds: set[str] = set()
 
     def match(self, trial: Trial, deadline: float) -> None:
         """
@@ -108,7 +113,7 @@ class Endpoints:
         self._withdrawn.clear()
         for plugin in (*trial.nominal, *trial.hazard):
             interface = plugin.interface()
-            if interface is not None and plugin.topic not in self.publishers:
+            if interface is not None and plugin.topic not in (*self.publishers, *self._worlds):
                 self._publish(plugin.topic, interface)
         self._await_return(deadline)
         block = trial.scenario.agents
@@ -122,13 +127,23 @@ class Endpoints:
             self._subscribe(state.topic, state.message, deadline, 'feedback')
         if PROMPT in self.publishers:
             self._subscribe(RESPONSE, _STRING, deadline, 'response')
-        if trial.hazard:
-            self._await_listener({plugin.topic for plugin in trial.hazard}, deadline)
+        hazard = {plugin.topic for plugin in trial.hazard} - self._worlds
+        if hazard:
+            self._await_listener(hazard, deadline)
         self._fit.refuse_deaf(self.publishers)
         commands = [command.topic for command in robot.commands] if robot else []
         feedback = [state.topic for state in robot.feedback] if robot else []
         self.wiring.begin(commands, [*feedback, *self.publishers], [
             plugin.topic for plugin in (*trial.nominal, *trial.hazard) if plugin.interface()])
+
+    def leave_to_world(self, topics: Collection[str]) -> None:
+        """Leave stimuli to a world of ours, which publishes them; give up what was made."""
+        self._worlds = set(topics)
+        self.wiring.world = SIMULATOR_NODE
+        for topic in self._worlds & self.publishers.keys():
+            self._node.destroy_publisher(self.publishers.pop(topic))
+            if topic in self._echoes:
+                self._node.destroy_subscription(self._echoes.pop(topic))
 
     def withdraw_latched(self) -> None:
         """

@@ -20,7 +20,7 @@ an inbox, from their threads, and the link empties that in its own.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 import gc
 import time
 from typing import Any
@@ -260,17 +260,49 @@ class RosLink(Link):
         """Return what has arrived, or wait for it until ``schedule_ns`` on the schedule clock."""
         is_steady = self.measuring.schedule_clock == 'steady'
         while True:
-            steady_ns = time.monotonic_ns()
-            now_ns = steady_ns if is_steady else self._clock.now_ns()
-            self._clock.check(steady_ns)
-            reason = self._ill_health()
-            if reason is not None:
-                return [self.mark('ControllerError').model_copy(
-                    update={'kind': 'fault', 'text': reason})]
-            events = [event for event in map(self._event, self._inbox.take()) if event]
+            now_ns = time.monotonic_ns() if is_steady else self._clock.now_ns()
+            events = self.receive_now()
             if events or now_ns >= schedule_ns:
                 return events
             time.sleep(min(schedule_ns - now_ns, _SLICE_NS if is_steady else _SIM_SLICE_NS) / 1e9)
+
+    def receive_now(self) -> Sequence[Event]:
+        """
+        Return what has arrived by now, without waiting for it.
+
+        :raises ClockError: ROS time cannot be trusted
+        """
+        self._clock.check(time.monotonic_ns())
+        reason = self._ill_health()
+        if reason is not None:
+            return [self.mark('ControllerError').model_copy(
+                update={'kind': 'fault', 'text': reason})]
+        return [event for event in map(self._event, self._inbox.take()) if event]
+
+    def leave_to_world(self, topics: Collection[str]) -> None:
+        """Publish none of these stimuli from now on: a world of ours shows them."""
+        self._endpoints.leave_to_world(topics)
+
+    def revive(self) -> bool:
+        """
+        Start what of ours does not run; return whether something had died.
+
+        All of it begins anew then: a controller does not live on in another simulator's time.
+        """
+        has_died = any(child.has_died() for child in self._children)
+        if has_died:
+            for child in self._children:
+                child.stop()
+                self._endpoints.graph.disregard(child.node_name)
+            if not self._alarmed:
+                self._unreported = 'the controller or the simulator had died after the trial ' \
+                                   'before this one'
+            self._alarmed, self._looked_ns = False, 0
+        for child in self._children:
+            child.ensure_running()
+        if has_died:
+            time.sleep(_RESTART_S)
+        return has_died
 
     def _ill_health(self) -> str | None:
         """Say once why the controller is gone; looked up ten times a second."""

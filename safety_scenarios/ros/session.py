@@ -16,6 +16,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, ExitStack
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import secrets
@@ -25,12 +26,13 @@ from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 from safety_scenarios.campaign.connect import ros_names
 from safety_scenarios.controllers.making import brake_lag
-from safety_scenarios.errors import SettingsError
+from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.identity import NodeFacts
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.scenario import Scenario
@@ -40,9 +42,11 @@ from safety_scenarios.model.simulated_robot import simulated_robot, SimulatedRob
 from safety_scenarios.ros.calibration import calibrate_over_ros
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.controller_process import (
+    alarm_of,
     ChildProcess,
     controller_process,
     remove_segments,
+    simulator_process,
 )
 from safety_scenarios.ros.definitions import definition
 from safety_scenarios.ros.domain import chosen_domain
@@ -51,8 +55,11 @@ from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.measuring_node import MeasuringNode
 from safety_scenarios.ros.quiet import undisturbed
 from safety_scenarios.ros.rosout import RosoutReport
+from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 from safety_scenarios.ros.witness import Witness
+from safety_scenarios.ros.world_control import TopicControl
+from safety_scenarios.ros.world_link import WorldLink
 
 
 class OverRos(LinkPlugin):
@@ -66,7 +73,7 @@ class OverRos(LinkPlugin):
             schedule by
         :raises UnknownPluginError: no controller has the name
         """
-        settings = self.settings
+        settings = _of_a_world(self.settings)
         if settings.schedule_clock == 'ros' and not settings.use_sim_time:
             raise SettingsError('schedule_clock: got ros without use_sim_time, expected both: ROS '
                                 'time is the system clock then, which may be set at any time')
@@ -76,7 +83,7 @@ class OverRos(LinkPlugin):
         scheduling = stack.enter_context(undisturbed(settings.realtime))
         stack.callback(remove_segments, killed)
         domain_id = stack.enter_context(
-            chosen_domain(settings.domain_id, settings.controller == EXTERNAL))
+            chosen_domain(settings.domain_id, EXTERNAL in (settings.controller, settings.world)))
         context = stack.enter_context(
             ros_context(['--ros-args', *ros_names(settings)], domain_id))
         node = MeasuringNode(settings.node_name, context, settings)
@@ -86,9 +93,24 @@ class OverRos(LinkPlugin):
             stack.enter_context(clock.running(
                 Node(f'{settings.node_name}_clock', context=context)))
         opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed)
+        stack.callback(opener.close)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
                        lambda: opener.calibrate(scheduling), definition, opener.nodes,
                        (RosoutReport(node),))
+
+
+def _of_a_world(settings: RunSettings) -> RunSettings:
+    """
+    Return settings whose time is that of the simulator, if there is one.
+
+    :raises MissingDependencyError: MuJoCo is not installed
+    """
+    if settings.world == 'none':
+        return settings
+    if settings.world == 'mujoco' and find_spec('mujoco') is None:
+        raise MissingDependencyError('the embedded world', 'mujoco',
+                                     "pip install 'safety_scenarios[sim]'")
+    return settings.model_copy(update={'use_sim_time': True, 'schedule_clock': 'ros'})
 
 
 def _ros(domain_id: int) -> dict[str, Any]:
@@ -114,6 +136,11 @@ class _Opener:
         self._wake_ups_ms: Mapping[str, float] | None = None
         self._busy_ms = 0.0
         self._trials: set[str] = set()
+        self._simulator = simulator_process(
+            SimulatorSettings(real_time_factor=settings.real_time_factor,
+                              lockstep=settings.clock.lockstep, step_ms=settings.period_ms),
+            domain_id, list(ros_names(settings)), folder / 'logs' / 'simulator.log', killed) \
+            if settings.world == 'mujoco' else None
         self._witness = Witness(node)
         self._frames = Frames(node, clock, settings.static_transforms == 'auto'
                               and settings.controller == EXTERNAL)
@@ -121,6 +148,11 @@ class _Opener:
     def nodes(self) -> tuple[Sequence[NodeFacts], Sequence[str]]:
         """Return what external nodes said of themselves."""
         return self._witness.told()
+
+    def close(self) -> None:
+        """End the simulator, which lives as long as the campaign."""
+        if self._simulator is not None:
+            self._simulator.stop()
 
     def calibrate(self, scheduling: str) -> Calibration | None:
         """Measure the harness itself; what comes out judges every later trial."""
@@ -147,18 +179,20 @@ class _Opener:
         return found
 
     @contextmanager
-    def __call__(self, scenario: Scenario) -> Iterator[RosLink]:
+    def __call__(self, scenario: Scenario) -> Iterator[Link]:
         settings = self._settings
+        is_in_world = settings.world != 'none' and scenario.ros is not None
         measuring = Measuring(rules=settings.clock, sim_time=settings.use_sim_time,
                               schedule_clock=settings.schedule_clock,
                               uncertainty_ms=dict(self._uncertainty_ms),
                               floor_ms=dict(self._floor_ms), wake_ups_ms=self._wake_ups_ms,
                               busy_ms=self._busy_ms)
-        robot = self._simulated(scenario)
+        robot = None if is_in_world else self._simulated(scenario)
         if robot is not None:
             measuring = measuring.model_copy(update={
                 'simulated': tuple(robot.feedback), 'untold': robot.untold})
-        children = list(self._children(scenario, robot))
+        own = list(self._children(scenario, robot))
+        children = [*([] if self._simulator is None else [self._simulator]), *own]
         try:
             with closing(RosLink(self._node, self._spin, self._clock, settings.connect_timeout_s,
                                  measuring, settings.hosts, children,
@@ -166,12 +200,21 @@ class _Opener:
                                  settings.declared_topics, robot,
                                  read_overrides(settings.qos_overrides),
                                  self._frames)) as link:
-                yield link
+                if is_in_world:
+                    with closing(self._in_world(link, children)) as outer:
+                        yield outer
+                else:
+                    yield link
                 if settings.controller == EXTERNAL:
                     self._witness.look(link.judged())
         finally:
-            for child in children:
+            for child in own:
                 child.stop()
+
+    def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:
+        timeout_s = self._settings.connect_timeout_s
+        control = TopicControl(self._node, timeout_s, lambda: alarm_of(children))
+        return WorldLink(link, self._clock, control, timeout_s)
 
     def _simulated(self, scenario: Scenario) -> SimulatedRobot | None:
         """
@@ -188,7 +231,8 @@ class _Opener:
     def _children(self, scenario: Scenario,
                   robot: SimulatedRobot | None) -> Iterator[ChildProcess]:
         """Yield the controller under test, if it is ours, and the models that take part."""
-        own = controller_settings(self._settings, scenario)
+        own = controller_settings(self._settings, scenario).model_copy(
+            update={'schedule_clock': self._settings.schedule_clock})
         block = scenario.agents or AgentsBlock()
         if own.controller != EXTERNAL:
             yield self._child(scenario, own.model_copy(update={

@@ -13,7 +13,7 @@
 # limitations under the License.
 """The embedded world of one trial: commands and intents in, sensors and truth out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 import math
 from typing import Any
@@ -117,6 +117,11 @@ class World:
     def due_ns(self) -> int:
         """When the next sensor or state is due."""
         return min([self._state_ns, *(sensor.due_ns for sensor in self._sensors.values())])
+
+    @property
+    def topics(self) -> Collection[str]:
+        """Topics on which its sensors publish, whether they show anything now or not."""
+        return self._sensors.keys()
 
     def command(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
         """

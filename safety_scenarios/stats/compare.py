@@ -33,6 +33,7 @@ from safety_scenarios.stats.paired import (
     sign_flip,
 )
 from safety_scenarios.stats.proportions import difference_of_shares
+from safety_scenarios.stats.worlds import compared
 
 _ALPHA = 0.05
 _Both = tuple[TrialResult, TrialResult]
@@ -77,7 +78,7 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
         latency_pairs=len(flat), latency_scenarios=len(latencies), latency_p=sign_flip(late),
         median_difference_ms=median_over_clusters(list(latencies.values()), 'ms'),
         latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]), worse=worse,
-        alone=_alone(passed), confirmed=_confirmations(found),
+        alone=_alone(passed), confirmed=_confirmations(found), world=compared(found.values()),
         notes=_notes(list(more.values()), late),
         decided=sum(map(len, both.values())), not_compared=not_compared, regressions=regressions,
         doubts=() if regressions else tuple(_doubts(both, found, not_compared)))

@@ -42,6 +42,7 @@ from safety_scenarios.stats.proportions import clopper_pearson, clustered, worst
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound
 from safety_scenarios.stats.sequential import anytime
 from safety_scenarios.stats.tolerance import bound_if, reported_latency
+from safety_scenarios.stats.worlds import of_campaign, of_scenario
 
 _AT_ANY_STOP = 'no interval: a sequential test chose the number of trials'
 
@@ -85,7 +86,9 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
-        sut=sut)
+        sut=sut, world=of_campaign(
+            {name: [result for result in found if not result.warmup]
+             for name, found in rows.items()}, bool(early)))
 
 
 def _row(results: Sequence[TrialResult], stopped_early: str | None,
@@ -124,7 +127,7 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         chance=max((result.chance for result in counted if result.chance is not None),
                    default=None),
         confirmed=_confirmed(counted, stopped_early),
-        traceability=worst.traceability,
+        traceability=worst.traceability, world=of_scenario(counted),
         **_assumed(law, claimed, _uncertainty_ms(counted), stopped_early))
 
 

@@ -62,6 +62,7 @@ _DEFAULTS = tuple(Event.model_fields[name].get_default() for name in _REST)
 _SAME = 'same'
 _stamps, _rest = attrgetter(*_STAMPS), attrgetter(*_REST)
 _json = json.JSONEncoder(separators=(',', ':'), default=dict).encode
+_value = json.JSONDecoder().decode
 _OFTEN = 'state', 'sensed'
 """What a world tells again and again, with nothing but numbers and names in it."""
 
@@ -197,7 +198,7 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
             if partial and not line.endswith(b'\n'):
                 break
             try:
-                value = json.loads(line)
+                value = _value(line.decode())
                 if isinstance(value, dict):
                     if file.read(1):
                         raise ValueError('got something after the last line, expected its end')

@@ -116,9 +116,13 @@ EXEMPT = {('controllers.saboteurs', 'controllers.rule_based'),
           ('latency.pairing', 'latency.clocks'), ('latency.probes', 'latency.clocks'),
           ('latency.clocks', 'latency.load'),
           ('reports.console_report', 'reports.plain_text'),
+          ('reports.console_report', 'reports.world_tables'),
           ('stats.agreement', 'stats.proportions'),
           ('stats.summarise', 'stats.proportions'), ('stats.summarise', 'stats.quantiles'),
           ('stats.summarise', 'stats.tolerance'), ('stats.summarise', 'stats.sequential'),
+          ('stats.summarise', 'stats.worlds'), ('stats.compare', 'stats.worlds'),
+          ('stats.worlds', 'stats.means'), ('stats.worlds', 'stats.paired'),
+          ('stats.worlds', 'stats.proportions'), ('stats.worlds', 'stats.quantiles'),
           ('stats.tolerance', 'stats.quantiles'), ('stats.compare', 'stats.effect'),
           ('stats.compare', 'stats.paired'), ('stats.compare', 'stats.proportions')}
 """(importer, imported): siblings that may, each because one is made of the other."""

@@ -12,13 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""External nodes are asked what they are: in bounded time, and without their secrets."""
+"""
+External nodes are asked what they are: in bounded time, and without their secrets.
+
+That a campaign asks them is a claim of test_external.
+"""
 
 from contextlib import ExitStack
 import time
 
 import pytest
-from ros.campaigns import campaign, faulty, QUICK
 
 pytestmark = pytest.mark.dds
 SECRETS = {'db_password': 'hunter2', 'api_key': 'k', 'auth.token': 't', 'ssl.cert': 'c'}
@@ -84,14 +87,3 @@ def test_a_node_without_parameter_services_costs_seconds_and_not_the_campaign(no
     assert time.monotonic() - began_s < 15
     [facts], _ = witness.told()
     assert facts.parameters is None and 'did not tell its parameters' in facts.note
-
-
-def test_a_campaign_against_an_external_controller_says_what_it_was_of(tmp_path, domain):
-    with faulty('none', domain):
-        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', domain=domain)
-    assert run.code == 0, run.output
-    assert 'nothing identifies what was judged' in run.output
-    sut = run.summary()['sut']
-    assert 'nothing identifies' in sut['unidentified']
-    [node] = sut['nodes']
-    assert 'use_sim_time' in node['parameters'] and '/cmd_vel' in node['interfaces']

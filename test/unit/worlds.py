@@ -69,7 +69,7 @@ class Brakes:
     def __init__(self, speed: float = 0.8, brakes_s: float = 0.3, deceleration: float = 1.0,
                  drives_s: float | None = ALL_CLEAR_MS / 1e3 + 0.01, wz: float = 0.0) -> None:
         self.speed, self.brakes_s, self.rate = speed, brakes_s, deceleration
-        self.drives_s = math.inf if drives_s is None else drives_s
+        self.drives_s = math.inf if drives_s is None or drives_s < brakes_s else drives_s
         self.wz = wz
 
     @property
@@ -99,7 +99,11 @@ class Brakes:
 def person(robot: Brakes, x: Callable[[float], float], y: Callable[[float], float] | None = None,
            from_s: float = 0.0, to_s: float = ALL_CLEAR_MS / 1e3, body: float = 1.0,
            **more: float) -> Entity:
-    """Return somebody at (x, y) whose gap, speeds and contact follow from where both are."""
+    """
+    Return somebody at (x, y) whose gap, speeds and contact follow from where both are.
+
+    :param more: told while both touch, such as a force
+    """
     def truth(t_s: float) -> Truth:
         if not from_s <= t_s < to_s:
             return None
@@ -113,7 +117,8 @@ def person(robot: Brakes, x: Callable[[float], float], y: Callable[[float], floa
                 'vy': (beside(t_s + step) - beside(t_s)) / step,
                 'distance': now + RADIUS + BODY, 'nearest': min(now, gap(before)),
                 'closing': closing, 'touching': float(now <= 0.0),
-                **({'ttc': now / closing} if closing > 0 and now > 0 else {}), **more}
+                **({'ttc': now / closing} if closing > 0 and now > 0 else {}),
+                **{name: value if now <= 0.0 else 0.0 for name, value in more.items()}}
     def beside(t_s: float) -> float:
         return 0.0 if y is None else y(t_s)
     return truth

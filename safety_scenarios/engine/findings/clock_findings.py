@@ -28,6 +28,10 @@ PAUSE_NS = 100_000_000
 """Shorter pauses of a clock or a stream are the host's."""
 _PAUSE_TICKS = 10
 """A /clock that ticks slowly is no pause: ten of its own ticks are."""
+_GIVEN_NS = 20_000_000
+"""What a controller may gain while a simulator is held up: a share of the shortest budgets."""
+_ADVICE = 'Set --rtf-min and --rtf-max, or judge by --latency-clock steady'
+_PACE_ADVICE = 'Lower the load of the host, or --real-time-factor, or go in --lockstep'
 _found = partial(harness, 'clock')
 
 
@@ -38,7 +42,8 @@ def clock_findings(record: TrialRecord, clocks: Timeline,
     for event in record.of_kind('fault', CLOCK_ERROR):
         yield _found('the clock can be trusted', Verdict.INCONCLUSIVE, event.text or '',
                      record.since_onset_ms(event.stamps.steady_ns))
-    if not record.events or rules.judge == 'steady':
+    pace = record.measuring.pace
+    if not record.events or (rules.judge == 'steady' and pace is None):
         return
     first, last = record.events[0].stamps, record.events[-1].stamps
     if clocks.step_ns and not record.measuring.sim_time:
@@ -46,8 +51,8 @@ def clock_findings(record: TrialRecord, clocks: Timeline,
     if last.ros_ns <= first.ros_ns and not record.of_kind('fault'):
         yield _found('ROS time runs', Verdict.INCONCLUSIVE,
                      'the ROS clock stood still during the trial; is /clock published?')
-    elif record.measuring.sim_time and clocks.rtf is None and not rules.lockstep \
-            and not record.of_kind('fault'):
+    elif (record.measuring.sim_time or pace is not None) and clocks.rtf is None \
+            and not rules.lockstep and not record.of_kind('fault'):
         yield _found('ROS time runs', Verdict.INCONCLUSIVE,
                      '/clock was not heard twice during the trial, so its speed is unknown')
     elif not rules.lockstep:
@@ -68,12 +73,18 @@ def _real_time_factor(record: TrialRecord, clocks: Timeline,
             yield _found('/clock runs evenly', Verdict.INCONCLUSIVE,
                          f'/clock stood still for {pause_ns / 1e6:.0f} ms between hazard and '
                          f'reaction')
+        given_ns = clocks.given_ns(onset_ns, onset_ns + took_ns)
+        if given_ns > _GIVEN_NS:
+            yield _found('simulated time runs evenly', Verdict.INCONCLUSIVE,
+                         f'the simulator gave the controller {given_ns / 1e6:.0f} ms of real time '
+                         f'more than passed in its own between hazard and reaction. '
+                         f'{_PACE_ADVICE}')
     for span, factor in spans:
         if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
             yield _found('real-time factor in range', Verdict.INCONCLUSIVE,
                          f'/clock ran at {factor:.3f} of real time during {span}, expected '
-                         f'{rules.rtf_min:g} to {rules.rtf_max:g}. Set --rtf-min and '
-                         f'--rtf-max, or judge by --latency-clock steady')
+                         f'{rules.rtf_min:g} to {rules.rtf_max:g}. '
+                         + (_ADVICE if record.measuring.pace is None else _PACE_ADVICE))
             return
 
 

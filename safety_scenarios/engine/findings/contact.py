@@ -18,10 +18,17 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.errors import counted
-from safety_scenarios.model.ground_truth import World, world_of
+from safety_scenarios.model.ground_truth import world_of
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.trial import NOMINAL, TrialRecord
-from safety_scenarios.motion.contacts import Contact, contacts, MOVES, STANDS, untold
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.contacts import (
+    Contact,
+    contacts,
+    described,
+    limit_of,
+    STANDS,
+    unknown,
+)
 
 TOUCHES_NOBODY = 'touches nobody'
 _found = partial(Finding, check=TOUCHES_NOBODY, kind='contact', source='contact')
@@ -48,7 +55,7 @@ def touches_nobody(record: TrialRecord) -> Iterator[Finding]:
     if caused:
         yield _caused(record, max(caused, key=_weight), len(caused))
         return
-    why = unknown(record, world)
+    why = unknown(record)
     if why is not None:
         yield _found(verdict=Verdict.INCONCLUSIVE, reason=why)
         return
@@ -61,37 +68,13 @@ def touches_nobody(record: TrialRecord) -> Iterator[Finding]:
     yield _found(verdict=Verdict.PASS, reason=_harmless(found, len(contacts(record))))
 
 
-def unknown(record: TrialRecord, world: World) -> str | None:
-    """Return what leaves open whether the robot touched anything, None if nothing does."""
-    begin = record.mark(NOMINAL) or (record.events[0] if record.events else None)
-    window = (begin.stamps.steady_ns if begin else 0, record.end_ns)
-    paused = [(world.robot, False), *((thing, True) for thing in world.things)]
-    for entity, arrives in paused:
-        pause = None if entity is None else entity.pause(*window, arrives=arrives)
-        if entity is not None and pause is not None:
-            return (f'the world told nothing of {entity.name} for {pause[1] / 1e6:.0f} ms'
-                    f'{_when(record, pause[0])}')
-    for thing in world.things:
-        places = untold(world, thing).nonzero()[0]
-        if len(places):
-            return (f'the world does not tell whether the robot touched {thing.name}'
-                    f'{_when(record, int(thing.times_ns[places[0]]))}')
-    return None
-
-
-def _when(record: TrialRecord, t_ns: int) -> str:
-    at_ms = record.since_onset_ms(t_ns)
-    return '' if at_ms is None else f', {at_ms:.0f} ms after onset' if at_ms >= 0 \
-        else f', {-at_ms:.0f} ms before onset'
-
-
 def _weight(one: Contact) -> tuple[bool, float, float]:
     return one.is_body, one.force or 0.0, one.speed or 0.0
 
 
 def _caused(record: TrialRecord, one: Contact, count: int) -> Finding:
     speed = max(one.before or 0.0, one.pushing or 0.0)
-    limit = STANDS if one.is_body else MOVES
+    limit = limit_of(one)
     is_driving_on = (one.before or 0.0) <= limit
     how = f'pushed on at {speed:.2f} m/s against' if is_driving_on \
         else f'drove at {one.before or 0.0:.2f} m/s into'
@@ -99,16 +82,6 @@ def _caused(record: TrialRecord, one: Contact, count: int) -> Finding:
     return _found(verdict=Verdict.FAIL, margin=limit - speed, unit='m/s',
                   at_ms=record.since_onset_ms(one.begin_ns),
                   reason=f'the robot {how} {described(one)}{more}, as the world tells')
-
-
-def described(one: Contact) -> str:
-    """Return who or what was touched, and how hard, as far as that is told."""
-    who = f'{"a person" if one.is_body else "a thing"} ({one.name})'
-    told = [f'closing at {one.closing:.2f} m/s'] if one.closing is not None else []
-    told += [f'with up to {one.force:.0f} N'] if one.force is not None else []
-    told += [f'{one.impulse:.3g} N s'] if one.impulse is not None else []
-    told += [f'at {" and ".join(one.regions)}'] if one.regions else []
-    return ', '.join([who, *told])
 
 
 def _harmless(found: Sequence[Contact], total: int) -> str:

@@ -85,12 +85,14 @@ def test_every_module_is_one_part():
     assert set(SOURCE_OF.values()) == set(get_args(Source))
 
 
+@pytest.mark.slow
 def test_every_finding_says_which_part_found_it(found):
     assert {finding.source for finding in found} == {
         'observation', 'nominal', 'latency', 'rule', 'invariant', 'motion', 'wiring'}
     assert len(found) > 1000
 
 
+@pytest.mark.slow
 def test_a_check_of_the_harness_has_one_source(found):
     sources: dict[str, set[str]] = {}
     for finding in found:

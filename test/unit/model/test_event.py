@@ -52,10 +52,12 @@ def grown(make) -> float:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_a_command_takes_less_than_a_kilobyte():
     assert grown(command) < 700
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('make', [
     command, lambda index: Event.model_construct(
         kind='response', name='response', stamps=command(index).stamps,

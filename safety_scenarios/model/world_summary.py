@@ -1,0 +1,91 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What worlds told of the trials of a campaign, and of two against each other."""
+
+from typing import Literal
+
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.noun import Noun
+
+
+class ScenarioWorld(Noun):
+    """The trials of one scenario that were in a world."""
+
+    trials: int
+    quadrants: dict[str, int]
+    """How many of them each quadrant has."""
+    unknown: int
+    """Trials of which nobody can tell the quadrant."""
+    min_gap_m: float | None
+    """Least of all; None where one of them is not known."""
+    stopping_distance_m: float | None
+    """Longest from onset, of those trials in which it came to rest."""
+    contacts_caused: int | None
+    """In all trials together; None where one of them is not known."""
+    exposure_s: float | None
+    """Mean; None where one of them is not known."""
+    task_s: Estimate
+    """Median time until the goal was reached; a trial in which it never was is longer than any."""
+
+
+class CampaignWorld(Noun):
+    """
+    All trials that were in a world.
+
+    Means are over the trials in which a figure is known, ``n`` of them; their 95 % intervals are
+    those of scenarios, as the trials of one resemble each other.
+    """
+
+    trials: int
+    worlds: tuple[str, ...]
+    """What they were in."""
+    lockstep: Literal['all', 'some', 'none']
+    """In how many of them the world waited for the controller."""
+    quadrants: dict[str, int]
+    unknown: int
+    """Trials of which nobody can tell the quadrant."""
+    exposure_s: Estimate
+    """Risk exposure time of a trial (s)."""
+    safety_cost: Estimate
+    """Cumulative safety cost of a trial (s)."""
+    time_lost_s: Estimate
+    """Time lost by standing where nothing called for it, of a trial (s)."""
+    task_done: Estimate
+    """Share of the trials whose task was done, of those where that is known."""
+    progress_per_min: Estimate
+    """Throughput of a trial: m of its route, or cycles, in a minute of the world's time."""
+    prediction_gap_m: Estimate
+    """Predicted less true stopping distance of a trial (m, of an arm rad)."""
+    prediction_gap_worst_m: float | None
+    """The lowest of them: by how much a prediction promised too much, if it is below 0."""
+
+
+class WorldComparison(Noun):
+    """
+    The second campaign against the first, by the pairs of trials in which both worlds tell.
+
+    Positive differences mean that the second is longer exposed, costs more, loses more time.
+    Medians over scenarios of the median difference in each; tests as that of the latencies.
+    """
+
+    pairs: int
+    quadrants: tuple[dict[str, int], dict[str, int]]
+    """Of the first and of the second, in these pairs."""
+    exposure_s: Estimate
+    exposure_p: float
+    safety_cost: Estimate
+    safety_cost_p: float
+    time_lost_s: Estimate
+    time_lost_p: float

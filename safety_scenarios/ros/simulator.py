@@ -1,0 +1,382 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A world as a ROS node: its sensors are topics, its time is /clock, and it does what it is asked.
+
+Callbacks only put into a queue what has arrived; the world itself lives in the thread that calls
+``run``, which sleeps to absolute deadlines.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+import threading
+import time
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.serialization import serialize_message
+from rosgraph_msgs.msg import Clock
+from safety_scenarios import registry
+from safety_scenarios.errors import described, InputError, MeasurementError, SettingsError
+from safety_scenarios.model.intent import read_intent
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_interfaces import has_header
+from safety_scenarios.model.scenario import RosBlock
+from safety_scenarios.model.simulated_robot import JOINT_STATE, ODOMETRY
+from safety_scenarios.model.trial import Trial
+from safety_scenarios.ros import qos
+from safety_scenarios.ros.convert import interface_class, set_header_stamp, to_ros
+from safety_scenarios.ros.measuring_node import WithoutClock
+from safety_scenarios.ros.pace import RealTime
+from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
+from safety_scenarios.ros.simulator_settings import SimulatorSettings
+from safety_scenarios.ros.unpack import from_raw
+from safety_scenarios.ros.world_protocol import (
+    ANSWER,
+    Answer,
+    as_json,
+    ASK,
+    planned,
+    read_request,
+    Request,
+    TOLD,
+    Told,
+)
+from safety_scenarios.simulator.sensed import Sensed
+from safety_scenarios.simulator.world import World
+from std_msgs.msg import String
+
+NAME = 'simulator_node'
+SLOWEST = 0.5
+"""Slower than that a controller has more than twice the time that a robot would give it."""
+_BEGIN_NS = 1_000_000_000
+"""Not 0, which a clock has that has not begun."""
+_CLOCK_NS = 5_000_000
+"""Between two messages on /clock, in simulated time."""
+_LEAST_CLOCK_NS = 3_300_000
+"""The same in real time: everybody who takes time from it wakes up for each."""
+_TURN_S = 0.05
+"""How soon the node notices that it shall end."""
+_REMEMBERED = 100
+"""Answers that are given again when somebody asks again, because the first one got lost."""
+
+
+class SimulatorNode(WithoutClock, Node):
+    """
+    The node, which makes /clock and does not hear it.
+
+    :param options: of the node
+    :raises SettingsError: a parameter that it does not have, or not like this
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(NAME, **options)
+        self.settings = read_settings(self, SimulatorSettings)
+        refuse_unknown_parameters(self, SimulatorSettings)
+        if not self.settings.lockstep and self.settings.real_time_factor < SLOWEST:
+            raise SettingsError(
+                f'parameter real_time_factor: got {self.settings.real_time_factor:g}, expected '
+                f'{SLOWEST:g} to 10. As fast as can be time may pass in lock-step alone: set '
+                f'lockstep too')
+
+
+class Simulator:
+    """
+    Owns one world at a time, and the time in it.
+
+    :param node: a spinning node, whose callbacks run in another thread
+    """
+
+    def __init__(self, node: SimulatorNode) -> None:
+        self._node, self._settings = node, node.settings
+        factor = self._settings.real_time_factor
+        self._changed = threading.Condition()
+        self._arrived: deque[tuple[str, Any]] = deque()
+        self._clock = self._node.create_publisher(Clock, '/clock', qos.stimulus())
+        self._answers = self._node.create_publisher(String, ANSWER, qos.conversation())
+        self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
+        self._node.create_subscription(String, ASK, lambda said: self._put(ASK, said.data),
+                                 qos.conversation())
+        self._publishers: dict[str, tuple[str, Any]] = {}
+        self._commands: dict[str, tuple[str, Any]] = {}
+        self._now_ns = self._clock_ns = self._boundary_ns = _BEGIN_NS
+        self._tick_ns = max(_CLOCK_NS, round(_LEAST_CLOCK_NS * factor))
+        self._pace = RealTime(factor or 1.0, _BEGIN_NS, time.monotonic_ns())
+        self._is_paused = self._settings.lockstep
+        self._heard = 0
+        self._said: dict[str, str] = {}
+        self._empty()
+
+    def _empty(self) -> None:
+        self._world: World | None = None
+        self._trial: Trial | None = None
+        self._is_live = False
+        self._stamps: dict[str, int] = {}
+        self._sensed: list[tuple[str, int, int | None]] = []
+
+    def run(self, ended: threading.Event) -> None:
+        """Let time pass until somebody ends it."""
+        while not ended.is_set():
+            while self._arrived:
+                self._take(*self._arrived.popleft())
+            if self._is_paused:
+                self._wait(_TURN_S)
+                continue
+            next_ns, steady_ns = self._next_ns(), time.monotonic_ns()
+            if self._pace.at(steady_ns) < next_ns:
+                self._wait(min(_TURN_S, (self._pace.due_ns(next_ns) - steady_ns) / 1e9))
+                continue
+            self._to(next_ns)
+            self._pace.reached(next_ns, time.monotonic_ns())
+
+    def _put(self, topic: str, payload: Any) -> None:
+        with self._changed:
+            self._arrived.append((topic, payload))
+            self._changed.notify()
+
+    def _wait(self, seconds: float) -> None:
+        with self._changed:
+            if not self._arrived and seconds > 0:
+                self._changed.wait(seconds)
+
+    def _next_ns(self) -> int:
+        """Return when something is due."""
+        if self._world is None or not self._is_live:
+            return self._clock_ns
+        return min(self._clock_ns, self._begin_ns + self._world.due_ns)
+
+    def _to(self, now_ns: int) -> None:
+        """Let time pass until then, and publish what is due by then."""
+        self._now_ns = max(self._now_ns, now_ns)
+        world = self._world if self._is_live else None
+        is_due = world is not None and self._begin_ns + world.due_ns <= self._now_ns
+        try:
+            if world is not None:
+                world.advance(self._now_ns - self._begin_ns)
+            if is_due or self._now_ns >= self._clock_ns:
+                self._publish_clock()
+            if world is not None and is_due:
+                self._publish(world.sensed(self._now_ns - self._begin_ns))
+        except Exception as error:  # it costs this trial, and no other
+            self._give_up(error)
+
+    def _publish_clock(self) -> None:
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(self._now_ns, 1_000_000_000)
+        self._clock.publish(message)
+        self._clock_ns = self._now_ns + self._tick_ns
+
+    def _publish(self, found: Collection[Sensed]) -> None:
+        states = {one.name: one.truth for one in found if one.message is None}
+        for one in found:
+            if one.message is not None:
+                self._show(one.name, one.message, one.is_held, one.is_report)
+        if states and self._trial is not None:
+            self._tell(Told.model_construct(trial=self._trial.trial_id, now_ns=self._now_ns,
+                                            states=states, sensed=self._sensed))
+            self._sensed = []
+
+    def _show(self, topic: str, plain: Message, is_held: bool, is_report: bool) -> None:
+        message, stamp_ns = to_ros(plain), None
+        if has_header(plain):
+            if not is_held or topic not in self._stamps:
+                self._stamps[topic] = self._now_ns
+            stamp_ns = self._stamps[topic]
+            set_header_stamp(message, stamp_ns)
+        self._publisher(topic, plain.type).publish(serialize_message(message))
+        if not is_report:
+            self._sensed.append((topic, self._now_ns, stamp_ns))
+
+    def _tell(self, told: Told) -> None:
+        self._telling.publish(String(data=as_json(told)))
+
+    def _give_up(self, error: Exception) -> None:
+        self._node.get_logger().error(described(error))
+        if self._trial is not None:
+            self._tell(Told(trial=self._trial.trial_id, now_ns=self._now_ns, fault=str(error)
+                            if isinstance(error, MeasurementError) else described(error)))
+        self._empty()
+
+    def _take(self, topic: str, payload: Any) -> None:
+        if topic == ASK:
+            self._serve(payload)
+            return
+        self._heard += 1
+        known = self._commands.get(topic)
+        if known is None or self._world is None or not self._is_live:
+            return
+        self._catch_up()
+        message, _ = from_raw(payload, known[0])
+        self._world.command(topic, message, self._now_ns - self._begin_ns, self._now_ns)
+
+    def _catch_up(self) -> None:
+        """Let the time pass that has passed; what falls due in it stays so for the next turn."""
+        if not self._is_paused:
+            self._to(min(self._pace.at(time.monotonic_ns()), self._next_ns() - 1))
+
+    def _serve(self, text: str) -> None:
+        request = read_request(text)
+        if isinstance(request, Answer):
+            self._answers.publish(String(data=as_json(request)))
+            return
+        said = self._said.get(request.id)
+        if said is None:
+            said = self._said[request.id] = as_json(self._answer(request))
+            while len(self._said) > _REMEMBERED:
+                del self._said[next(iter(self._said))]
+        self._answers.publish(String(data=said))
+
+    def _answer(self, request: Request) -> Answer:
+        self._catch_up()
+        now_ns = self._now_ns
+        does: Mapping[str, Callable[[Request], Mapping[str, Any]]] = {
+            'reset': self._reset, 'look': self._look, 'begin': self._begin,
+            'apply': self._apply, 'withdraw': self._withdraw, 'end': self._end,
+            'pause': self._pause, 'step': self._step}
+        try:
+            found = does[request.what](request)
+        except Exception as error:  # whatever is asked, the node lives on
+            if not isinstance(error, (InputError, MeasurementError)):
+                self._node.get_logger().error(described(error))
+            return Answer(id=request.id, now_ns=now_ns, is_input=isinstance(error, InputError),
+                          error=str(error) or described(error))
+        return Answer(**{'id': request.id, 'now_ns': now_ns,
+                         'factor': self._settings.real_time_factor,
+                         'lockstep': self._settings.lockstep, **found})
+
+    def _reset(self, request: Request) -> Mapping[str, Any]:
+        """Build the world of a trial; it stands still until it is told to begin."""
+        self._empty()
+        trial = planned(request, registry.resolve)
+        self._world = World(trial.scenario, trial.seed)
+        self._trial, ros = trial, trial.scenario.ros
+        assert ros is not None  # else there is no world
+        topics = {topic: interface for topic, interface in _interfaces(ros).items()
+                  if topic in self._world.topics}
+        for topic in self._publishers.keys() - topics.keys():
+            self._node.destroy_publisher(self._publishers.pop(topic)[1])
+        for topic, interface in topics.items():
+            self._publisher(topic, interface)
+        for topic in self._commands.keys() - {one.topic for one in ros.commands}:
+            self._node.destroy_subscription(self._commands.pop(topic)[1])
+        return self._look(request)
+
+    def _look(self, request: Request) -> Mapping[str, Any]:
+        """Say who is connected, and listen to whoever commands by now."""
+        ros = self._trial.scenario.ros if self._trial else None
+        for one in ros.commands if ros else ():
+            if one.topic not in self._commands:
+                self._listen(one.topic, one.message)
+        return {'topics': {topic: publisher.get_subscription_count()
+                           for topic, (_, publisher) in self._publishers.items()},
+                'commands': {one.topic: self._matched(one.topic)
+                             for one in (ros.commands if ros else ())}}
+
+    def _matched(self, topic: str) -> int:
+        if topic not in self._commands:
+            return 0
+        subscription = self._commands[topic][1]
+        return int(subscription.get_publisher_count()) \
+            if hasattr(subscription, 'get_publisher_count') else self._node.count_publishers(topic)
+
+    def _begin(self, request: Request) -> Mapping[str, Any]:
+        self._world_of('begin')
+        self._begin_ns = self._boundary_ns = self._now_ns
+        self._is_live = True
+        return {}
+
+    def _apply(self, request: Request) -> Mapping[str, Any]:
+        return {'can': self._world_of('apply').apply(
+            request.topic, read_intent(request.intent), request.hazard)}
+
+    def _withdraw(self, request: Request) -> Mapping[str, Any]:
+        self._world_of('withdraw').withdraw(request.topic)
+        return {}
+
+    def _end(self, request: Request) -> Mapping[str, Any]:
+        self._empty()
+        return {}
+
+    def _pause(self, request: Request) -> Mapping[str, Any]:
+        self._is_paused = True
+        return {}
+
+    def _step(self, request: Request) -> Mapping[str, Any]:
+        """Let some time pass; when a step of the controller is full, wait for its command."""
+        until_ns = self._now_ns + request.step_ns
+        self._is_paused = True
+        while (next_ns := self._next_ns()) <= until_ns:
+            self._to(next_ns)
+        self._to(until_ns)
+        self._publish_clock()
+        step_ns = round(self._settings.step_ms * 1e6)
+        if self._settings.lockstep and self._now_ns - self._boundary_ns >= step_ns:
+            self._boundary_ns = self._now_ns
+            self._await_command()
+        return {'now_ns': self._now_ns}
+
+    def _await_command(self) -> None:
+        """Wait until somebody has commanded since the last step; nothing else is taken before."""
+        deadline = time.monotonic() + self._settings.patience_s
+        with self._changed:
+            while not self._heard and time.monotonic() < deadline:
+                commands = [one for one in self._arrived if one[0] != ASK]
+                if commands:
+                    break
+                self._changed.wait(deadline - time.monotonic())
+            commands = [one for one in self._arrived if one[0] != ASK]
+            others = [one for one in self._arrived if one[0] == ASK]
+            self._arrived.clear()
+            self._arrived.extend(others)
+        for one in commands:
+            self._take(*one)
+        self._heard = 0
+
+    def _world_of(self, what: str) -> World:
+        if self._world is None:
+            raise MeasurementError(f'{what}: got it without a world, expected a reset before it')
+        return self._world
+
+    def _publisher(self, topic: str, interface: str) -> Any:
+        known = self._publishers.get(topic)
+        if known is not None and known[0] != interface:
+            self._node.destroy_publisher(known[1])
+            known = None
+        if known is None:
+            known = self._publishers[topic] = interface, self._node.create_publisher(
+                interface_class(interface), topic, qos.stimulus())
+        return known[1]
+
+    def _listen(self, topic: str, wanted: str) -> None:
+        """Subscribe to a command topic with the type and quality of service of its publisher."""
+        publishers = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+        types = sorted({info.topic_type for info in publishers})
+        if len(types) == 1 and wanted in ('auto', types[0]):
+            self._commands[topic] = types[0], self._node.create_subscription(
+                interface_class(types[0]), topic, lambda raw: self._put(topic, raw),
+                qos.command(publishers), raw=True)
+
+
+def _interfaces(ros: RosBlock) -> Mapping[str, str]:
+    """Return the interface of each topic on which a world may publish."""
+    found = {}
+    for plugin in (*ros.nominal.stimuli, *ros.stimuli):
+        interface = plugin.interface()
+        if interface is not None:
+            found.setdefault(plugin.topic, interface)
+    usual = ODOMETRY if ros.robot.kind == 'mobile_base' else JOINT_STATE
+    for one in ros.feedback:
+        found.setdefault(one.topic, usual if one.message == 'auto' else one.message)
+    return found

@@ -1,0 +1,34 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The parameters of ``simulator_node``, apart from the node, which needs MuJoCo."""
+
+from pydantic import Field
+from safety_scenarios.model.noun import Noun
+
+
+class SimulatorSettings(Noun):
+    """One simulator process."""
+
+    real_time_factor: float = Field(default=1.0, ge=0, le=10)
+    """Simulated seconds in a real one, 0.5 to 10; 0: as fast as can be, in lock-step alone."""
+    lockstep: bool = False
+    """Let time pass only when the evaluator asks for it, and wait for a command in each step."""
+    step_ms: float = Field(default=50.0, ge=1, le=10_000, json_schema_extra={'unit': 'ms'})
+    """In lock-step: simulated time in which one command is waited for (ms); the period of the
+    controller."""
+    patience_s: float = Field(default=5.0, gt=0, le=600, json_schema_extra={'unit': 's'})
+    """In lock-step: how long one is waited for, in real time (s)."""
+    exit_with_stdin: bool = False
+    """End when standard input closes; for a parent that must not leave it behind."""

@@ -1,0 +1,153 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What evaluator and ``simulator_node`` tell each other, as JSON in ``std_msgs/String``; without ROS.
+
+A request has an id, which its answer repeats; whoever gets no answer in time asks no more. What
+the world tells by itself goes out on a topic of its own, in the order in which it happened.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+from safety_scenarios.errors import in_words, InputError, TraceError
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.trial import Trial
+from safety_scenarios.traces.plan_text import plan_of, plan_text, Resolve
+
+ASK, ANSWER, TOLD = 'simulator/ask', 'simulator/answer', 'simulator/told'
+"""Topics on which requests, their answers and what is true travel."""
+LONGEST = 4_000_000
+"""Characters of a request: a scenario with a recording in it is long, and nothing is longer."""
+What = Literal['reset', 'look', 'begin', 'apply', 'withdraw', 'end', 'pause', 'step']
+
+
+class Request(Noun):
+    """One thing that a simulator is asked to do."""
+
+    id: str = Field(min_length=1, max_length=100)  # noqa: A003
+    what: What
+    """
+    reset: get ready for a trial, and stand still; look: who is connected; begin: let the world
+    live; apply, withdraw: a stimulus happens, or is taken back; end: be empty until the next
+    reset; pause: let no time pass; step: let ``step_ns`` pass, and no more.
+    """
+    plan: str = Field(default='', max_length=LONGEST)
+    """Of ``reset``: the trial as it was planned."""
+    topic: str = Field(default='', max_length=500)
+    """Of ``apply`` and ``withdraw``: which stimulus."""
+    intent: str = Field(default='', max_length=LONGEST)
+    """Of ``apply``: the intent as JSON."""
+    hazard: bool = False
+    step_ns: int = Field(default=0, ge=0, le=3_600_000_000_000)
+
+
+class Answer(Noun):
+    """What became of a request."""
+
+    id: str = Field(max_length=100)  # noqa: A003
+    error: str = ''
+    """Why nothing was done; empty: it was done."""
+    is_input: bool = False
+    """Whether the error is one of the scenario's, which its author can mend."""
+    now_ns: int = 0
+    """Simulated time right before it was done."""
+    can: bool = True
+    """Of ``apply``: whether this world can show it."""
+    topics: Mapping[str, int] = {}
+    """Topics that it publishes, with how many listen to each; after ``reset`` and ``look``."""
+    commands: Mapping[str, int] = {}
+    """Topics that it executes, with how many command on each."""
+    factor: float = 1.0
+    lockstep: bool = False
+
+
+class Told(Noun):
+    """What is true at one moment, and which sensors have published since the moment before."""
+
+    trial: str
+    """Id of the trial to which it belongs."""
+    now_ns: int
+    """Simulated time."""
+    states: Mapping[str, Mapping[str, float]] = {}
+    """Entity to its truth; an empty one is there no more."""
+    sensed: Sequence[tuple[str, int, int | None]] = ()
+    """Topic, simulated time, header stamp (ns)."""
+    fault: str = ''
+    """Why this world has come to an end; empty: it has not."""
+
+
+def read_request(text: str) -> Request | Answer:
+    """Return the request in a text, or the answer that says why there is none."""
+    if len(text) > LONGEST:
+        return Answer(id='', error=f'got {len(text)} characters, expected at most {LONGEST}')
+    try:
+        return Request.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc'])) or 'the request'
+        return Answer(id=_id_in(text), error=f'{place}: {first["msg"]}, got '
+                                             f'{str(first["input"]):.80}')
+
+
+def _id_in(text: str) -> str:
+    """Return the id of a request that is wrong otherwise, so that its sender need not wait."""
+    try:
+        return _Named.model_validate_json(text).id
+    except ValidationError:
+        return ''
+
+
+class _Named(Noun, extra='ignore'):
+    id: str = Field(max_length=100)  # noqa: A003
+
+
+def planned(request: Request, resolve: Resolve) -> Trial:
+    """
+    Return the trial of a ``reset``.
+
+    :raises InputError: it is none
+    """
+    try:
+        return plan_of(request.plan, resolve)
+    except TraceError as error:
+        raise InputError(f'reset: {in_words(error)}') from None
+
+
+def reset(id: str, trial: Trial) -> Request:  # noqa: A002
+    """
+    Return the request to get ready for a trial.
+
+    :raises InputError: the scenario is too long
+    """
+    text = plan_text(trial)
+    if len(text) > LONGEST:
+        raise InputError(f'{trial.scenario.id}: got a plan of {len(text)} characters, expected at '
+                         f'most {LONGEST}. Record less, or use link simulated')
+    return Request(id=id, what='reset', plan=text)
+
+
+def told(text: str) -> Told | None:
+    """Return what the world has told, None if it is nothing of ours."""
+    try:
+        return Told.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def as_json(noun: Noun, **more: Any) -> str:
+    """Return a noun of this protocol as text."""
+    return noun.model_dump_json(exclude_defaults=True, **more)

@@ -1,0 +1,144 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What worlds told of many trials: quadrants, exposure, cost, and what became of the work."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.world_figures import QUADRANTS, WorldFigures
+from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld, WorldComparison
+from safety_scenarios.stats.means import mean_over_clusters
+from safety_scenarios.stats.paired import later, median_over_clusters, Pair, sign_flip
+from safety_scenarios.stats.proportions import clustered
+from safety_scenarios.stats.quantiles import quantile
+
+_Figure = Callable[[WorldFigures], float | None]
+_Both = tuple[WorldFigures, WorldFigures]
+
+
+def of_scenario(results: Sequence[TrialResult]) -> ScenarioWorld | None:
+    """Return what worlds told of one scenario's trials, None where none was in a world."""
+    found = [result.world for result in results if result.world is not None]
+    if not found:
+        return None
+    gaps, exposures = [one.min_gap_m for one in found], [one.exposure_s for one in found]
+    caused = [one.contacts_caused for one in found]
+    ways = [one.stopping_distance_m for one in found if one.stopping_distance_m is not None]
+    tasks = [one.task.done_after_s for one in found
+             if one.task is not None and one.task.remaining is not None]
+    quadrants = count_quadrants(found)
+    return ScenarioWorld(
+        trials=len(found), quadrants=quadrants, unknown=len(found) - sum(quadrants.values()),
+        min_gap_m=_all(gaps, min), stopping_distance_m=max(ways, default=None),
+        contacts_caused=None if None in caused else sum(one or 0 for one in caused),
+        exposure_s=_all(exposures, lambda known: sum(known) / len(known)),
+        task_s=quantile(tasks, 0.5, 's'))
+
+
+def of_campaign(rows: Mapping[str, Sequence[TrialResult]],
+                is_stopped_early: bool) -> CampaignWorld | None:
+    """
+    Return what worlds told of all trials, None where none was in a world.
+
+    :param rows: scenario id to its trials that count
+    :param is_stopped_early: a sequential test chose how many, so that no interval holds
+    """
+    worlds = [[result.world for result in row if result.world is not None]
+              for row in rows.values()]
+    found = [one for row in worlds for one in row]
+    if not found:
+        return None
+
+    def mean(figure: _Figure, unit: str, least: float = float('-inf')) -> Estimate:
+        known = [[value for one in row if (value := figure(one)) is not None] for row in worlds]
+        return _plain(mean_over_clusters(known, unit, least=least), is_stopped_early)
+
+    quadrants, locked = count_quadrants(found), sum(one.lockstep for one in found)
+    done = [[one.task.done for one in row if one.task is not None and one.task.done is not None]
+            for row in worlds]
+    gaps = [one.prediction_gap_m for one in found if one.prediction_gap_m is not None]
+    return CampaignWorld(
+        trials=len(found), worlds=tuple(sorted({one.world for one in found if one.world})),
+        lockstep='all' if locked == len(found) else 'some' if locked else 'none',
+        quadrants=quadrants, unknown=len(found) - sum(quadrants.values()),
+        exposure_s=mean(lambda one: one.exposure_s, 's', 0.0),
+        safety_cost=mean(lambda one: one.safety_cost, 's', 0.0),
+        time_lost_s=mean(lambda one: one.task.time_lost_s if one.task else None, 's', 0.0),
+        task_done=_plain(clustered([(sum(row), len(row)) for row in done]), is_stopped_early),
+        progress_per_min=mean(_throughput, '1/min'),
+        prediction_gap_m=mean(lambda one: one.prediction_gap_m, 'm'),
+        prediction_gap_worst_m=min(gaps, default=None))
+
+
+def compared(pairs: Iterable[Sequence[tuple[TrialResult, TrialResult]]]) -> WorldComparison | None:
+    """
+    Return how two campaigns compare by what their worlds tell, None without a pair of such trials.
+
+    :param pairs: those of each scenario
+    """
+    found = [mine for row in pairs if (mine := [
+        (one.world, two.world) for one, two in row
+        if one.world is not None and two.world is not None])]
+    if not found:
+        return None
+    flat = [pair for row in found for pair in row]
+    (exposure, exposure_p), (cost, cost_p), (lost, lost_p) = (
+        _difference(found, figure) for figure in (
+            lambda one: one.exposure_s, lambda one: one.safety_cost,
+            lambda one: one.task.time_lost_s if one.task else None))
+    return WorldComparison(
+        pairs=len(flat), quadrants=(count_quadrants(one for one, _ in flat),
+                                    count_quadrants(two for _, two in flat)),
+        exposure_s=exposure, exposure_p=exposure_p, safety_cost=cost, safety_cost_p=cost_p,
+        time_lost_s=lost, time_lost_p=lost_p)
+
+
+def _difference(found: Sequence[Sequence[_Both]], figure: _Figure) -> tuple[Estimate, float]:
+    known: list[list[Pair]] = []
+    for row in found:
+        both = [(figure(one), figure(two)) for one, two in row]
+        told: list[Pair] = [pair for pair in both if None not in pair]
+        if told:
+            known.append(told)
+    return median_over_clusters(known, 's'), sign_flip([later(row) for row in known])
+
+
+def count_quadrants(found: Iterable[WorldFigures]) -> dict[str, int]:
+    """Return how many trials each quadrant has, all four of them."""
+    counts = Counter(one.quadrant for one in found)
+    return {quadrant: counts[quadrant] for quadrant in QUADRANTS}
+
+
+def _throughput(one: WorldFigures) -> float | None:
+    task = one.task
+    return None if task is None or task.progress is None or task.observed_s <= 0 \
+        else 60.0 * task.progress / task.observed_s
+
+
+def _all(values: Sequence[float | None],
+         of: Callable[[Sequence[float]], float]) -> float | None:
+    """Return a number of all values, None where one of them is not known."""
+    known = [value for value in values if value is not None]
+    return of(known) if known and len(known) == len(values) else None
+
+
+def _plain(found: Estimate, is_stopped_early: bool) -> Estimate:
+    if not is_stopped_early:
+        return found
+    return found.model_copy(update={
+        'low': None, 'high': None,
+        'method': f'{found.method}; no interval: a sequential test chose the number of trials'})

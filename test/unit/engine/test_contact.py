@@ -1,0 +1,184 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""In every world: nobody is touched, and a robot that stands is not at fault."""
+
+import math
+
+import pytest
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.contact import TOUCHES_NOBODY
+from safety_scenarios.invariants.no_contact import NoContact
+from safety_scenarios.model.measuring import Measuring
+from safety_scenarios.model.result import Verdict
+from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, reacting, record
+from unit.worlds import BASE, BODY, Brakes, in_world, person, RADIUS, state, TERMS
+
+CLOSE = RADIUS + BODY
+
+
+def finding(found):
+    told = [one for one in evaluate(found).findings if one.check == TOUCHES_NOBODY]
+    return told[0] if told else None
+
+
+def judged(robot, entities, **changes):
+    return finding(in_world(robot, entities, **changes))
+
+
+def test_without_a_world_nothing_is_said_of_contacts():
+    assert finding(record(reacting(100.0))) is None
+
+
+def test_a_world_that_tells_nothing_is_not_taken_for_an_empty_one():
+    measuring = Measuring(exact=True, world='mujoco')
+    found = finding(record(reacting(100.0), measuring=measuring))
+    assert (found.verdict, found.reason) == (
+        Verdict.INCONCLUSIVE, 'the world mujoco told nothing of the robot')
+
+
+def test_a_lane_with_nobody_in_it_passes():
+    assert judged(Brakes(), {}).verdict is Verdict.PASS
+
+
+def test_who_drives_into_a_person_fails_with_speed_force_and_impulse():
+    robot = Brakes(0.8, brakes_s=100.0)
+    found = judged(robot, {'scan': person(robot, lambda t_s: 2.0, force=220.0, impulse=3.5,
+                                          **{'region.lower_leg': 1.0})})
+    assert found.verdict is Verdict.FAIL
+    assert found.margin == pytest.approx(0.01 - 0.8)
+    assert found.reason == (
+        'the robot drove at 0.80 m/s into a person (scan), closing at 0.80 m/s, with up to 220 N, '
+        '3.5 N s, at lower_leg, as the world tells')
+
+
+def test_a_person_who_walks_into_a_robot_that_stands_is_named_and_not_its_fault():
+    robot = Brakes(0.8, brakes_s=0.1, drives_s=None)
+    walks = person(robot, lambda t_s: max(robot.x(9.0) + CLOSE - 0.02, 4.0 - 1.6 * t_s),
+                   to_s=9.0)
+    found = judged(robot, {'scan': walks})
+    assert found.verdict is Verdict.PASS
+    assert found.reason.startswith('the robot is not at fault: it stood when a person (scan), '
+                                   'closing at 1.60 m/s and it touched')
+
+
+@pytest.mark.parametrize(('speed', 'verdict'), [(0.01, Verdict.PASS), (0.011, Verdict.FAIL)])
+def test_a_person_may_not_be_touched_by_what_moves_at_all(speed, verdict):
+    assert creeping(speed).verdict is verdict
+
+
+@pytest.mark.parametrize(('speed', 'verdict'), [(0.05, Verdict.PASS), (0.051, Verdict.FAIL)])
+def test_a_thing_may_be_touched_by_what_creeps(speed, verdict):
+    assert creeping(speed, body=0.0).verdict is verdict
+
+
+def creeping(speed, **more):
+    """Judge a robot that was told to stand and creeps on into what is before it."""
+    robot = Brakes(speed, brakes_s=100.0)
+    one = person(robot, lambda t_s: CLOSE + speed * 0.51, from_s=-0.7, to_s=0.55, **more)
+    return judged(robot, {'box:pallet': one},
+                  asked=[*driving(NOMINAL_MS + 10, 0.0), *driving(0.0, END_MS, 0.0)])
+
+
+def test_who_waits_for_the_all_clear_to_ram_somebody_fails():
+    robot = Brakes(0.8, brakes_s=0.1, drives_s=2.51)
+    at = robot.x(2.51) + CLOSE + 0.2
+    found = judged(robot, {'person:worker': person(robot, lambda t_s: at, from_s=-0.7, to_s=9.0)})
+    assert found.verdict is Verdict.FAIL and found.at_ms > ALL_CLEAR_MS
+
+
+def test_who_rams_somebody_before_the_hazard_fails():
+    robot = Brakes(0.8, brakes_s=0.1)
+    found = judged(robot, {'scan': person(robot, lambda t_s: CLOSE - 0.3, from_s=-0.7)})
+    assert found.verdict is Verdict.FAIL and found.at_ms < 0
+
+
+def test_who_stood_when_touched_and_then_drives_on_against_somebody_fails():
+    robot = Brakes(0.8, brakes_s=0.1, drives_s=1.8)
+    walks = person(robot, lambda t_s: max(robot.x(1.7) + CLOSE - 0.02, 3.0 - 1.6 * t_s), to_s=9.0)
+    found = judged(robot, {'scan': walks})
+    assert found.verdict is Verdict.FAIL
+    assert found.reason.startswith('the robot pushed on at 0.80 m/s against a person')
+
+
+def test_who_is_held_up_by_somebody_and_commanded_on_all_the_same_fails():
+    robot = Brakes(0.8, brakes_s=0.1, drives_s=None)
+    walks = person(robot, lambda t_s: max(robot.x(9.0) + CLOSE - 0.02, 4.0 - 1.6 * t_s), to_s=9.0)
+    asked = [*driving(NOMINAL_MS + 10, 100.0), *driving(100.0, 1900.0, 0.0),
+             *driving(1900.0, END_MS)]
+    found = judged(robot, {'scan': walks}, asked=asked)
+    assert found.verdict is Verdict.FAIL and 'pushed on' in found.reason
+
+
+def test_a_force_that_a_stimulus_applies_is_no_contact():
+    robot = Brakes()
+    push = state('wrench', 0.0).model_copy(update={
+        'kind': 'stimulus', 'hazard': True,
+        'arguments': '{"kind": "contact_force", "force": 60.0, "frame": "tool0"}'})
+    found = in_world(robot, {'wrench': lambda t_s: {'force': 60.0} if 0 < t_s < 1 else None},
+                     extra=[push])
+    assert finding(found).verdict is Verdict.PASS and evaluate(found).world.contacts == 0
+    assert finding(in_world(robot, {
+        'wrench': lambda t_s: {'force': 60.0} if 0 < t_s < 1 else None})).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('hides', ['robot', 'scan'])
+def test_a_pause_is_not_the_absence_of_a_contact(hides):
+    robot = Brakes()
+    whole = in_world(robot, {'scan': person(robot, lambda t_s: 3.0)})
+    onset_ns = whole.onset.stamps.steady_ns
+    cut = whole.model_copy(update={'events': tuple(
+        event for event in whole.events if event.kind != 'state' or event.name != hides
+        or not 0.3e9 < event.stamps.steady_ns - onset_ns < 0.58e9)})
+    found = finding(cut)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.reason == f'the world told nothing of {hides} for 280 ms, 300 ms after onset'
+    assert finding(whole).verdict is Verdict.PASS
+
+
+def test_who_is_told_of_without_a_gap_or_a_touch_leaves_it_open():
+    robot = Brakes()
+    one = person(robot, lambda t_s: 3.0)
+    def partly(t_s):
+        truth = one(t_s)
+        return truth and {key: value for key, value in truth.items() if key not in
+                          ('touching', 'gap', 'nearest')}
+    found = judged(robot, {'scan': partly})
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert 'does not tell whether the robot touched scan' in found.reason
+
+
+def test_a_touch_by_a_robot_whose_speed_is_no_number_is_open():
+    robot = Brakes(0.8, brakes_s=0.1, drives_s=None)
+    walks = person(robot, lambda t_s: max(robot.x(9.0) + CLOSE - 0.02, 4.0 - 1.6 * t_s))
+    found = record(reacting(100.0), hazard(robot=BASE, separation=TERMS), extra=[
+        *(event for event in in_world(robot, {'scan': walks}).events
+          if event.kind == 'state' and event.name == 'scan'),
+        *(state('robot', t_ms, x=0.0, y=0.0, heading=0.0, vx=math.nan)
+          for t_ms, _ in driving(NOMINAL_MS, END_MS + 1, every_ms=20.0))])
+    assert finding(found).verdict is Verdict.INCONCLUSIVE
+
+
+def test_what_an_invariant_permits_is_no_fault_of_the_robot():
+    robot = Brakes(0.2, brakes_s=100.0)
+    def trial(limit, force):
+        one = person(robot, lambda t_s: CLOSE + 0.1, from_s=-0.7, to_s=0.9, force=force,
+                     **{'region.chest': 1.0})
+        allowed = NoContact(name='n', regions={'chest': limit})
+        return evaluate(in_world(robot, {'scan': one}, hazard(robot=BASE, invariants=(allowed,))))
+    for limit, force, verdict in ((140.0, 140.0, Verdict.PASS), (140.0, 140.1, Verdict.FAIL)):
+        found = {one.check: one.verdict for one in trial(limit, force).findings}
+        assert (found['n'], found[TOUCHES_NOBODY]) == (verdict, verdict)
+    kept = trial(140.0, 140.0).world
+    assert kept.contacts_caused == 1 and 'contact' in kept.risks and kept.exposure_s == 0.0

@@ -1,0 +1,140 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What worlds told of many trials: means with honest intervals, and nothing where nothing is."""
+
+import math
+
+import pytest
+from safety_scenarios.model.result import Finding, TrialResult, Verdict
+from safety_scenarios.model.world_figures import TaskFigures, WorldFigures
+from safety_scenarios.reports.console_report import comparison_table, table, totals
+from safety_scenarios.stats.compare import compare
+from safety_scenarios.stats.means import mean_over_clusters
+from safety_scenarios.stats.summarise import summarise
+
+NOTHING = dict.fromkeys(name for name in WorldFigures.model_fields if name not in (
+    'risks', 'world', 'lockstep'))
+
+
+def figures(*, task=None, **changes):
+    work = dict.fromkeys(TaskFigures.model_fields)
+    return WorldFigures(**{
+        **NOTHING, 'risks': (), 'world': 'mujoco', 'lockstep': True, **changes,
+        'task': TaskFigures(**{**work, 'observed_s': 30.0, **task}) if task else None})
+
+
+def trial(world, scenario='A', index=0, verdict=Verdict.PASS):
+    return TrialResult(
+        trial_id=f'{scenario}{index}', scenario_id=scenario, scenario_name=scenario,
+        domain='robotic', controller='c', index=index, seed=0, verdict=verdict, reason='r',
+        latency=None, findings=(Finding(check='c', kind='stop', verdict=verdict, reason='r'),),
+        failure_class='none', started_system_ns=0, duration_ms=0.0, counts={}, world=world)
+
+
+def summary(*trials, **more):
+    return summarise(trials, controller='c', seed=0, planned=len(trials), interrupted=False,
+                     **more)
+
+
+SAFE = figures(quadrant='safe and done', exposure_s=0.0, safety_cost=0.0, min_gap_m=0.36,
+               contacts_caused=0, stopping_distance_m=0.56, prediction_gap_m=0.02,
+               task={'done': True, 'done_after_s': 12.0, 'remaining': 0.0, 'progress': 5.0,
+                     'time_lost_s': 0.0})
+HIT = figures(quadrant='unsafe and not done', exposure_s=2.0, safety_cost=1.0, min_gap_m=-0.01,
+              contacts_caused=1, prediction_gap_m=-0.3,
+              task={'done': False, 'remaining': 3.0, 'progress': 2.0, 'time_lost_s': 4.0})
+
+
+def test_a_mean_over_two_scenarios_has_the_interval_of_student_with_one_degree():
+    found = mean_over_clusters([[0.0, 0.0], [2.0, 2.0]], 's')
+    # Sums -2 and +2 about the mean: variance 2 / 1 * 8 / 4^2 = 1; t(1) at 97.5 % = tan(0.475 pi).
+    half = math.tan(0.475 * math.pi)
+    assert found.value == 1.0 and found.n == 4
+    assert (found.low, found.high) == pytest.approx((1 - half, 1 + half))
+    assert mean_over_clusters([[0.0], [2.0]], 's', least=0.0).low == 0.0
+
+
+def test_repeats_of_one_deterministic_trial_narrow_nothing():
+    once = mean_over_clusters([[0.0], [2.0]], 's')
+    often = mean_over_clusters([[0.0] * 500, [2.0] * 500], 's')
+    assert (often.low, often.high) == pytest.approx((once.low, once.high))
+
+
+@pytest.mark.parametrize('clusters', [[], [[]], [[1.0, 2.0, 3.0]], [[0.0], [0.0], [0.0]]])
+def test_one_scenario_and_none_without_spread_have_no_interval(clusters):
+    found = mean_over_clusters(clusters, 's')
+    assert (found.low, found.high) == (None, None)
+
+
+def test_what_is_no_number_is_refused():
+    with pytest.raises(ValueError):
+        mean_over_clusters([[math.nan]], 's')
+
+
+def test_a_campaign_without_a_world_says_nothing_of_one():
+    found = summary(trial(None))
+    assert 'world' not in found.model_dump_json()
+    assert 'min gap' not in str([column.header for column in table(found).columns])
+    assert 'world' not in totals(found)
+
+
+def test_a_campaign_counts_its_quadrants_and_those_that_nobody_knows():
+    found = summary(trial(SAFE), trial(HIT, 'B'), trial(figures(), 'C'), trial(None, 'D'))
+    assert found.world.quadrants == {'safe and done': 1, 'safe and not done': 0,
+                                     'unsafe and done': 0, 'unsafe and not done': 1}
+    assert (found.world.trials, found.world.unknown, found.world.lockstep) == (3, 1, 'all')
+    assert found.world.exposure_s.value == 1.0 and found.world.exposure_s.n == 2
+    assert found.world.progress_per_min.value == pytest.approx(60 * (5 + 2) / 2 / 30)
+    assert found.world.prediction_gap_worst_m == -0.3
+    assert found.world.task_done.value == 0.5
+    text = totals(found)
+    assert 'In a world (mujoco): 3 trials, in lock-step. 1 safe and done' in text
+    assert 'exposed to risk 1 [0, ' in text
+
+
+def test_a_scenario_shows_its_worst_and_not_a_number_that_one_trial_lacks():
+    [row] = summary(trial(SAFE), trial(HIT, index=1)).scenarios
+    assert (row.world.min_gap_m, row.world.stopping_distance_m) == (-0.01, 0.56)
+    assert row.world.task_s.value is None, 'one of two never came there'
+    assert row.world.contacts_caused == 1 and row.world.exposure_s == 1.0
+    [row] = summary(trial(SAFE), trial(figures(), index=1)).scenarios
+    assert (row.world.min_gap_m, row.world.exposure_s, row.world.contacts_caused) == (None,) * 3
+
+
+def test_the_table_shows_a_world_only_where_there_is_one():
+    rows = table(summary(trial(SAFE), trial(None, 'B')))
+    shown = {column.header: list(column.cells) for column in rows.columns}
+    assert shown['min gap m'] == ['0.36', ''] and shown['task s'] == ['12.0', '']
+
+
+def test_warm_up_and_a_sequential_test_claim_nothing():
+    warm = trial(HIT, index=-1).model_copy(update={'warmup': True})
+    found = summary(warm, trial(SAFE), trial(HIT, 'B'), stopped_early={'B': 'enough'})
+    assert found.world.trials == 2
+    assert (found.world.exposure_s.low, found.world.exposure_s.high) == (None, None)
+    assert 'sequential test' in found.world.exposure_s.method
+
+
+def test_two_campaigns_are_compared_by_the_pairs_in_which_both_worlds_tell():
+    names = 'ABCDEF'
+    first = [trial(SAFE, name) for name in names]
+    second = [trial(HIT, name) for name in names]
+    found = compare([*first, trial(None, 'G')], [*second, trial(HIT, 'G')])
+    assert found.world.pairs == 6 and found.world.exposure_s.value == 2.0
+    assert found.world.exposure_p == pytest.approx(2 / 2**6)
+    assert found.world.quadrants[1]['unsafe and not done'] == 6
+    assert comparison_table(found, 'one', 'two').row_count > 0
+    apart = compare([trial(None)], [trial(HIT)])
+    assert apart.world is None and 'world' not in apart.model_dump()
