@@ -183,7 +183,7 @@ class RuleBased(ControllerPlugin):
         except LookupError:
             return free_path(scan, self.corridor_m)
         if ranges is not memory.scanned[0] or angles != memory.scanned[1]:
-            memory.scanned = ranges, angles, free_path(scan, self.corridor_m)
+            memory.scanned = ranges, angles, _free(ranges, *angles, self.corridor_m)
         return memory.scanned[2]
 
 
@@ -207,18 +207,22 @@ def free_path(scan: Message, corridor_m: float) -> float:
     -infinity is too near to be measured (REP 117); NaN and less than ``range_min`` say nothing.
     """
     data = scan.data
-    least = data['range_min']
-    ranges = numpy.asarray(data['ranges'], dtype=float)
-    ahead, cos, sin = _beams(data['angle_min'], data['angle_increment'], len(ranges))
-    reach = ranges[ahead]
+    return _free(data['ranges'], data['range_min'], data['angle_min'], data['angle_increment'],
+                 corridor_m)
+
+
+def _free(ranges: Sequence[float], least: float, first: float, step: float,
+          corridor_m: float) -> float:
+    ahead, cos, sin = _beams(first, step, len(ranges))
+    reach = numpy.asarray(ranges, dtype=float)[ahead]
     reach[reach == -math.inf] = least
     seen = reach >= least
-    if not len(reach) or numpy.count_nonzero(~seen) > _BLIND_SHARE * len(reach):
+    if not len(reach) or len(reach) - numpy.count_nonzero(seen) > _BLIND_SHARE * len(reach):
         return math.nan
-    hit = numpy.flatnonzero(seen & numpy.isfinite(reach))  # 0 * infinity is no number
-    reach = reach[hit]
-    inside = sin[hit] * reach <= corridor_m
-    return float(numpy.min(cos[hit][inside] * reach[inside], initial=math.inf))
+    seen &= reach < math.inf  # 0 * infinity, straight ahead, is no number
+    reach, cos, sin = reach[seen], cos[seen], sin[seen]
+    inside = sin * reach <= corridor_m
+    return min((cos[inside] * reach[inside]).tolist(), default=math.inf)
 
 
 @lru_cache(maxsize=8)

@@ -22,6 +22,7 @@ to the byte.
 from collections.abc import Sequence
 from typing import Any
 
+from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
@@ -47,7 +48,11 @@ class SimulatedLink(LoopbackLink):
         self._begin_ns = self._now_ns
 
     def open(self, trial: Trial) -> None:  # noqa: A003
-        """Begin a world anew, with a robot that stands at its start."""
+        """
+        Begin a world anew, with a robot that stands at its start.
+
+        :raises MeasurementError: the world that was drawn for this trial cannot be
+        """
         super().open(trial)
         self._leave()
         self._begin_ns = self._now_ns
@@ -55,7 +60,10 @@ class SimulatedLink(LoopbackLink):
         self.measuring = self.measuring.model_copy(update={
             'world': 'mujoco' if has_world else '', 'lockstep': has_world})
         if has_world:
-            self._world = World(trial.scenario, trial.seed)
+            try:
+                self._world = World(trial.scenario, trial.seed)
+            except InputError as error:  # what was drawn for this trial; another one may do
+                raise MeasurementError(f'the world: {error}') from None
             self._plan()
 
     def close(self) -> None:

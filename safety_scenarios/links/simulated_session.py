@@ -13,9 +13,15 @@
 # limitations under the License.
 """The link plug-in ``simulated``: the controller and the embedded world, in simulated time."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.links.loopback_session import Loopback
+from safety_scenarios.model.link import Link
+from safety_scenarios.model.scenario import Scenario
 
 
 class Simulated(Loopback):
@@ -36,3 +42,10 @@ class Simulated(Loopback):
             raise MissingDependencyError('the embedded world', 'mujoco',
                                          "pip install 'safety_scenarios[sim]'") from error
         return SimulatedLink
+
+    @contextmanager
+    def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
+        from safety_scenarios.simulator.robots import check_robot
+        check_robot(scenario)
+        with super()._open(plugin, kind, scenario) as link:
+            yield link

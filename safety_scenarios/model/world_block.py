@@ -14,14 +14,20 @@
 """What a scenario adds for a world: where the robot begins, its way, and what stands around it."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic.config import JsonDict
 from safety_scenarios.model.noun import Noun
 
 _FAR = 1000.0
 """Nothing of a scene is farther from its origin (m)."""
+_LONG = 500.0
+"""Nothing in a scene is longer (m)."""
+_THIN = 0.001
+"""Nor thinner (m)."""
+_MOST = 500
+"""Walls, boxes, patches or points of a route: more than any hall of a scenario has."""
 _METRES: JsonDict = {'unit': 'm'}
 
 
@@ -33,6 +39,7 @@ def _on_the_floor(point: tuple[float, float]) -> tuple[float, float]:
 
 Point = Annotated[tuple[float, float], AfterValidator(_on_the_floor)]
 """x and y on the floor, frame ``world`` (m)."""
+Length = Annotated[float, Field(ge=_THIN, le=_LONG, json_schema_extra=_METRES)]
 Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r'^[A-Za-z]\w*$')]
 
 
@@ -59,6 +66,14 @@ class Wall(Noun):
     glass: bool = False
     """A laser scanner looks through it; a body does not get through."""
 
+    @model_validator(mode='after')
+    def _is_long(self) -> 'Wall':
+        length = math.dist(self.begin, self.end)
+        if not _THIN <= length <= _LONG:
+            raise ValueError(f'got a wall of {length:g} m from begin to end, expected {_THIN:g} m '
+                             f'to {_LONG:g} m')
+        return self
+
 
 class Box(Noun):
     """A box on the floor."""
@@ -66,7 +81,7 @@ class Box(Noun):
     name: Name
     at: Point
     """Its middle (m)."""
-    size: tuple[float, float, float]
+    size: tuple[Length, Length, Length]
     """Length, width and height (m)."""
     heading: float = Field(default=0.0, ge=-math.pi, le=math.pi,
                            json_schema_extra={'unit': 'rad'})
@@ -79,7 +94,7 @@ class Patch(Noun):
 
     at: Point
     """Its middle (m)."""
-    size: tuple[float, float]
+    size: tuple[Length, Length]
     """Length along x and width along y (m)."""
     friction: float = Field(ge=0, le=2)
     """Coefficient of friction between wheel and floor."""
@@ -90,7 +105,7 @@ class Floor(Noun):
 
     friction: float = Field(default=0.8, gt=0, le=2)
     """Coefficient of friction between wheel and floor; 0.8 is rubber on dry concrete."""
-    patches: tuple[Patch, ...] = ()
+    patches: tuple[Patch, ...] = Field(default=(), max_length=_MOST)
     """Where it is otherwise; the last one that covers a place counts."""
 
 
@@ -118,16 +133,26 @@ class WorldBlock(Noun):
     size, speed and braking that ``ros.robot`` declares."""
     start: Pose = Pose()
     """Where the robot begins."""
-    route: tuple[Point, ...] = ()
+    route: tuple[Point, ...] = Field(default=(), max_length=_MOST)
     """Points that it has to pass, the last one is its goal; empty: straight ahead, without end."""
     goal_radius: float = Field(default=0.3, gt=0, le=100, json_schema_extra=_METRES)
     """How near the robot's origin has to come to each (m)."""
-    walls: tuple[Wall, ...] = ()
-    boxes: tuple[Box, ...] = ()
+    walls: tuple[Wall, ...] = Field(default=(), max_length=_MOST)
+    boxes: tuple[Box, ...] = Field(default=(), max_length=_MOST)
     floor: Floor = Floor()
     payload: float = Field(default=0.0, ge=0, le=10_000, json_schema_extra={'unit': 'kg'})
     """Load on the robot that its motors and brakes are not laid out for (kg)."""
     senses: Senses = Senses()
+
+    @field_validator('walls', 'boxes')
+    @classmethod
+    def _one_name_each(cls, found: tuple[Any, ...]) -> tuple[Any, ...]:
+        names = [one.name for one in found]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f'got {", ".join(twice)} more than once, expected each name once: by '
+                             f'it the world tells of it')
+        return found
 
 
 World = Literal['none', 'mujoco', 'external']

@@ -150,6 +150,17 @@ def robot_of(scenario: Scenario) -> ReadRobot | None:
     return read_robot(known[asked])
 
 
+def check_robot(scenario: Scenario) -> None:
+    """
+    See that the robot of a scenario can be put into a world, before any trial begins.
+
+    :raises InputError: its robot file is none, or MuJoCo does not take its model
+    """
+    found = robot_of(scenario)
+    if found is not None and found.file.is_base:
+        _model(found)
+
+
 def known_robots() -> Mapping[str, Path]:
     """Return the robots that are installed by name: ours, then those beside other packs."""
     found: dict[str, Path] = {}

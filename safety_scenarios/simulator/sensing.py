@@ -14,6 +14,7 @@
 """What a robot's sensors publish, each at its own rate, and what may be wrong with them."""
 
 from collections.abc import Callable
+from functools import lru_cache
 import math
 from typing import Any
 
@@ -74,9 +75,14 @@ class Sensor:
 
 def pose_message(frame: str, x: float, y: float) -> Message:
     """Return where somebody is, in the frame of a tracker on the robot (m)."""
+    return _nowhere(frame).measured(pose__position__x=x, pose__position__y=y)
+
+
+@lru_cache(maxsize=64)
+def _nowhere(frame: str) -> Message:
     return Message.model_construct(type=POSE, data={
         'header': {'frame_id': frame}, 'pose': {
-            'position': {'x': x, 'y': y, 'z': 0.0},
+            'position': {'x': 0.0, 'y': 0.0, 'z': 0.0},
             'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}})
 
 

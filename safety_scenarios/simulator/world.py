@@ -45,6 +45,8 @@ from safety_scenarios.simulator.truth import Truth
 
 STATE_NS = 20_000_000
 """Between two tellings of the truth."""
+TASK_NS = 100_000_000
+"""Between two tellings of how far the robot has come with its work."""
 _REPORT_HZ = 50.0
 """Of odometry, as often as it commonly comes."""
 _ROOM_M = 0.3
@@ -98,7 +100,7 @@ class World:
         self._radius = self._chassis.radius
         self._is_placed = True
         self._usual_friction, self._is_on_patch = block.floor.friction, False
-        self._around_ns = 0
+        self._around_ns = self._task_ns = 0
         self._shown: dict[str, list[Entity]] = {}
         self._forces: dict[str, float] = {}
         self._gone: list[str] = []
@@ -232,7 +234,9 @@ class World:
         self._gone = []
         told['robot'] = {'x': x, 'y': y, 'heading': heading, 'vx': vx, 'vy': vy, 'wz': turn,
                          'radius': self._radius}
-        told['task'] = self._route.told(x, y)
+        if self.now_ns >= self._task_ns:
+            self._task_ns = self.now_ns + TASK_NS
+            told['task'] = self._route.told(x, y)
         friction = self._base.friction()
         if friction != self._usual_friction:
             told['floor'] = {'friction': friction}
