@@ -121,7 +121,8 @@ class Walker(Entity):
         if walk is None:
             if not self._speed or away <= self._nearest:
                 return 0.0, 0.0
-            return ((robot[0] - x) / away * self._speed, (robot[1] - y) / away * self._speed)
+            speed = min(self._speed, math.sqrt(2 * GRIP * (away - self._nearest)))
+            return (robot[0] - x) / away * speed, (robot[1] - y) / away * speed
         if walk.along or self.since_s < walk.after_s or (
                 walk.yields_at is not None and away < walk.yields_at):
             return 0.0, 0.0
