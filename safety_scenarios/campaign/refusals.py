@@ -60,8 +60,23 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
                 registry.resolve('controllers', agent.controller)))]
     if slow and registry.resolve('links', settings.link).in_simulated_time:
         raise SettingsError('\n'.join(slow))
+    _refuse_without_world(scenarios, settings)
     refuse_unmatched(settings, scenarios)
     _refuse_overrides(scenarios, settings)
+
+
+def _refuse_without_world(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
+    """Refuse what only a world shows: without one nothing would happen, and it would pass."""
+    if getattr(settings, 'world', 'none') != 'none' \
+            or getattr(registry.resolve('links', settings.link), 'has_robot', False):
+        return
+    problems = [Problem(_path(scenario), None, None, 'ros.world.required', (
+        f'got link {settings.link} without a world, expected one with: only a robot that moves '
+        f'meets what this scenario is about. Use --link simulated'))
+        for scenario in scenarios if scenario.ros and scenario.ros.world
+        and scenario.ros.world.required]
+    if problems:
+        raise ScenarioError(problems)
 
 
 def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) -> None:

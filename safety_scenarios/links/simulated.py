@@ -77,13 +77,16 @@ class SimulatedLink(LoopbackLink):
             return None
         self._world.advance(self._now_ns - self._begin_ns)
         stamps = self._stamp()
-        return stamps if self._world.apply(topic, intent, hazard) else None
+        is_shown = self._world.apply(topic, intent, hazard)
+        self._plan()
+        return stamps if is_shown else None
 
     def withdraw(self, topic: str) -> None:
         """Take back what was applied on a topic."""
         if self._world is not None:
             self._world.advance(self._now_ns - self._begin_ns)
             self._world.withdraw(topic)
+            self._plan()
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Let time pass, in the world too."""

@@ -73,6 +73,8 @@ class Truth:
         self._told: set[str] = set()
         self.clear = 0.0
         """Least gap to anything that was told last (m)."""
+        self.hit = 0.0
+        """Largest force on the robot since somebody set it back to 0 (N)."""
 
     def _own(self, name: str, geoms: Iterable[int]) -> None:
         self._places[name] = len(self._watched)
@@ -86,9 +88,16 @@ class Truth:
 
     def gap(self, geoms: Iterable[int], far: float = FAR) -> float:
         """Return the distance between the closest points of both (m), negative where they meet."""
-        return min((mujoco.mj_geomDistance(self._model, self._data, one, other, far,
-                                           self._between)
-                    for one in self._geoms for other in geoms), default=math.inf)
+        found, places, sizes = math.inf, self._data.geom_xpos, self._model.geom_rbound
+        for one in self._geoms:
+            for other in geoms:
+                # no nearer than the balls around both, and one look is enough at the nearest
+                if found < math.inf and sizes[one] and sizes[other] and math.dist(
+                        places[one], places[other]) - sizes[one] - sizes[other] >= found:
+                    continue
+                found = min(found, mujoco.mj_geomDistance(
+                    self._model, self._data, one, other, far, self._between))
+        return found
 
     def watch(self, step_s: float) -> None:
         """Take what a step of the physics has brought: contacts with their forces."""
@@ -109,6 +118,7 @@ class Truth:
             forces[owner] = forces.get(owner, 0.0) + sign * pushed
         for owner, force in forces.items():
             watched = self._watched[owner]
+            self.hit = max(self.hit, math.hypot(*force.tolist()))
             watched.force = max(watched.force, math.hypot(*force.tolist()))
             watched.pushed = [before + now * step_s for before, now
                               in zip(watched.pushed, force.tolist(), strict=True)]
