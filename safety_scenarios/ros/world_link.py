@@ -29,7 +29,7 @@ from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.link import Link
-from safety_scenarios.model.measuring import Pace, REAL
+from safety_scenarios.model.measuring import REAL
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.model.trial import Trial
@@ -41,7 +41,7 @@ from safety_scenarios.ros.world_protocol import Told
 
 _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""
-_STEP_NS = 10_000_000
+_STEP_NS = 50_000_000
 """In lock-step: between two looks at what has arrived, in simulated time."""
 
 
@@ -92,7 +92,7 @@ class WorldLink(Link):
             'sim_time': False, 'schedule_clock': 'steady', 'offset': None,
             'hosts_because': f'{inner.hosts_because}; all stamps are in the simulated time of a '
                              f'world in a process of its own',
-            'pace': Pace(factor=factor, lockstep=ready.lockstep),
+            'world': 'mujoco', 'lockstep': ready.lockstep, 'pace': factor,
             'rules': rules.model_copy(update={
                 'latency_clock': 'ros', 'lockstep': ready.lockstep,
                 'rtf_min': rules.rtf_min * min(1.0, factor),
