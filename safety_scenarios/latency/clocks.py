@@ -269,7 +269,7 @@ class Timeline:
         met already is part of what it found.
         """
         measuring = self._measuring
-        if measuring.exact or measuring.wake_ups_ms is None or self.step_ns:
+        if measuring.exact or measuring.lockstep or measuring.wake_ups_ms is None or self.step_ns:
             return 0.0
         if self._wake_ups is None:
             self._wake_ups = WakeUps(self._record, {

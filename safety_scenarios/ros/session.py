@@ -181,7 +181,7 @@ class _Opener:
     @contextmanager
     def __call__(self, scenario: Scenario) -> Iterator[Link]:
         settings = self._settings
-        is_in_world = settings.world != 'none' and scenario.ros is not None
+        is_in_world = settings.world != 'none'
         measuring = Measuring(rules=settings.clock, sim_time=settings.use_sim_time,
                               schedule_clock=settings.schedule_clock,
                               uncertainty_ms=dict(self._uncertainty_ms),

@@ -126,6 +126,7 @@ class Simulator:
         self._world: World | None = None
         self._trial: Trial | None = None
         self._is_live = False
+        self._told = 0
         self._stamps: dict[str, int] = {}
         self._sensed: list[tuple[str, int, int | None]] = []
 
@@ -195,7 +196,7 @@ class Simulator:
         for one in found:
             if one.message is not None:
                 self._show(one.name, one.message, one.is_held, one.is_report)
-        if states and self._trial is not None:
+        if (states or self._sensed) and self._trial is not None:
             self._tell(Told.model_construct(trial=self._trial.trial_id, now_ns=self._now_ns,
                                             states=states, sensed=self._sensed))
             self._sensed = []
@@ -212,6 +213,7 @@ class Simulator:
             self._sensed.append((topic, self._now_ns, stamp_ns))
 
     def _tell(self, told: Told) -> None:
+        self._told += 1
         self._telling.publish(String(data=as_json(told)))
 
     def _give_up(self, error: Exception) -> None:
@@ -340,7 +342,7 @@ class Simulator:
                 self._boundary_ns = stop_ns
                 if self._settings.lockstep:
                     self._await_command()
-        return {'now_ns': self._now_ns}
+        return {'now_ns': self._now_ns, 'told': self._told}
 
     def _await_command(self) -> None:
         """Wait until somebody has commanded since the last step; nothing else is taken before."""
