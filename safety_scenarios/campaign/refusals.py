@@ -51,6 +51,11 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
     problems = [Problem(_path(scenario), None, None, '', reason)
                 for scenario, block in blocks for reason in block.not_runnable]
+    if settings.world != 'none':
+        problems += [Problem(_path(scenario), None, None, '', (
+            f'got a scenario without a robot with world {settings.world}, expected one with ros: '
+            f'nothing in it moves. Run it with world none'))
+            for scenario in scenarios if scenario.ros is None]
     if problems:
         raise ScenarioError(problems)
     slow = [f'{_path(scenario)}: {agent.id} is driven by {agent.controller or "a human"}, for '

@@ -65,7 +65,7 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
     zero_ns = first.stamps.steady_ns
     told = list(_moments(record))
     frames: Sequence[Frame] = [_frame(record, t_ns, truths, zero_ns) for t_ns, truths in told]
-    source, path = 'as the world tells', [*notes, *_clock(result)]
+    source, path = 'as the world tells', [*notes, *_clock(record, result)]
     if not frames:
         if robot.kind == 'arm':
             raise InputError(f'{trial}: got nothing to film: its link has no world, so that '
@@ -233,8 +233,9 @@ def _facts(result: TrialResult) -> Iterator[str]:
         yield f'{task.time_lost_s:.1f} s lost by false stops'
 
 
-def _clock(result: TrialResult) -> Iterator[str]:
-    if result.rtf is not None and abs(result.rtf - 1) > _ALONGSIDE:
+def _clock(record: TrialRecord, result: TrialResult) -> Iterator[str]:
+    if record.measuring.pace is None and result.rtf is not None \
+            and abs(result.rtf - 1) > _ALONGSIDE:
         yield f'the time is that of the steady clock; /clock ran {result.rtf:.2f} times as fast'
 
 

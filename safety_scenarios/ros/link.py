@@ -52,6 +52,7 @@ from safety_scenarios.ros.convert import (
 )
 from safety_scenarios.ros.endpoints import Endpoints
 from safety_scenarios.ros.frames import Frames
+from safety_scenarios.ros.graph import CLOCK, full_node_name
 from safety_scenarios.ros.hosts import Hosts, one_host
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.offset import ask_offset
@@ -280,8 +281,17 @@ class RosLink(Link):
         return [event for event in map(self._event, self._inbox.take()) if event]
 
     def leave_to_world(self, topics: Collection[str]) -> None:
-        """Publish none of these stimuli from now on: a world of ours shows them."""
+        """
+        Publish none of these stimuli from now on: a world of ours shows them.
+
+        :raises MeasurementError: somebody else makes time too
+        """
         self._endpoints.leave_to_world(topics)
+        clocks = sorted(map(full_node_name, self._endpoints.graph.publishers(CLOCK)))
+        if len(clocks) > 1:
+            raise MeasurementError(
+                f'{CLOCK}: got {len(clocks)} publishers, {", ".join(clocks)}, expected the '
+                f'simulator alone: two times cannot be followed. Stop the others')
 
     def revive(self) -> bool:
         """

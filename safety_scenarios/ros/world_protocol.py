@@ -71,6 +71,8 @@ class Answer(Noun):
     """Topics that it publishes, with how many listen to each; after ``reset`` and ``look``."""
     commands: Mapping[str, int] = {}
     """Topics that it executes, with how many command on each."""
+    told: int = 0
+    """After ``step``: how often the world has told something of the trial by then."""
     factor: float = 1.0
     lockstep: bool = False
 
