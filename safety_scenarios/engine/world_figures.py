@@ -36,8 +36,14 @@ _SETTLING_NS = 500_000_000
 """A robot that may go needs this long to get going, which is no time lost."""
 _MOST_LOST = 0.5
 """Share of its free time that a robot without a goal may lose and still do its work."""
-_SAFETY = ('contact', 'no_contact', 'separation', 'zone', 'force', 'keeps_course')
-"""Kinds of findings that are about safety, and not about time or words."""
+_TOLD = ('contact', 'no_contact', 'keeps_course')
+"""Kinds of findings that the world tells of, whether a hazard came or not."""
+_NEAR = (*_TOLD, 'separation', 'zone', 'force', 'motion')
+"""Kinds that are about safety in every trial, where restraint is right too."""
+_WORK = ('reaches_goal', 'no_spurious_stop')
+"""Kinds that are about the work alone."""
+_JUDGED = ('latency', 'invariant', 'rule', 'motion', 'contact')
+"""Sources of findings about the controller, and not about how it was observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ def world_figures(record: TrialRecord, findings: Sequence[Finding], latency: Lat
         task=task, exposure_s=None if risk is None else risk.seconds,
         safety_cost=None if risk is None else risk.cost, risks=risk.risks if risk else (),
         observed_s=told.clock_s(window[1]) - told.clock_s(window[0]),
-        quadrant=_quadrant(risk, findings, task), world=record.measuring.world,
+        quadrant=_quadrant(_is_safe(record, risk, findings), task), world=record.measuring.world,
         lockstep=record.measuring.lockstep or record.measuring.rules.lockstep, rtf=rtf)
 
 
@@ -211,17 +217,24 @@ def _free(told: _Told) -> list[tuple[float, float]]:
     return found
 
 
-def _quadrant(risk: Exposure | None, findings: Sequence[Finding],
-              task: TaskFigures | None) -> Quadrant | None:
-    safety = [one.verdict for one in findings if one.kind in _SAFETY]
+def _is_safe(record: TrialRecord, risk: Exposure | None,
+             findings: Sequence[Finding]) -> bool | None:
+    """Return whether nothing was violated that is about safety; None: nobody can tell."""
+    is_benign = expected_in(record.trial.scenario.domain) == 'restraint'
+    if (risk is not None and risk.seconds > 0.0) or any(
+            one.verdict is Verdict.FAIL and (one.kind in _NEAR or (
+                not is_benign and one.source in _JUDGED and one.kind not in _WORK))
+            for one in findings):
+        return False
+    kinds = _TOLD if record.onset is None else _NEAR
+    is_open = any(one.kind in kinds and one.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR)
+                  for one in findings)
+    return None if risk is None or is_open else True
+
+
+def _quadrant(is_safe: bool | None, task: TaskFigures | None) -> Quadrant | None:
     is_done = None if task is None else task.done
-    if Verdict.FAIL in safety or (risk is not None and risk.seconds > 0.0):
-        is_safe = False
-    elif risk is None or {Verdict.INCONCLUSIVE, Verdict.ERROR} & set(safety):
-        return None
-    else:
-        is_safe = True
-    if is_done is None:
+    if is_safe is None or is_done is None:
         return None
     if is_safe:
         return 'safe and done' if is_done else 'safe and not done'

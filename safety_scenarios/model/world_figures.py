@@ -122,9 +122,10 @@ class WorldFigures(Noun):
     """Predicted less true way of its fastest point from onset to standstill (m, or rad)."""
     quadrant: Quadrant | None
     """
-    Safe: no exposure, and no contact, separation, zone, force or course finding that is FAIL.
-
-    None: it cannot be told whether it was safe, or whether the task is done.
+    Safe: no exposure; no finding of contact, separation, zone, force, course or motion is FAIL;
+    and of a hazard, no finding at all but those about the work: one that was missed is not safe
+    because it ended well. None: it cannot be told whether it was safe, or whether the task is
+    done.
     """
     observed_s: float
     """How long the trial was (s), by the world's own time."""

@@ -157,6 +157,14 @@ def test_the_quadrant_says_whether_it_was_safe_and_whether_the_work_was_done(
     assert found.quadrant == expected
 
 
+def test_a_hazard_that_was_missed_is_not_safe_because_it_ended_well():
+    robot = Brakes(0.8, brakes_s=100.0)
+    far = {**stands(robot, 9.0), 'task': task(robot)}
+    missed = figures(in_world(robot, far, hazard(robot=BASE)))
+    assert (missed.exposure_s, missed.quadrant) == (0.0, 'unsafe and done')
+    assert figures(in_world(robot, far, benign_variant(robot=BASE))).quadrant == 'safe and done'
+
+
 def test_time_is_lost_by_standing_where_nothing_calls_for_it():
     robot = Brakes(0.8, brakes_s=0.0, deceleration=100.0, drives_s=1.5)
     found = figures(in_world(robot, {'task': task(robot)}, benign_variant(robot=BASE)))
