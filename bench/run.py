@@ -37,6 +37,7 @@ from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.reports.console_report import console
 from temporal import temporal
 from throughput import by_topics, many_topics, one_topic
+from world import against_real_time
 
 Section = tuple[str, Callable[[], list[Figure]]]
 
@@ -57,6 +58,7 @@ def sections(measuring: Evaluator, quick: bool) -> Iterator[Section]:
 def campaigns(quick: bool) -> Iterator[Section]:
     """Yield what campaigns in processes of their own take."""
     yield 'Campaigns in loopback', lambda: loopback((1, 10) if quick else (1, 10, 100, 1000))
+    yield 'The embedded world', lambda: against_real_time(*((1, 2) if quick else (5, 20)))
     yield 'A campaign over DDS', lambda: over_dds(2 if quick else 10)
     yield 'Signal temporal logic', lambda: temporal(1 if quick else 7)
     yield 'ARE traces', lambda: against_are(*((1_000, 1) if quick else (100_000,)))

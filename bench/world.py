@@ -19,7 +19,7 @@ from pathlib import Path
 import tempfile
 import time
 
-from figures import Figure
+from figures import Figure, table
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.trials import perform
 from safety_scenarios.engine.plan import plan
@@ -31,6 +31,7 @@ from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.packs import share_folder
+from safety_scenarios.reports.console_report import console
 from safety_scenarios.simulator.world import World
 from safety_scenarios.stimuli.prompt import Prompt
 
@@ -103,5 +104,4 @@ _FORWARD = Message(type='geometry_msgs/msg/Twist', data={
 
 
 if __name__ == '__main__':
-    for figure in against_real_time(3, 5):
-        print(f'{figure.name}: {figure.value:.1f} ({figure.method})')
+    console().print(table('The embedded world', against_real_time(3, 10)))

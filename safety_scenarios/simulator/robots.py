@@ -206,7 +206,7 @@ def _model(robot: ReadRobot) -> Any:
             spec.delete(part)
     for joint in list(spec.joints):
         spec.delete(joint)
-    geoms = [geom for geom in base.find_all('geom')]
+    geoms = list(base.find_all('geom'))
     if not any(geom.contype or geom.conaffinity for geom in geoms):
         raise robot.refused('model', f'{path}: got no geometry that touches anything, expected at '
                                      f'least one below {robot.file.base}. Give one contype 1')

@@ -53,7 +53,8 @@ def compiled(chassis: Chassis, world: WorldBlock, entities: Iterable[Entity],
     spec.default.geom.solref[:] = STIFFNESS
     spec.worldbody.add_geom(name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=[50, 50, 0.1],
                             contype=ON_FLOOR, conaffinity=ON_FLOOR,
-                            friction=[world.floor.friction, 0.005, 0.0001], rgba=[0.9, 0.9, 0.88, 1])
+                            friction=[world.floor.friction, 0.005, 0.0001],
+                            rgba=[0.9, 0.9, 0.88, 1])
     _walls(spec, world)
     _boxes(spec, world)
     chassis.build(spec)

@@ -78,7 +78,7 @@ LAYERS = {
     'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
                     (*_PLUG_IN, 'latency', 'stats', 'motion', 'words'), inside=True),
     'simulator': Layer('the embedded world: robots, people, physics, sensors and what is true',
-                       (*_PLUG_IN, 'standards'), inside=True),
+                       (*_PLUG_IN, 'standards', 'formats', 'packs'), inside=True),
     'links': Layer('where stimuli go and commands come from, where that needs no ROS',
                    ('registry', *_PLUG_IN, 'controllers', 'simulator'), inside=True),
     'campaign': Layer('the verbs of many trials: run, judge again, repair, verify, self-test',
