@@ -100,13 +100,14 @@ def test_a_simulator_that_dies_costs_its_trial_and_no_other(tmp_path):
     assert second['world']['min_gap_m'] > 0.3
 
 
-def test_a_second_simulator_is_no_second_time(tmp_path, domain):
+def test_with_a_second_simulator_nothing_is_judged(tmp_path, domain):
+    """Whether it is there before the trial, and named, or comes while that runs."""
     with process(sys.executable, '-m', SIMULATOR, domain=domain):
         run = campaign(tmp_path / 'run', QUICK, '--world', 'mujoco', '--domain-id', str(domain),
                        again=False)
     trial, = run.trials
-    assert trial['verdict'] == 'ERROR'
-    assert '/clock: got 2 publishers' in trial['reason'], run.output
+    assert (trial['verdict'], '/clock: got 2 publishers' in trial['reason']) == ('ERROR', True) \
+        or (trial['verdict'], '/clock went back' in trial['reason']) == ('INCONCLUSIVE', True)
 
 
 def test_when_the_evaluator_is_killed_nobody_lives_on(tmp_path):
