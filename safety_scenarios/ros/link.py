@@ -281,12 +281,15 @@ class RosLink(Link):
         return [event for event in map(self._event, self._inbox.take()) if event]
 
     def leave_to_world(self, topics: Collection[str]) -> None:
-        """
-        Publish none of these stimuli from now on: a world of ours shows them.
-
-        :raises MeasurementError: somebody else makes time too
-        """
+        """Publish none of these stimuli from now on: a world of ours shows them."""
         self._endpoints.leave_to_world(topics)
+
+    def refuse_other_times(self) -> None:
+        """
+        Refuse a second publisher of /clock.
+
+        :raises MeasurementError: says who they are
+        """
         clocks = sorted(map(full_node_name, self._endpoints.graph.publishers(CLOCK)))
         if len(clocks) > 1:
             raise MeasurementError(

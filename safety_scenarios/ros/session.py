@@ -214,7 +214,9 @@ class _Opener:
     def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:
         timeout_s = self._settings.connect_timeout_s
         control = TopicControl(self._node, timeout_s, lambda: alarm_of(children))
-        return WorldLink(link, self._clock, control, timeout_s)
+        simulator = self._simulator
+        return WorldLink(link, self._clock, control, timeout_s,
+                         lambda: None if simulator is None else simulator.alarm())
 
     def _simulated(self, scenario: Scenario) -> SimulatedRobot | None:
         """

@@ -198,7 +198,7 @@ class Simulator:
                 self._show(one.name, one.message, one.is_held, one.is_report)
         if (states or self._sensed) and self._trial is not None:
             self._tell(Told.model_construct(trial=self._trial.trial_id, now_ns=self._now_ns,
-                                            states=states, sensed=self._sensed))
+                                            states=states, sensed=tuple(self._sensed)))
             self._sensed = []
 
     def _show(self, topic: str, plain: Message, is_held: bool, is_report: bool) -> None:

@@ -20,7 +20,7 @@ time, as over the link ``simulated``: a robot, a person and a braking distance k
 it went beside real time is kept, by ``clock`` events, and judged.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import time
 
 from safety_scenarios.errors import MeasurementError
@@ -55,12 +55,13 @@ class WorldLink(Link):
     :param clock: ROS time, which the simulator makes
     :param control: of the simulator
     :param timeout_s: how long to wait for the other end
+    :param alarm: says why the simulator is gone, None while it lives or if it is not ours
     """
 
     def __init__(self, inner: RosLink, clock: RosClock, control: WorldControl,
-                 timeout_s: float) -> None:
+                 timeout_s: float, alarm: Callable[[], str | None]) -> None:
         self._inner, self._clock, self._control = inner, clock, control
-        self._timeout_s = timeout_s
+        self._timeout_s, self._alarm = timeout_s, alarm
         self._time = clock.law = SimulatedTime()
         self._last_ns = 0
         self._ready: Ready | None = None
@@ -83,6 +84,7 @@ class WorldLink(Link):
         self._inner.leave_to_world(ready.topics)
         self._inner.open(trial)
         self._control.await_others(max(deadline, time.monotonic() + 1.0))
+        self._inner.refuse_other_times()
         self._measure(ready)
         self._time.begin()
         self._last_ns = self._control.begin()
@@ -173,8 +175,10 @@ class WorldLink(Link):
         while True:
             self._time.check()
             now_ns = self._now_ns()
-            events = sorted([*self._told(), *map(self._simulated, self._inner.receive_now())],
-                            key=_when)
+            arrived = self._inner.receive_now()
+            if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
+                raise MeasurementError(str(self._alarm()))
+            events = sorted([*self._told(), *map(self._simulated, arrived)], key=_when)
             if events or now_ns >= schedule_ns:
                 return events
             if self._in_lockstep:
