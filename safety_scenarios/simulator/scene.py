@@ -15,14 +15,14 @@
 
 from collections.abc import Iterable
 import math
-from typing import Any
+from typing import Any, Protocol
 
 import mujoco
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.world_block import WorldBlock
 from safety_scenarios.simulator.base import GRAVITY
 from safety_scenarios.simulator.entities import Entity, GLASS
-from safety_scenarios.simulator.robots import Chassis, STIFFNESS, TOUCHES
+from safety_scenarios.simulator.robots import STIFFNESS, TOUCHES
 
 STEP_S = 0.005
 """Of the physics."""
@@ -38,7 +38,17 @@ _OVERLAP_M = 1e-3
 """What begins nearer than touching by more than this is inside of something."""
 
 
-def compiled(chassis: Chassis, world: WorldBlock, entities: Iterable[Entity],
+class Built(Protocol):
+    """A robot that can be put into a scene."""
+
+    def build(self, spec: Any) -> None:
+        """Add it to a scene that is not compiled yet."""
+
+    def finish(self, model: Any) -> None:
+        """Set in the compiled scene what only its numbers tell."""
+
+
+def compiled(chassis: Built, world: WorldBlock, entities: Iterable[Entity],
              step_s: float = STEP_S) -> Any:
     """
     Return the model of a scene.

@@ -88,16 +88,25 @@ class Truth:
 
     def gap(self, geoms: Iterable[int], far: float = FAR) -> float:
         """Return the distance between the closest points of both (m), negative where they meet."""
-        found, places, sizes = math.inf, self._data.geom_xpos, self._model.geom_rbound
-        for one in self._geoms:
-            for other in geoms:
-                # no nearer than the balls around both, and one look is enough at the nearest
-                if found < math.inf and sizes[one] and sizes[other] and math.dist(
-                        places[one], places[other]) - sizes[one] - sizes[other] >= found:
-                    continue
-                found = min(found, mujoco.mj_geomDistance(
-                    self._model, self._data, one, other, far, self._between))
+        found = math.inf
+        for apart, own, other in self._pairs(list(geoms)):
+            if apart >= found:  # no nearer than the balls around both
+                break
+            found = min(found, mujoco.mj_geomDistance(
+                self._model, self._data, own, other, far, self._between))
         return found
+
+    def _pairs(self, others: Sequence[int]) -> Iterable[tuple[float, int, int]]:
+        """Return the pairs of geometries by how near they may be (m), the nearest first."""
+        if len(self._geoms) * len(others) <= 1:
+            return [(-math.inf, self._geoms[0], other) for other in others]
+        at, sizes = self._data.geom_xpos, numpy.where(
+            self._model.geom_rbound > 0, self._model.geom_rbound, math.inf)
+        apart = numpy.linalg.norm(at[self._geoms][:, None] - at[others][None], axis=2) \
+            - sizes[self._geoms][:, None] - sizes[others][None]
+        order = numpy.argsort(apart, axis=None, kind='stable')
+        return [(float(apart.flat[place]), self._geoms[place // len(others)],
+                 others[place % len(others)]) for place in order.tolist()]
 
     def watch(self, step_s: float) -> None:
         """Take what a step of the physics has brought: contacts with their forces."""

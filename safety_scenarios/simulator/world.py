@@ -13,7 +13,7 @@
 # limitations under the License.
 """The embedded world of one trial: commands and intents in, sensors and truth out."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 import math
 from typing import Any
@@ -21,17 +21,19 @@ from typing import Any
 import mujoco
 import numpy
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.model.intent import ContactForce, Intent, Silence, StreamFault
+from safety_scenarios.model.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.simulator.arm import Arm, FRAME, JOINT_STATE, WRENCH
+from safety_scenarios.simulator.arm_model import arm_of, MountedArm
 from safety_scenarios.simulator.base import Base, DRIVER_NS
 from safety_scenarios.simulator.entities import Entity, SCANNERS
 from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
 from safety_scenarios.simulator.putting import entities_of, moving_walls
-from safety_scenarios.simulator.robots import chassis_of, family, JOINTS, ROBOT, UNSEEN
+from safety_scenarios.simulator.robots import Chassis, chassis_of, family, JOINTS, ROBOT, UNSEEN
 from safety_scenarios.simulator.scene import compiled, refuse_overlaps, soften, STEP_S
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.simulator.sensing import (
@@ -90,13 +92,19 @@ class World:
         self._known = _entities(scenario, ros)
         self._entities = [entity for found in self._known.values() for entity in found]
         self._walls = moving_walls(block)
-        self._chassis = chassis_of(scenario, ros.robot, block)
+        self._chassis: Chassis | MountedArm = arm_of(scenario, ros.robot, block) \
+            if ros.robot.kind == 'arm' else chassis_of(scenario, ros.robot, block)
         self._model = compiled(self._chassis, block, [*self._walls, *self._entities], step_s)
         self._data = mujoco.MjData(self._model)
         self._step_s, self._step_ns = step_s, round(step_s * 1e9)
-        self._base = Base(self._model, self._data, JOINTS, self._chassis,
-                          {one.topic: one.driver for one in ros.commands
-                           if one.driver is not None}, block)
+        drivers = {one.topic: one.driver for one in ros.commands if one.driver is not None}
+        self._arm: Arm | None = None
+        if isinstance(self._chassis, MountedArm):
+            self._arm = Arm(self._model, self._data, self._chassis, ros.robot, drivers, block,
+                            ros.separation.metres_per_unit if ros.separation else 1.0)
+            self._base: Base | Arm = self._arm
+        else:
+            self._base = Base(self._model, self._data, JOINTS, self._chassis, drivers, block)
         for entity in (*self._walls, *self._entities):
             entity.bind(self._model, self._data)
         for wall in self._walls:
@@ -104,6 +112,9 @@ class World:
         soften(self._model, [entity for entity in self._entities if entity.is_body],
                self._base.mass)
         mujoco.mj_forward(self._model, self._data)
+        if self._arm is not None:
+            for shown in (None, *_poses(ros)):
+                self._arm.fits(shown.names if shown else (), shown.positions if shown else ())
         refuse_overlaps(self._model, self._data)
         bodies = set(family(self._model, ROBOT))
         self._truth = Truth(self._model, self._data, [
@@ -117,6 +128,7 @@ class World:
         self._shown: dict[str, list[Entity]] = {}
         self._forces: dict[str, float] = {}
         self._gone: list[str] = []
+        self._joints: dict[str, tuple[str, ...]] = {}
         self._groups: dict[str, int] = {}
         self._body, self._senses = int(self._model.body(ROBOT).id), block.senses
         self._begun, self._driven = self._base.pose, 0.0
@@ -165,6 +177,8 @@ class World:
             self._forces[topic] = intent.force
             self._press()
             return sensor is not None
+        if isinstance(intent, JointsAt):
+            return self._jointed_at(topic, intent, hazard)
         found = self._known.get((hazard, intent.model_dump_json()))
         if found is None or sensor is None:
             return False
@@ -230,7 +244,7 @@ class World:
 
     def _steps(self, until_ns: int) -> int:
         """Return how many steps the same forces hold for: near anything they are looked at."""
-        if self._truth.clear < _ROOM_M:
+        if self._arm is not None or self._truth.clear < _ROOM_M:
             return 1
         ahead_ns = min(until_ns - self.now_ns, DRIVER_NS - self.now_ns % DRIVER_NS)
         return max(1, ahead_ns // self._step_ns)
@@ -266,10 +280,11 @@ class World:
         told: dict[str, Mapping[str, float]] = {name: {} for name in self._gone}
         self._gone = []
         told['robot'] = {'x': x, 'y': y, 'heading': heading, 'vx': vx, 'vy': vy, 'wz': turn,
-                         'radius': self._radius}
+                         'radius': self._radius} if self._arm is None else self._arm.truth()
         if self.now_ns >= self._task_ns:
             self._task_ns = self.now_ns + TASK_NS
-            told['task'] = self._route.told(x, y)
+            told['task'] = self._route.told(x, y) if self._arm is None \
+                else {'progress': self._arm.cycles()}
         friction = self._base.friction()
         if friction != self._usual_friction:
             told['floor'] = {'friction': friction}
@@ -293,11 +308,22 @@ class World:
         return told
 
     def _press(self) -> None:
-        """Let what presses against the front of a base push it back."""
+        """Let what presses against the front of a base push it back, or the tool of an arm."""
+        if self._arm is not None:
+            self._arm.press(sum(self._forces.values()))
         if self._is_base:
             force, heading = sum(self._forces.values()), self._base.pose[2]
             self._data.xfrc_applied[self._body, :2] = (
                 -force * math.cos(heading), -force * math.sin(heading))
+
+    def _jointed_at(self, topic: str, intent: JointsAt, hazard: bool) -> bool:
+        """Let an arm be where its joints are shown, and show them from now on."""
+        if self._arm is None or topic not in self._sensors:
+            return False
+        moved = self._arm.place(intent.names, intent.positions)
+        self._joints[topic] = intent.names
+        self._is_placed = False
+        return moved or not hazard
 
     def _take_away(self, topic: str) -> None:
         for place, entity in enumerate(self._shown.pop(topic, ())):
@@ -336,12 +362,24 @@ class World:
                 made[topic] = Sensor(topic, plugin.rate_hz, partial(self._pressed, plugin))
                 if interface == BOOL:
                     self._hit[topic] = 0.0
+            elif interface == JOINT_STATE and self._arm is not None:
+                made[topic] = Sensor(topic, plugin.rate_hz, partial(self._jointed, topic),
+                                     is_report=True)
         for one in ros.feedback:
-            interface = ODOMETRY if one.message == 'auto' else one.message
-            if interface in (ODOMETRY, STAMPED, 'geometry_msgs/msg/Twist'):
+            interface = one.message
+            if interface == 'auto':
+                interface = ODOMETRY if self._arm is None else JOINT_STATE
+            if self._arm is not None and interface == JOINT_STATE:
+                self._joints[one.topic] = ()
+                made[one.topic] = Sensor(one.topic, _REPORT_HZ, partial(self._jointed, one.topic),
+                                         is_report=True)
+            elif self._arm is not None and interface == WRENCH:
+                made[one.topic] = Sensor(one.topic, _IMU_HZ, partial(self._arm.wrench, FRAME),
+                                         is_report=True)
+            elif self._arm is None and interface in (ODOMETRY, STAMPED, 'geometry_msgs/msg/Twist'):
                 made[one.topic] = Sensor(
                     one.topic, _REPORT_HZ, partial(self._moved, interface), is_report=True)
-            elif interface == IMU:
+            elif self._arm is None and interface == IMU:
                 made[one.topic] = Sensor(one.topic, _IMU_HZ, self._felt, is_report=True)
             elif interface == BOOL:
                 self._hit[one.topic] = 0.0
@@ -398,8 +436,14 @@ class World:
         cos, sin = math.cos(heading), math.sin(heading)
         return pose_message(frame, cos * east + sin * north, cos * north - sin * east)
 
+    def _jointed(self, topic: str) -> Message | None:
+        names = self._joints.get(topic)
+        return None if self._arm is None or names is None else self._arm.joint_state(names)
+
     def _pressed(self, plugin: StimulusPlugin) -> Message:
         """Return what a force sensor shows, and a bumper: that feels real contacts too."""
+        if self._arm is not None and plugin.interface() == WRENCH:
+            return self._arm.wrench(getattr(plugin, 'frame', FRAME))
         force, hit = self._forces.get(plugin.topic, 0.0), self._hit.get(plugin.topic, 0.0)
         if hit:
             self._hit[plugin.topic] = 0.0
@@ -407,6 +451,15 @@ class World:
             update={'force': max(force, hit if hit > BUMPER_N else 0.0)})
         message: Message = pressed.at(0, 0, StimulusContext('', (), None)).message
         return message
+
+
+def _poses(ros: RosBlock) -> Iterator[JointsAt]:
+    """Yield where the stimuli of a scenario show the joints of its arm."""
+    context = StimulusContext('', (), None)
+    for plugin in (*ros.nominal.stimuli, *ros.stimuli):
+        intent = plugin.intent(context)
+        if isinstance(intent, JointsAt):
+            yield intent
 
 
 def _entities(scenario: Scenario, ros: RosBlock) -> dict[tuple[bool, str], Sequence[Entity]]:
