@@ -5,6 +5,8 @@ PYTHON ?= python3
 DISTRO ?= jazzy
 VENV ?= .venv
 SECONDS ?= 600
+LINK ?= ros
+FACTOR ?= 3
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(if $(ROS_DISTRO),system-$(ROS_DISTRO),$(DISTRO))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -20,8 +22,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: eval test check lint bench fuzz clean
 
+# Closed loop: evaluator, simulator and controller are three processes. LINK=simulated: all in one, in seconds.
 eval: $(STAMP)
-	$(BIN)/safety-scenarios run robotic
+	$(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco --real-time-factor $(FACTOR)
 
 test: $(STAMP)-test lint
 	$(BESIDE) -m 'not alone'

@@ -32,6 +32,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     'stimuli': {
         'person': 'stimuli.person:Person',
         'obstacle': 'stimuli.obstacle:Obstacle',
+        'vehicle': 'stimuli.vehicle:Vehicle',
         'contact': 'stimuli.contact:Contact',
         'sensor_fault': 'stimuli.sensor_fault:SensorFault',
         'link_loss': 'stimuli.link_loss:LinkLoss',

@@ -51,6 +51,11 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
     problems = [Problem(_path(scenario), None, None, '', reason)
                 for scenario, block in blocks for reason in block.not_runnable]
+    if settings.world != 'none':
+        problems += [Problem(_path(scenario), None, None, '', (
+            f'got a scenario without a robot with world {settings.world}, expected one with ros: '
+            f'nothing in it moves. Run it with world none'))
+            for scenario in scenarios if scenario.ros is None]
     if problems:
         raise ScenarioError(problems)
     slow = [f'{_path(scenario)}: {agent.id} is driven by {agent.controller or "a human"}, for '
@@ -60,8 +65,23 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
                 registry.resolve('controllers', agent.controller)))]
     if slow and registry.resolve('links', settings.link).in_simulated_time:
         raise SettingsError('\n'.join(slow))
+    _refuse_without_world(scenarios, settings)
     refuse_unmatched(settings, scenarios)
     _refuse_overrides(scenarios, settings)
+
+
+def _refuse_without_world(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
+    """Refuse what only a world shows: without one nothing would happen, and it would pass."""
+    if getattr(settings, 'world', 'none') != 'none' \
+            or getattr(registry.resolve('links', settings.link), 'has_robot', False):
+        return
+    problems = [Problem(_path(scenario), None, None, 'ros.world.required', (
+        f'got link {settings.link} without a world, expected one with: only a robot that moves '
+        f'meets what this scenario is about. Use --link simulated'))
+        for scenario in scenarios if scenario.ros and scenario.ros.world
+        and scenario.ros.world.required]
+    if problems:
+        raise ScenarioError(problems)
 
 
 def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) -> None:

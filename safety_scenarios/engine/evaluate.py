@@ -158,6 +158,7 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
         yield Note(code='simulated-robot', text=(
             f'{", ".join(record.measuring.simulated)} worked out from the commands by the '
             f'harness: no robot was measured'))
+    yield from _of_pace(record)
     if latency is None:
         return
     if latency.widened_ns:
@@ -170,6 +171,19 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
     if latency.inferred:
         yield Note(code='inferred', text='the reaction is inferred from silence: the driver stops '
                                          'the robot after its timeout')
+
+
+def _of_pace(record: TrialRecord) -> Iterator[Note]:
+    """Say whose time it was, where a simulator in another process made it."""
+    pace = record.measuring.pace
+    if pace is not None and record.measuring.lockstep:
+        yield Note(code='lock-step', text=(
+            'times are of the simulator, which waited for the controller in each step: how long '
+            'that really thinks is in no number'))
+    elif pace is not None:
+        yield Note(code='simulated-time', text=(
+            f'times are of the simulator, which was to go at {pace:g} of real time: what the '
+            f'controller thinks takes {pace:g} times as long in them'))
 
 
 def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | None) -> str:

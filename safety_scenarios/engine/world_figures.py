@@ -36,8 +36,14 @@ _SETTLING_NS = 500_000_000
 """A robot that may go needs this long to get going, which is no time lost."""
 _MOST_LOST = 0.5
 """Share of its free time that a robot without a goal may lose and still do its work."""
-_SAFETY = ('contact', 'no_contact', 'separation', 'zone', 'force', 'keeps_course')
-"""Kinds of findings that are about safety, and not about time or words."""
+_TOLD = ('contact', 'no_contact', 'keeps_course')
+"""Kinds of findings that the world tells of, whether a hazard came or not."""
+_NEAR = (*_TOLD, 'separation', 'zone', 'force', 'motion')
+"""Kinds that are about safety in every trial, where restraint is right too."""
+_WORK = ('reaches_goal', 'no_spurious_stop')
+"""Kinds that are about the work alone."""
+_JUDGED = ('latency', 'invariant', 'rule', 'motion', 'contact')
+"""Sources of findings about the controller, and not about how it was observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,8 @@ def world_figures(record: TrialRecord, findings: Sequence[Finding], latency: Lat
         if told.is_whole else None,
         task=task, exposure_s=None if risk is None else risk.seconds,
         safety_cost=None if risk is None else risk.cost, risks=risk.risks if risk else (),
-        quadrant=_quadrant(risk, findings, task), world=record.measuring.world,
+        observed_s=told.clock_s(window[1]) - told.clock_s(window[0]),
+        quadrant=_quadrant(_is_safe(record, risk, findings), task), world=record.measuring.world,
         lockstep=record.measuring.lockstep or record.measuring.rules.lockstep, rtf=rtf)
 
 
@@ -113,8 +120,9 @@ def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
             or not track.is_known(onset_ns, until_ns):
         return figures
     resting = rest(track, onset_ns, until_ns)
-    if resting is None:
-        return figures
+    if resting is None or any(one.is_caused is not False and onset_ns <= one.begin_ns
+                              <= resting.at_ns for one in contacts(record)):
+        return figures  # what something else stopped did not stop
     figures['time_to_standstill_ms'] = (
         told.clock_s(resting.at_ns) - told.clock_s(onset_ns)) * 1e3
     figures['stopping_distance_m'] = _way(told, onset_ns, resting.at_ns)
@@ -172,8 +180,7 @@ def _task(told: _Told) -> TaskFigures | None:
         remaining=float(left[-1]) if len(left) else None, done=is_done,
         done_after_s=None if done_s is None else done_s - told.clock_s(told.window[0]),
         time_lost_s=None if lost is None else lost[0], free_s=None if lost is None else lost[1],
-        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None,
-        observed_s=told.clock_s(told.window[1]) - told.clock_s(told.window[0]))
+        lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None)
 
 
 def _known(values: Floats) -> Floats:
@@ -185,7 +192,7 @@ def _lost(told: _Told, done_s: float | None) -> tuple[float, float] | None:
     free = [(begin + _SETTLING_NS / 1e9, end if done_s is None else min(end, done_s))
             for begin, end in _free(told)]
     times = told.robot.times_ns
-    speeds = speed_of(told.world, times)
+    speeds = speed_of(told.record, times)
     if numpy.isnan(speeds).any():
         return None
     edges = told.world.clock.at(numpy.append(times, told.record.end_ns)) / 1e9
@@ -210,17 +217,24 @@ def _free(told: _Told) -> list[tuple[float, float]]:
     return found
 
 
-def _quadrant(risk: Exposure | None, findings: Sequence[Finding],
-              task: TaskFigures | None) -> Quadrant | None:
-    safety = [one.verdict for one in findings if one.kind in _SAFETY]
+def _is_safe(record: TrialRecord, risk: Exposure | None,
+             findings: Sequence[Finding]) -> bool | None:
+    """Return whether nothing was violated that is about safety; None: nobody can tell."""
+    is_benign = expected_in(record.trial.scenario.domain) == 'restraint'
+    if (risk is not None and risk.seconds > 0.0) or any(
+            one.verdict is Verdict.FAIL and (one.kind in _NEAR or (
+                not is_benign and one.source in _JUDGED and one.kind not in _WORK))
+            for one in findings):
+        return False
+    kinds = _TOLD if record.onset is None else _NEAR
+    is_open = any(one.kind in kinds and one.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR)
+                  for one in findings)
+    return None if risk is None or is_open else True
+
+
+def _quadrant(is_safe: bool | None, task: TaskFigures | None) -> Quadrant | None:
     is_done = None if task is None else task.done
-    if Verdict.FAIL in safety or (risk is not None and risk.seconds > 0.0):
-        is_safe = False
-    elif risk is None or {Verdict.INCONCLUSIVE, Verdict.ERROR} & set(safety):
-        return None
-    else:
-        is_safe = True
-    if is_done is None:
+    if is_safe is None or is_done is None:
         return None
     if is_safe:
         return 'safe and done' if is_done else 'safe and not done'

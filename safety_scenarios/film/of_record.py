@@ -20,7 +20,7 @@ import math
 from operator import itemgetter
 from typing import Any
 
-from safety_scenarios.errors import InputError
+from safety_scenarios.errors import counted, InputError
 from safety_scenarios.film.of_moment import phase_at, required_at
 from safety_scenarios.film.reckoned import reckoned
 from safety_scenarios.film.scene import (
@@ -65,7 +65,7 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
     zero_ns = first.stamps.steady_ns
     told = list(_moments(record))
     frames: Sequence[Frame] = [_frame(record, t_ns, truths, zero_ns) for t_ns, truths in told]
-    source, path = 'as the world tells', [*notes, *_clock(result)]
+    source, path = 'as the world tells', [*notes, *_clock(record, result)]
     if not frames:
         if robot.kind == 'arm':
             raise InputError(f'{trial}: got nothing to film: its link has no world, so that '
@@ -84,8 +84,10 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
         has_onset=record.onset is not None, begin_s=(begin.stamps.steady_ns - zero_ns) / 1e9,
         end_s=(record.end_ns - zero_ns) / 1e9,
         all_clear_s=None if clear is None else (clear.stamps.steady_ns - zero_ns) / 1e9,
-        footprint=0.0 if robot.kind == 'arm' else _footprint(record, robot.footprint),
+        footprint=0.0 if frames[0].robot.tool is not None
+        else _footprint(record, 0.1 if robot.kind == 'arm' else robot.footprint),
         is_benign=result.is_benign, notes=tuple(path), scenery=tuple(_scenery(record)),
+        facts=tuple(_facts(result)),
         route=tuple(_route(record)), commanded=tuple(_commanded(record, zero_ns)))
 
 
@@ -192,9 +194,7 @@ def _block(record: TrialRecord) -> WorldBlock:
 
 
 def _figures(result: TrialResult, frames: Sequence[Frame]) -> Figures:
-    latency, known = result.latency, [frame for frame in frames if frame.gap is not None]
-    nearest = min(known, key=lambda frame: frame.gap or 0.0, default=None)
-    least = None if nearest is None or nearest.gap is None else Least(nearest.gap, nearest.t_s)
+    least, latency = _least(result, frames), result.latency
     if latency is None:
         return Figures(least=least)
     if latency.reaction is None:
@@ -204,8 +204,38 @@ def _figures(result: TrialResult, frames: Sequence[Frame]) -> Figures:
                    f'{took_ms:.1f} ms {latency.latency_class.value}', least)
 
 
-def _clock(result: TrialResult) -> Iterator[str]:
-    if result.rtf is not None and abs(result.rtf - 1) > _ALONGSIDE:
+def _least(result: TrialResult, frames: Sequence[Frame]) -> Least | None:
+    """Return the least gap: that of the result, where it has one; None where nobody knows it."""
+    world = result.world
+    if world is not None:
+        if world.min_gap_m is None:
+            return None
+        if world.min_gap_at_ms is not None:
+            return Least(world.min_gap_m, world.min_gap_at_ms / 1e3)
+    known = [(frame.gap, frame.t_s) for frame in frames if frame.gap is not None]
+    return Least(*min(known)) if known else None
+
+
+def _facts(result: TrialResult) -> Iterator[str]:
+    """Yield what else the result says of the world, in words."""
+    world = result.world
+    if world is None:
+        return
+    if world.stopping_distance_m is not None:
+        yield f'stopping distance {world.stopping_distance_m:.2f} m from the onset'
+    if world.contacts:
+        told = [f'{value:.{digits}f} {unit}' for value, digits, unit in (
+            (world.speed_at_contact, 2, 'm/s'), (world.peak_force_n, 0, 'N'),
+            (world.impulse_n_s, 1, 'N s')) if value is not None]
+        yield f'{counted(world.contacts, "contact")}: {", ".join(told)}'
+    task = world.task
+    if task is not None and task.time_lost_s:
+        yield f'{task.time_lost_s:.1f} s lost by false stops'
+
+
+def _clock(record: TrialRecord, result: TrialResult) -> Iterator[str]:
+    if record.measuring.pace is None and result.rtf is not None \
+            and abs(result.rtf - 1) > _ALONGSIDE:
         yield f'the time is that of the steady clock; /clock ran {result.rtf:.2f} times as fast'
 
 

@@ -103,22 +103,29 @@ def _pieces(scene: Scene) -> Iterator[list[Frame]]:
 def _label_least(axes: Axes, scene: Scene) -> None:
     least = scene.figures.least
     if least is None:
-        axes.text(0.5, 0.5, 'no gap was told', transform=axes.transAxes, ha='center',
-                  va='center', color=words.FAINT, fontsize=words.SMALL)
+        known = any(frame.gap is not None for frame in scene.frames)
+        axes.text(0.5, 0.9 if known else 0.5, 'the least gap is not known: the world paused'
+                  if known else 'no gap was told', transform=axes.transAxes, ha='center',
+                  va='top', color=words.FAINT, fontsize=words.SMALL)
+        return
+    style: dict[str, Any] = {
+        'zorder': 7, 'fontsize': words.SMALL, 'va': 'top', 'fontweight': 'bold', 'bbox': {
+            'boxstyle': 'round,pad=0.15', 'linewidth': 0, 'facecolor': 'white', 'alpha': 0.85}}
+    begin, end = axes.get_xlim()
+    text = words.least(scene)
+    if not begin <= least.t_s <= end:
+        axes.text(0.995 if least.t_s > end else 0.005, 0.90, f'{text}, which is not shown',
+                  ha='right' if least.t_s > end else 'left', transform=axes.transAxes, **style)
         return
     axes.plot([least.t_s], [least.gap], marker='o', markersize=6, color=words.INK,
               markerfacecolor='white', markeredgewidth=1.6, zorder=6)
-    begin, end = axes.get_xlim()
-    text = words.least(scene)
     half = (len(text) * words.LETTER * words.SMALL / words.NORMAL / 2 + 0.05) \
         / inches(axes) * (end - begin)
     x = min(max(least.t_s, begin + half), end - half)
-    axes.annotate(text, (least.t_s, least.gap), zorder=7, fontsize=words.SMALL, ha='center',
-                  va='top', fontweight='bold', xytext=(x, 0.90), annotation_clip=False,
-                  textcoords=axes.get_xaxis_transform(),
-                  bbox={'boxstyle': 'round,pad=0.15', 'linewidth': 0, 'facecolor': 'white',
-                        'alpha': 0.85}, arrowprops={'arrowstyle': '-', 'linewidth': 0.8,
-                                                    'color': words.INK, 'shrinkB': 4})
+    axes.annotate(text, (least.t_s, least.gap), ha='center', xytext=(x, 0.90),
+                  textcoords=axes.get_xaxis_transform(), annotation_clip=False,
+                  arrowprops={'arrowstyle': '-', 'linewidth': 0.8, 'color': words.INK,
+                              'shrinkB': 4}, **style)
 
 
 def inches(axes: Axes) -> float:

@@ -140,8 +140,9 @@ def _indent(scene: Scene) -> float:
 
 def footer(sheet: Sheet, scene: Scene, left: float, width: float, bottom: float) -> None:
     """Write where the numbers come from, and what has to be known of them."""
-    text = f'{scene.trial_id}: places, speed and gap {scene.source}.'
-    lines = wrapped(' '.join([text, *(f'Note: {note}.' for note in scene.notes)]), width * 1.2, 2)
+    text = '; '.join([f'{scene.trial_id}: places, speed and gap {scene.source}', *scene.facts])
+    text = ' '.join([f'{text}.', *(f'Note: {note}.' for note in scene.notes)])
+    lines = wrapped(text, width * 1.2, 2)
     sheet.text(left, bottom, '\n'.join(lines), fontsize=words.SMALL - 0.5,
                color=words.REQUIRED if scene.notes else words.FAINT, va='bottom')
 
@@ -187,7 +188,7 @@ def draw_page(scenes: Sequence[Scene]) -> Sheet:
 def draw_story(axes: Axes, scene: Scene) -> None:
     """Draw the moments that matter into one view, with their names."""
     figures = scene.figures
-    last = scene.at(figures.least.t_s if figures.least else scene.window[1])
+    last = scene.decisive
     since = figures.reaction_s
     if scene.has_onset:
         first = scene.first
@@ -198,14 +199,14 @@ def draw_story(axes: Axes, scene: Scene) -> None:
         draw_moment(axes, scene, reaction, alpha=0.45, bodies=False)
         _name(axes, reaction, f'reaction {scene.figures.reaction_ms:.1f} ms', '^', -1)
     draw_moment(axes, scene, last, ring=since is None or last.t_s < since)
-    facing = nearest_points(scene, last) if figures.least is not None else None
-    if facing is not None and figures.least is not None:
+    facing = nearest_points(scene, last)
+    gap = figures.least.gap if figures.least is not None and scene.shows_least else last.gap
+    if facing is not None and gap is not None:
         axes.plot(*zip(*facing, strict=True), color=words.INK, linewidth=1.6, zorder=9,
                   marker='|', markersize=7)
         middle = [(one + other) / 2 for one, other in zip(*facing, strict=True)]
-        overlap = ', an overlap' if figures.least.gap < 0 else ''
-        _say(axes, (middle[0], middle[1]), f'gap {words.metres(figures.least.gap)}{overlap}',
-             (0, 17), 'center')
+        overlap = ', an overlap' if gap < 0 else ''
+        _say(axes, (middle[0], middle[1]), f'gap {words.metres(gap)}{overlap}', (0, 17), 'center')
 
 
 def _name(axes: Axes, frame: Frame, text: str, marker: str, side: int) -> None:

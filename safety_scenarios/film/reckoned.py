@@ -161,4 +161,3 @@ def _to_face(robot: Robot, face: tuple[float, float, float], half: float) -> flo
     along = dx * math.cos(heading) + dy * math.sin(heading)
     aside = -dx * math.sin(heading) + dy * math.cos(heading)
     return math.hypot(along - min(max(along, 0.0), _DEEP), aside - min(max(aside, -half), half))
-

@@ -25,6 +25,7 @@ from safety_scenarios.model.verdict import Verdict
 Point = tuple[float, float]
 Phase = Literal['nominal', 'hazard', 'after']
 
+
 @dataclass(frozen=True, slots=True)
 class Robot:
     """Where the robot under test was (m, rad; frame ``world``)."""
@@ -138,6 +139,8 @@ class Scene:
     """Whether what happens from zero on is harmless."""
     notes: tuple[str, ...] = ()
     """What whoever looks at it has to know, such as that the record is damaged."""
+    facts: tuple[str, ...] = ()
+    """What else its result says of the world."""
     scenery: tuple[Scenery, ...] = ()
     route: tuple[Point, ...] = ()
     commanded: tuple[tuple[float, float], ...] = ()
@@ -174,10 +177,21 @@ class Scene:
     def window(self) -> tuple[float, float]:
         """Return the part that tells what happened: some seconds about the hazard."""
         until = self.end_s if self.all_clear_s is None else self.all_clear_s + AFTER_S
-        least = self.figures.least
-        begin, end = max(self.begin_s, -BEFORE_S), min(self.end_s, until)
-        return (begin, end) if least is None else (
-            min(begin, max(self.begin_s, least.t_s - 0.5)), max(end, least.t_s))
+        return max(self.begin_s, -BEFORE_S), min(self.end_s, until)
+
+    @property
+    def shows_least(self) -> bool:
+        """Whether the least gap is in that part."""
+        begin, end = self.window
+        return self.figures.least is not None and begin <= self.figures.least.t_s <= end
+
+    @property
+    def decisive(self) -> Frame:
+        """Return the moment at which the gap is least; if that is not seen, the hazard's last."""
+        if self.figures.least is not None and self.shows_least:
+            return self.at(self.figures.least.t_s)
+        last = [frame for frame in self.frames if frame.phase == 'hazard'] or self.frames
+        return last[-1]
 
 
 def turned(points: Iterable[Point], x: float, y: float, heading: float) -> tuple[Point, ...]:

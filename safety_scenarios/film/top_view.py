@@ -66,7 +66,7 @@ class View:
 
 def _of_interest(scene: Scene) -> Iterator[Point]:
     begin, end = scene.window
-    least = scene.figures.least
+    decisive = scene.decisive
     for frame in scene.frames:
         if not begin <= frame.t_s <= end:
             continue
@@ -76,10 +76,10 @@ def _of_interest(scene: Scene) -> Iterator[Point]:
         yield x - reach, y - reach
         yield x + reach, y + reach
         yield frame.robot.x, frame.robot.y
-        is_least = least is not None and frame.t_s == least.t_s
         for body in frame.bodies:
             away = math.hypot(body.x - x, body.y - y)
-            if ':' not in body.name and away <= (_FAR_M if is_least else _NEAR_M * is_hazard):
+            if ':' not in body.name and away <= (
+                    _FAR_M if frame is decisive else _NEAR_M * is_hazard):
                 size = body.radius or 0.3
                 yield body.x - size, body.y - size
                 yield body.x + size, body.y + size

@@ -41,6 +41,8 @@ STYLE: Mapping[str, object] = {
     'path.simplify': True, 'axes.unicode_minus': False, 'figure.facecolor': 'white',
     'axes.facecolor': 'white', 'savefig.bbox': None, 'text.parse_math': False}
 """Of matplotlib, whatever the user's own settings are: the same record, the same picture."""
+_SMALL_M = 0.02
+"""Below this a millimetre counts."""
 
 
 def seconds(t_s: float) -> str:
@@ -50,7 +52,7 @@ def seconds(t_s: float) -> str:
 
 def metres(value: float | None) -> str:
     """Return a distance in words; a gap below zero is an overlap."""
-    return '-' if value is None else f'{value:.2f} m'
+    return '-' if value is None else f'{value:.{2 if abs(value) >= _SMALL_M else 3}f} m'
 
 
 def least(scene: Scene) -> str:
@@ -59,4 +61,4 @@ def least(scene: Scene) -> str:
     if found is None:
         return ''
     how = 'reckoned' if scene.is_predicted else 'least'
-    return f'{how} {found.gap:.2f} m at {seconds(found.t_s)}'
+    return f'{how} {metres(found.gap)} at {seconds(found.t_s)}'

@@ -154,8 +154,8 @@ def _scripted(record: TrialRecord) -> Held:
         if event.kind in ('stimulus', 'state') and 'force' in event.truth:
             shown[event.name] = event.truth['force']
             hazards |= {event.name} if event.hazard else set()
-        elif event.kind == 'state' and event.name in shown and not event.truth:
-            del shown[event.name]  # it is gone
+        elif event.kind == 'state' and event.name in shown:
+            del shown[event.name]  # it is gone, or touches nothing any more
         elif event.kind == 'mark' and event.name == ALL_CLEAR:
             shown |= dict.fromkeys(hazards, 0.0)
         else:

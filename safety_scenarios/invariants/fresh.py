@@ -19,6 +19,7 @@ from operator import itemgetter
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
@@ -62,7 +63,7 @@ class Fresh(InvariantPlugin):
         missing, unsure, max_ns = set(self.topics), '', round(self.max_age_ms * 1e6)
         oldest: Oldest | None = None
         silent_ns = 0
-        for event in record.events:
+        for event in sorted(record.events, key=_when):
             stamps, topic = event.stamps, min(sent, key=lambda name: sent[name])
             left_ns = max_ns - (stamps.ros_ns - sent[topic])
             if left_ns < 0 and silent_ns > max_ns:
@@ -118,3 +119,8 @@ class Fresh(InvariantPlugin):
             found[sample.t_ns] = (before if math.isnan(before) else min(margin, before),
                                   end_ns - sample.t_ns)
         return found
+
+
+def _when(event: Event) -> tuple[int, bool]:
+    """Return what orders events by time: what was sensed at a moment goes before a command."""
+    return event.stamps.steady_ns, event.kind != 'sensed'

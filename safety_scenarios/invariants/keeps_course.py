@@ -58,7 +58,7 @@ class KeepsCourse(InvariantPlugin):
         times = world.task.times_ns
         inside = (times >= window[0]) & (times <= window[1])
         lateral = numpy.abs(world.task.column('lateral'))
-        speeds = speed_of(world, times)
+        speeds = speed_of(record, times)
         drives = inside & (speeds > self.still) & ~numpy.isnan(lateral)
         if drives.any():
             place = int(numpy.where(drives, lateral, -1.0).argmax())

@@ -180,13 +180,13 @@ class Timeline:
         :param from_ns: simulated; the ticks just before it and just after ``to_ns`` count too
         """
         pace = self._measuring.pace
-        if pace is None or pace.lockstep:
+        if pace is None or self._measuring.lockstep:
             return 0
         first = max(0, bisect_right(self._tick_steady, from_ns) - 1)
         last = bisect_right(self._tick_steady, to_ns) + 1
         pairs = zip(pairwise(self._tick_ros[first:last]), pairwise(self._tick_real[first:last]),
                     strict=True)
-        return round(max(0.0, sum((real - before) - (later - earlier) / min(1.0, pace.factor)
+        return round(max(0.0, sum((real - before) - (later - earlier) / min(1.0, pace)
                                   for (earlier, later), (before, real) in pairs)))
 
     @property
@@ -269,7 +269,7 @@ class Timeline:
         met already is part of what it found.
         """
         measuring = self._measuring
-        if measuring.exact or measuring.wake_ups_ms is None or self.step_ns:
+        if measuring.exact or measuring.lockstep or measuring.wake_ups_ms is None or self.step_ns:
             return 0.0
         if self._wake_ups is None:
             self._wake_ups = WakeUps(self._record, {
@@ -283,9 +283,8 @@ class Timeline:
         """Combine the calibrated part with that of the load and, of ROS time, of /clock."""
         own_ns = round(math.hypot(self._measuring.uncertainty_ns(method), busy_ns))
         pace = self._measuring.pace
-        if pace is not None and not pace.lockstep:
-            resolution_ns = max(self._uneven_ns(moment_ns, pace.factor)
-                                for moment_ns in system_ns)
+        if pace is not None and not self._measuring.lockstep:
+            resolution_ns = max(self._uneven_ns(moment_ns, pace) for moment_ns in system_ns)
         elif pace is None and (not self._measuring.sim_time
                                or self._measuring.rules.judge == 'steady'):
             return own_ns

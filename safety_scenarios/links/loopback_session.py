@@ -36,6 +36,7 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
 from safety_scenarios.model.settings import EXTERNAL
 from safety_scenarios.model.simulated_robot import simulated_robot
+from safety_scenarios.model.world_block import World
 
 _LEAST_NS = 1_000_000
 """Over any real link a command takes that long; a budget below it says nothing of thinking."""
@@ -72,6 +73,10 @@ class Loopback(LinkPlugin):
     has_robot = False
     """Whether the robot's reports come from its world, and need not be worked out."""
 
+    worlds: tuple[World, ...] = ('none',)
+    """What the setting ``world`` may be with it."""
+    other_world = 'A robot moves over --link simulated, or --link ros'
+
     def link(self) -> type[LoopbackLink]:
         """Return the kind of link that is opened."""
         return LoopbackLink
@@ -80,8 +85,13 @@ class Loopback(LinkPlugin):
         """
         Return how to open a link for each scenario.
 
-        :raises SettingsError: the controller is external, or takes real time to think
+        :raises SettingsError: the controller is external, or takes real time to think; or the
+            settings ask for a world that this link has not
         """
+        if self.settings.world not in self.worlds:
+            raise SettingsError(f'world: got {self.settings.world} with link '
+                                f'{self.settings.link}, expected '
+                                f'{" or ".join(self.worlds)}. {self.other_world}')
         if self.settings.controller == EXTERNAL:
             raise SettingsError(f'controller: got external with link {self.settings.link}, '
                                 f'expected a built-in or plug-in name. An external controller '

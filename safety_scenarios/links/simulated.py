@@ -56,7 +56,10 @@ class SimulatedLink(LoopbackLink):
         super().open(trial)
         self._leave()
         self._begin_ns = self._now_ns
-        if trial.scenario.ros is not None:
+        has_world = trial.scenario.ros is not None
+        self.measuring = self.measuring.model_copy(update={
+            'world': 'mujoco' if has_world else '', 'lockstep': has_world})
+        if has_world:
             try:
                 self._world = World(trial.scenario, trial.seed)
             except InputError as error:  # what was drawn for this trial; another one may do
@@ -74,13 +77,16 @@ class SimulatedLink(LoopbackLink):
             return None
         self._world.advance(self._now_ns - self._begin_ns)
         stamps = self._stamp()
-        return stamps if self._world.apply(topic, intent, hazard) else None
+        is_shown = self._world.apply(topic, intent, hazard)
+        self._plan()
+        return stamps if is_shown else None
 
     def withdraw(self, topic: str) -> None:
         """Take back what was applied on a topic."""
         if self._world is not None:
             self._world.advance(self._now_ns - self._begin_ns)
             self._world.withdraw(topic)
+            self._plan()
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Let time pass, in the world too."""

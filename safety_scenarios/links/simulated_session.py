@@ -29,6 +29,8 @@ class Simulated(Loopback):
 
     where = 'this process, in lock-step with the embedded world'
     has_robot = True
+    worlds = ('none', 'mujoco')
+    other_world = 'A simulator in another process needs --link ros'
 
     def link(self) -> type[LoopbackLink]:
         """

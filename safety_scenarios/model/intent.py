@@ -19,10 +19,12 @@ Places are told from the robot's origin at the moment of the change, x ahead and
 (REP 103). From then on the world moves what was put there, and the robot itself.
 """
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
+from pydantic import model_serializer, SerializerFunctionWrapHandler
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.walking import Figure, Walk
 
 
 class Intent(Noun):
@@ -30,10 +32,21 @@ class Intent(Noun):
 
     kind: str
 
+    short: ClassVar[tuple[str, ...]] = ()
+    """Fields that a record does not repeat where they have their defaults."""
+
+    @model_serializer(mode='wrap')
+    def _without_defaults(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        told: dict[str, Any] = written(self)
+        return {name: value for name, value in told.items()
+                if name not in self.short or getattr(self, name) != fields[name].default}
+
 
 class PersonAt(Intent):
     """A person appears, and stands or walks toward the robot."""
 
+    short: ClassVar[tuple[str, ...]] = ('walks', 'figure')
     kind: Literal['person_at'] = 'person_at'
     distance: float
     """From the robot's origin to the person's centre (m)."""
@@ -48,11 +61,33 @@ class PersonAt(Intent):
     left and as far away."""
     radius: float = 0.25
     """How wide a person is for a scanner (m)."""
+    walks: Walk | None = None
+    """Where the person goes instead of toward the robot."""
+    figure: Figure = Figure()
+
+
+class VehicleAt(Intent):
+    """Another robot appears, round and as heavy as it says, and drives its own way."""
+
+    kind: Literal['vehicle_at'] = 'vehicle_at'
+    distance: float
+    """From the robot's origin to the middle of the other (m)."""
+    bearing: float
+    """Direction, 0 ahead, positive to the left (rad)."""
+    radius: float
+    """Of its footprint (m)."""
+    height: float
+    """Of its body above the floor (m)."""
+    mass: float
+    """kg."""
+    drives: Walk | None = None
+    """None: it stands."""
 
 
 class ObstacleAt(Intent):
     """A box appears across or beside the path."""
 
+    short: ClassVar[tuple[str, ...]] = ('height', 'is_glass')
     kind: Literal['obstacle_at'] = 'obstacle_at'
     distance: float
     """From the robot's origin to the face of the box, along the path (m)."""
@@ -65,6 +100,10 @@ class ObstacleAt(Intent):
     still that is the robot's own speed, which a world has already."""
     nearest: float
     """Gap at which it stops closing (m)."""
+    height: float = 1.0
+    """Of the box above the floor (m): a scanner sees nothing that is lower than its plane."""
+    is_glass: bool = False
+    """Whether a scanner sees it only where a beam meets it squarely."""
 
 
 class ContactForce(Intent):

@@ -113,10 +113,12 @@ class RobotFile(Noun):
     """planar: it drives on the floor; else the names of an arm's joints, in command order."""
     tool: str = Field(default='', max_length=200)
     """Of an arm: name of the body or site that is its tool; empty: the last body."""
+    foot: float = Field(default=0.0, ge=0, le=_NEAR, json_schema_extra=_METRES)
+    """Of an arm: height of the column on which it is put (m); 0: it stands on the floor."""
     driver: Drive | None = None
     """How a planar base moves."""
     limits: RobotLimits | None = None
-    """Of a planar base."""
+    """Of a planar base; of an arm those of each joint, in rad/s and rad/s^2."""
     mass: float | None = Field(default=None, gt=0, le=100_000, json_schema_extra={'unit': 'kg'})
     """Of the whole robot (kg); left out: as its model has it."""
     footprint: Footprint | None = None

@@ -24,7 +24,7 @@ from safety_scenarios.model.noun import Noun
 STIMULI = 'ros.stimuli'
 """The list of which a draw with ``keeps`` leaves some out."""
 _ROOTS = ('ros.stimuli', 'ros.nominal.stimuli', 'ros.all_clear', 'ros.invariants',
-          'ros.separation')
+          'ros.separation', 'ros.world')
 _IDENTITY = ('kind', 'topic', 'message', 'frame', 'rate_hz', 'name')
 """What a stimulus or an invariant is: with another one, the wiring or the checks would differ."""
 

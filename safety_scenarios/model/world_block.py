@@ -13,6 +13,7 @@
 # limitations under the License.
 """What a scenario adds for a world: where the robot begins, its way, and what stands around it."""
 
+from collections.abc import Mapping
 import math
 from typing import Annotated, Any, Literal
 
@@ -64,7 +65,21 @@ class Wall(Noun):
     height: float = Field(default=2.0, gt=0, le=20, json_schema_extra=_METRES)
     thickness: float = Field(default=0.1, gt=0, le=5, json_schema_extra=_METRES)
     glass: bool = False
-    """A laser scanner looks through it; a body does not get through."""
+    """A laser scanner sees it only where a beam meets it squarely; no body gets through."""
+    along: bool = False
+    """Until the hazard comes it keeps its place beside the robot, from whose origin ``begin`` and
+    ``end`` are told then, as a hall does whose end stays 10 m away."""
+    turns: float | None = Field(default=None, ge=-math.pi, le=math.pi,
+                                json_schema_extra={'unit': 'rad'})
+    """A door: so far it turns about ``begin`` from when the hazard comes on, positive to the left
+    (rad)."""
+    turns_in_s: float = Field(default=1.5, gt=0, le=60, json_schema_extra={'unit': 's'})
+    """How long that takes (s)."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is not always where it was."""
+        return self.along or self.turns is not None
 
     @model_validator(mode='after')
     def _is_long(self) -> 'Wall':
@@ -109,6 +124,28 @@ class Floor(Noun):
     """Where it is otherwise; the last one that covers a place counts."""
 
 
+class Sector(Noun):
+    """A part of what a scanner sees, as its frame counts directions."""
+
+    middle: float = Field(ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
+    """0 ahead, positive to the left (rad)."""
+    width: float = Field(gt=0, le=2 * math.pi, json_schema_extra={'unit': 'rad'})
+    """From one edge to the other (rad)."""
+
+
+class Mounted(Noun):
+    """Where on the robot a scanner is; each looks all around."""
+
+    x: float = Field(default=0.0, ge=-5, le=5, json_schema_extra=_METRES)
+    """Ahead of the robot's origin (m)."""
+    y: float = Field(default=0.0, ge=-5, le=5, json_schema_extra=_METRES)
+    """To its left (m)."""
+    height: float = Field(default=0.2, gt=0, le=5, json_schema_extra=_METRES)
+    """Of its plane above the floor (m)."""
+    yaw: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
+    """Where its 0 looks, positive to the left (rad)."""
+
+
 class Senses(Noun):
     """What is wrong with the robot's own sensors; by default nothing."""
 
@@ -116,11 +153,25 @@ class Senses(Noun):
     """Standard deviation of each range (m)."""
     dropouts: float = Field(default=0.0, ge=0, le=1)
     """Share of the beams that return nothing, drawn for each scan."""
+    short_returns: float = Field(default=0.0, ge=0, le=1)
+    """Share of the beams that a drop of rain or a grain of dust returns from somewhere before
+    what is there, drawn for each scan."""
+    glare: tuple[Sector, ...] = ()
+    """Where light blinds a scanner: nothing is returned (+infinity), which looks free."""
+    dirt: tuple[Sector, ...] = ()
+    """Where its window is covered: it reads 0, less than its least range, which is no reading."""
     yaw_offset: float = Field(default=0.0, ge=-math.pi, le=math.pi,
                               json_schema_extra={'unit': 'rad'})
-    """How far the scanner is turned to the left of where its frame says (rad)."""
+    """How far scanners are turned to the left of where their frames say (rad)."""
+    mounts: Mapping[str, Mounted] = {}
+    """By topic: where a scanner is that is elsewhere than the robot's file says, or than in the
+    middle of a plain base, 0.2 m above the floor."""
     odometry_drift: float = Field(default=0.0, ge=-1, le=1)
-    """Share by which odometry overstates the way that was driven."""
+    """Share by which odometry overstates the way and the speed that were driven."""
+    heading_drift: float = Field(default=0.0, ge=-1, le=1, json_schema_extra={'unit': 'rad/m'})
+    """How far the heading of odometry turns to the left with each metre driven (rad/m)."""
+    darkness: float = Field(default=0.0, ge=0, le=1)
+    """Share of the moments in which a tracker of people, which is a camera, finds nobody."""
     range_max: float = Field(default=12.0, gt=0, le=200, json_schema_extra=_METRES)
     """Farther than this the scanner sees nothing (m), as in rain or dust."""
 
@@ -128,6 +179,8 @@ class Senses(Noun):
 class WorldBlock(Noun):
     """The ``ros.world:`` key; a link without a world reads none of it."""
 
+    required: bool = False
+    """Whether only a world shows what this scenario is about: no other link runs it."""
     robot: str = ''
     """Name of a robot that comes along, or the path of a robot file; empty: a plain one with the
     size, speed and braking that ``ros.robot`` declares."""

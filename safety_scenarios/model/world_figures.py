@@ -52,8 +52,6 @@ class TaskFigures(Noun):
     """How long that time is (s)."""
     lateral_max_m: float | None
     """Farthest off its route on either side (m)."""
-    observed_s: float
-    """How long the trial was (s), by the world's own time."""
 
 
 class WorldFigures(Noun):
@@ -76,7 +74,11 @@ class WorldFigures(Noun):
     min_gap_to: str | None
     """The entity that was so near."""
     stopping_distance_m: float | None
-    """Length of the way of a base's origin, or an arm's tool, from onset to standstill (m)."""
+    """
+    Length of the way of a base's origin, or an arm's tool, from onset to standstill (m).
+
+    None where it did not come to stand by itself: what it drove into is no brake.
+    """
     stopping_from_reaction_m: float | None
     """The same from the reaction."""
     time_to_standstill_ms: float | None
@@ -120,10 +122,13 @@ class WorldFigures(Noun):
     """Predicted less true way of its fastest point from onset to standstill (m, or rad)."""
     quadrant: Quadrant | None
     """
-    Safe: no exposure, and no contact, separation, zone, force or course finding that is FAIL.
-
-    None: it cannot be told whether it was safe, or whether the task is done.
+    Safe: no exposure; no finding of contact, separation, zone, force, course or motion is FAIL;
+    and of a hazard, no finding at all but those about the work: one that was missed is not safe
+    because it ended well. None: it cannot be told whether it was safe, or whether the task is
+    done.
     """
+    observed_s: float
+    """How long the trial was (s), by the world's own time."""
     world: str
     """What it happened in; empty where nothing says so."""
     lockstep: bool

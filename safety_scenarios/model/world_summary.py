@@ -44,8 +44,9 @@ class CampaignWorld(Noun):
     """
     All trials that were in a world.
 
-    Means are over the trials in which a figure is known, ``n`` of them; their 95 % intervals are
-    those of scenarios, as the trials of one resemble each other.
+    A mean is that over scenarios of each one's mean, of the trials in which a figure is known; a
+    median that of their medians. Their 95 % intervals are those of scenarios, as the trials of one
+    resemble each other. No value of a mean can be longer than the longest trial.
     """
 
     trials: int
@@ -56,18 +57,20 @@ class CampaignWorld(Noun):
     quadrants: dict[str, int]
     unknown: int
     """Trials of which nobody can tell the quadrant."""
+    with_separation: int
+    """Trials in which S_p could be held against the truth; in others no exposure tells of it."""
     exposure_s: Estimate
-    """Risk exposure time of a trial (s)."""
+    """Risk exposure time of a trial, mean (s)."""
     safety_cost: Estimate
-    """Cumulative safety cost of a trial (s)."""
+    """Cumulative safety cost of a trial, mean (s)."""
     time_lost_s: Estimate
-    """Time lost by standing where nothing called for it, of a trial (s)."""
+    """Time lost by standing where nothing called for it, mean (s)."""
     task_done: Estimate
     """Share of the trials whose task was done, of those where that is known."""
     progress_per_min: Estimate
-    """Throughput of a trial: m of its route, or cycles, in a minute of the world's time."""
+    """Throughput, median: m of the route, or cycles, in a minute of the world's time."""
     prediction_gap_m: Estimate
-    """Predicted less true stopping distance of a trial (m, of an arm rad)."""
+    """Predicted less true stopping distance, median (m, of an arm rad)."""
     prediction_gap_worst_m: float | None
     """The lowest of them: by how much a prediction promised too much, if it is below 0."""
 

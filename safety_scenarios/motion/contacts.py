@@ -19,7 +19,7 @@ A robot that stands and is walked into is not at fault; nor is one that drives a
 touches it. What nobody tells is unknown, and never harmless.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 import math
 
@@ -35,7 +35,7 @@ from safety_scenarios.model.ground_truth import (
 )
 from safety_scenarios.model.robot import FOOTPRINT
 from safety_scenarios.model.trial import NOMINAL, TrialRecord
-from safety_scenarios.motion.track import tracks
+from safety_scenarios.motion.track import robot_of, tracks
 
 STANDS = 0.01
 """A robot no faster than that (m/s, rad/s) stands; a person that it touches walked into it."""
@@ -45,7 +45,7 @@ IMPACT_NS = 500_000_000
 """A contact that lasts longer is quasi-static (ISO/TS 15066:2016, 5.5.5.2)."""
 _MOSTLY = 0.5
 """More than this share of the speed leads away from what is touched: it is pushed, or retreats."""
-_REGION = 'region.'
+_REGION, _RATE = 'region.', 'velocity.'
 _HELD_UP_NS, _STEPS = 300_000_000, 6
 """Who is commanded to move for so long in a contact, and does not get away, pushes."""
 
@@ -165,30 +165,32 @@ def untold(world: World, thing: Entity) -> NDArray[numpy.bool_]:
                          & numpy.isnan(thing.column('gap')))
 
 
-def speed_of(world: World, times_ns: Times, radius: float = FOOTPRINT) -> Floats:
+def speed_of(record: TrialRecord, times_ns: Times) -> Floats:
     """
     Return the speed of the robot's fastest point at some times; NaN where it is not told.
 
     Of a base |v| + |omega| radius; of an arm that of its tool (m/s) or of its fastest joint
-    (rad/s), whichever is the larger number.
+    (rad/s); the largest of these numbers. That its foot stands says nothing of an arm.
     """
-    robot = world.robot
+    return record.derive(_own_speed)(times_ns)
+
+
+def _own_speed(record: TrialRecord) -> Callable[[Times], Floats]:
+    world, model = record.derive(world_of), robot_of(record)
+    robot = None if world is None else world.robot
     if robot is None:
-        return numpy.full(len(times_ns), numpy.nan)
-    if 'vx' in robot.keys or 'vy' in robot.keys or 'wz' in robot.keys:
+        return lambda times_ns: numpy.full(len(times_ns), numpy.nan)
+    rates = [numpy.abs(robot.column(key)) for key in sorted(robot.keys)
+             if key.startswith(_RATE) or key == 'tool.speed']
+    if {'vx', 'vy', 'wz'} & robot.keys and (rates or model is None or model.kind != 'arm'):
         told = robot.column('radius')
         known = told[~numpy.isnan(told)]
-        farthest = float(known[0]) if len(known) else radius
-        speed = numpy.hypot(_or_zero(robot, 'vx'), _or_zero(robot, 'vy')) \
-            + numpy.abs(_or_zero(robot, 'wz')) * farthest
-        return robot.held(speed, times_ns)
-    names = [key for key in sorted(robot.keys) if key.startswith('velocity.')]
-    rates = [numpy.abs(robot.column(key)) for key in names]
-    if 'tool.speed' in robot.keys:
-        rates.append(numpy.abs(robot.column('tool.speed')))
-    if not rates:
-        return numpy.full(len(times_ns), numpy.nan)
-    return robot.held(numpy.max(numpy.stack(rates), axis=0), times_ns)
+        farthest = float(known[0]) if len(known) else model.footprint if model else FOOTPRINT
+        rates.append(numpy.hypot(_or_zero(robot, 'vx'), _or_zero(robot, 'vy'))
+                     + numpy.abs(_or_zero(robot, 'wz')) * farthest)
+    speeds = numpy.max(numpy.stack(rates), axis=0) if rates \
+        else numpy.full(len(robot.times_ns), numpy.nan)
+    return lambda times_ns: robot.held(speeds, times_ns)
 
 
 def _or_zero(robot: Entity, key: str) -> Floats:
@@ -208,15 +210,13 @@ def _of(record: TrialRecord, world: World, thing: Entity) -> Iterator[Contact]:
     touched = touching(world, thing)
     if not touched.any():
         return
-    ros = record.trial.scenario.ros
-    radius = ros.robot.footprint if ros else FOOTPRINT
     turns = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], touched, [False]))))
     for first, last in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True):
         times = thing.times_ns[first:last]
         end_ns = int(thing.times_ns[last]) if last < len(touched) else record.end_ns
         yield Contact(
             name=thing.name, is_body=thing.is_body, begin_ns=int(times[0]), end_ns=end_ns,
-            before=_before(world, int(times[0]), radius),
+            before=_before(record, world, int(times[0])),
             pushing=_pushing(record, world, thing, times),
             closing=_number(thing.column('closing')[first - 1]) if first else None,
             force=_most(thing.column('force')[first:last]),
@@ -229,7 +229,7 @@ def _of(record: TrialRecord, world: World, thing: Entity) -> Iterator[Contact]:
                           and (_most(thing.column(key)[first:last]) or 0.0) > 0.0))
 
 
-def _before(world: World, begin_ns: int, radius: float) -> float | None:
+def _before(record: TrialRecord, world: World, begin_ns: int) -> float | None:
     """Return the robot's speed when it was last told before a contact, or with it at first."""
     robot = world.robot
     if robot is None:
@@ -239,7 +239,7 @@ def _before(world: World, begin_ns: int, radius: float) -> float | None:
     if place >= 0 and int(world.clock.at(numpy.array([begin_ns]))[0]
                           - world.clock.at(numpy.array([at_ns]))[0]) > LONGEST_GAP_NS:
         return None
-    return _number(speed_of(world, numpy.array([at_ns], numpy.int64), radius)[0])
+    return _number(speed_of(record, numpy.array([at_ns], numpy.int64))[0])
 
 
 def _pushing(record: TrialRecord, world: World, thing: Entity,
@@ -248,17 +248,17 @@ def _pushing(record: TrialRecord, world: World, thing: Entity,
     Return how fast it moved in a contact at most, but for what leads away from what it touches.
 
     The first telling shows what the impact made of the motion before, which is judged by itself.
-    A robot that is held up by what it touches pushes as fast as it is commanded.
+    Away is where the other's origin is not, or where the gap opens, as of a long wall. A robot
+    that is held up by what it touches pushes as fast as it is commanded.
     """
     later = times_ns[1:]
     if not len(later):
         return 0.0
-    ros = record.trial.scenario.ros
-    speeds = speed_of(world, later, ros.robot.footprint if ros else FOOTPRINT)
+    speeds = speed_of(record, later)
     if numpy.isnan(speeds).any():
         known = speeds[~numpy.isnan(speeds)]
         return float(known.max()) if len(known) and known.max() > MOVES else None
-    away = _away(world, thing, later)
+    away = numpy.fmax(_away(world, thing, later), -thing.at('closing', later))
     with numpy.errstate(invalid='ignore'):
         own = numpy.where((away > _MOSTLY * speeds) & (speeds > STANDS), 0.0,
                           numpy.maximum(speeds, _insisting(record, times_ns[0], later)))

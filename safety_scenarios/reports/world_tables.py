@@ -46,7 +46,8 @@ def lines(summary: CampaignSummary) -> Iterator[str]:
     locked = {'all': ', in lock-step', 'some': ', some of them in lock-step', 'none': ''}
     yield (f'In a world{where}: {counted(world.trials, "trial")}{locked[world.lockstep]}. '
            f'{_quadrants(world.quadrants)}, {world.unknown} unknown.')
-    yield (f'Of a trial: exposed to risk {_mean(world.exposure_s)}, safety cost '
+    yield (f'Of a trial: exposed to risk {_mean(world.exposure_s)} (by S_p too in '
+           f'{world.with_separation} of {counted(world.trials, "trial")}), safety cost '
            f'{_mean(world.safety_cost)}, time lost by standing {_mean(world.time_lost_s)}, '
            f'progress {_mean(world.progress_per_min)}.')
     if world.prediction_gap_m.value is not None and world.prediction_gap_worst_m is not None:

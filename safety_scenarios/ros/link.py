@@ -52,6 +52,7 @@ from safety_scenarios.ros.convert import (
 )
 from safety_scenarios.ros.endpoints import Endpoints
 from safety_scenarios.ros.frames import Frames
+from safety_scenarios.ros.graph import CLOCK, full_node_name
 from safety_scenarios.ros.hosts import Hosts, one_host
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.offset import ask_offset
@@ -282,6 +283,18 @@ class RosLink(Link):
     def leave_to_world(self, topics: Collection[str]) -> None:
         """Publish none of these stimuli from now on: a world of ours shows them."""
         self._endpoints.leave_to_world(topics)
+
+    def refuse_other_times(self) -> None:
+        """
+        Refuse a second publisher of /clock.
+
+        :raises MeasurementError: says who they are
+        """
+        clocks = sorted(map(full_node_name, self._endpoints.graph.publishers(CLOCK)))
+        if len(clocks) > 1:
+            raise MeasurementError(
+                f'{CLOCK}: got {len(clocks)} publishers, {", ".join(clocks)}, expected the '
+                f'simulator alone: two times cannot be followed. Stop the others')
 
     def revive(self) -> bool:
         """

@@ -181,7 +181,7 @@ class _Opener:
     @contextmanager
     def __call__(self, scenario: Scenario) -> Iterator[Link]:
         settings = self._settings
-        is_in_world = settings.world != 'none' and scenario.ros is not None
+        is_in_world = settings.world != 'none'
         measuring = Measuring(rules=settings.clock, sim_time=settings.use_sim_time,
                               schedule_clock=settings.schedule_clock,
                               uncertainty_ms=dict(self._uncertainty_ms),
@@ -214,7 +214,9 @@ class _Opener:
     def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:
         timeout_s = self._settings.connect_timeout_s
         control = TopicControl(self._node, timeout_s, lambda: alarm_of(children))
-        return WorldLink(link, self._clock, control, timeout_s)
+        simulator = self._simulator
+        return WorldLink(link, self._clock, control, timeout_s,
+                         lambda: None if simulator is None else simulator.alarm())
 
     def _simulated(self, scenario: Scenario) -> SimulatedRobot | None:
         """
@@ -232,7 +234,8 @@ class _Opener:
                   robot: SimulatedRobot | None) -> Iterator[ChildProcess]:
         """Yield the controller under test, if it is ours, and the models that take part."""
         own = controller_settings(self._settings, scenario).model_copy(
-            update={'schedule_clock': self._settings.schedule_clock})
+            update={'schedule_clock': self._settings.schedule_clock,
+                    'responder': self._settings.world == 'none'})
         block = scenario.agents or AgentsBlock()
         if own.controller != EXTERNAL:
             yield self._child(scenario, own.model_copy(update={

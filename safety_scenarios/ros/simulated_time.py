@@ -56,6 +56,7 @@ class SimulatedTime:
         """
         if self._ticks and (system_ns <= self._ticks[-1][0] or ros_ns < self._ticks[-1][1]):
             self._ticks.clear()  # the simulator or its clock has begun anew
+            self._step_ns = 0
         if self._ticks:
             self._step_ns = ros_ns - self._ticks[-1][1]
         self._ticks.append((system_ns, ros_ns))

@@ -67,6 +67,8 @@ _CLOCK_NS = 5_000_000
 """Between two messages on /clock, in simulated time."""
 _LEAST_CLOCK_NS = 3_300_000
 """The same in real time: everybody who takes time from it wakes up for each."""
+_ARRIVAL_S = 0.001
+"""In lock-step: how long what was published last takes to its hearers, and more."""
 _TURN_S = 0.05
 """How soon the node notices that it shall end."""
 _REMEMBERED = 100
@@ -114,6 +116,7 @@ class Simulator:
         self._now_ns = self._clock_ns = self._boundary_ns = _BEGIN_NS
         self._tick_ns = max(_CLOCK_NS, round(_LEAST_CLOCK_NS * factor))
         self._pace = RealTime(factor or 1.0, _BEGIN_NS, time.monotonic_ns())
+        self._step_ns = round(self._settings.step_ms * 1e6)
         self._is_paused = self._settings.lockstep
         self._heard = 0
         self._said: dict[str, str] = {}
@@ -123,6 +126,7 @@ class Simulator:
         self._world: World | None = None
         self._trial: Trial | None = None
         self._is_live = False
+        self._told = 0
         self._stamps: dict[str, int] = {}
         self._sensed: list[tuple[str, int, int | None]] = []
 
@@ -132,6 +136,7 @@ class Simulator:
             while self._arrived:
                 self._take(*self._arrived.popleft())
             if self._is_paused:
+                self._publish_clock()  # for who comes while it stands
                 self._wait(_TURN_S)
                 continue
             next_ns, steady_ns = self._next_ns(), time.monotonic_ns()
@@ -165,12 +170,20 @@ class Simulator:
         try:
             if world is not None:
                 world.advance(self._now_ns - self._begin_ns)
-            if is_due or self._now_ns >= self._clock_ns:
+            if not self._is_paused and (is_due or self._now_ns >= self._clock_ns):
                 self._publish_clock()
             if world is not None and is_due:
                 self._publish(world.sensed(self._now_ns - self._begin_ns))
+            if self._is_paused:
+                self._publish_after_sensors()
         except Exception as error:  # it costs this trial, and no other
             self._give_up(error)
+
+    def _publish_after_sensors(self) -> None:
+        """Let what was shown arrive before the time at which somebody decides by it."""
+        if self._now_ns >= self._boundary_ns + self._step_ns:
+            time.sleep(_ARRIVAL_S)
+        self._publish_clock()
 
     def _publish_clock(self) -> None:
         message = Clock()
@@ -183,9 +196,9 @@ class Simulator:
         for one in found:
             if one.message is not None:
                 self._show(one.name, one.message, one.is_held, one.is_report)
-        if states and self._trial is not None:
+        if (states or self._sensed) and self._trial is not None:
             self._tell(Told.model_construct(trial=self._trial.trial_id, now_ns=self._now_ns,
-                                            states=states, sensed=self._sensed))
+                                            states=states, sensed=tuple(self._sensed)))
             self._sensed = []
 
     def _show(self, topic: str, plain: Message, is_held: bool, is_report: bool) -> None:
@@ -200,6 +213,7 @@ class Simulator:
             self._sensed.append((topic, self._now_ns, stamp_ns))
 
     def _tell(self, told: Told) -> None:
+        self._told += 1
         self._telling.publish(String(data=as_json(told)))
 
     def _give_up(self, error: Exception) -> None:
@@ -214,6 +228,8 @@ class Simulator:
             self._serve(payload)
             return
         self._heard += 1
+        if not self._is_live:
+            self._boundary_ns = self._now_ns  # from here on whoever commands counts its periods
         known = self._commands.get(topic)
         if known is None or self._world is None or not self._is_live:
             return
@@ -293,8 +309,7 @@ class Simulator:
 
     def _begin(self, request: Request) -> Mapping[str, Any]:
         self._world_of('begin')
-        self._begin_ns = self._boundary_ns = self._now_ns
-        self._is_live = True
+        self._begin_ns, self._heard, self._is_live = self._now_ns, 0, True
         return {}
 
     def _apply(self, request: Request) -> Mapping[str, Any]:
@@ -317,15 +332,17 @@ class Simulator:
         """Let some time pass; when a step of the controller is full, wait for its command."""
         until_ns = self._now_ns + request.step_ns
         self._is_paused = True
-        while (next_ns := self._next_ns()) <= until_ns:
-            self._to(next_ns)
-        self._to(until_ns)
-        self._publish_clock()
-        step_ns = round(self._settings.step_ms * 1e6)
-        if self._settings.lockstep and self._now_ns - self._boundary_ns >= step_ns:
-            self._boundary_ns = self._now_ns
-            self._await_command()
-        return {'now_ns': self._now_ns}
+        while self._now_ns < until_ns:
+            boundary_ns = self._boundary_ns + self._step_ns
+            stop_ns = min(until_ns, max(boundary_ns, self._now_ns))
+            while (next_ns := self._next_ns()) < stop_ns:
+                self._to(next_ns)
+            self._to(stop_ns)
+            if stop_ns >= boundary_ns:
+                self._boundary_ns = stop_ns
+                if self._settings.lockstep:
+                    self._await_command()
+        return {'now_ns': self._now_ns, 'told': self._told}
 
     def _await_command(self) -> None:
         """Wait until somebody has commanded since the last step; nothing else is taken before."""

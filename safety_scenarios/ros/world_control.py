@@ -44,6 +44,9 @@ _AGAIN_S = 0.3
 """A first request may be sent before the other side has matched our answers."""
 _LOOK_S = 0.05
 """Between two looks at who is connected."""
+_STEP_S = 620.0
+"""A step in lock-step waits for the controller, at most as long as the simulator's patience."""
+_LATE_S, _SLICE_S = 0.2, 0.0002
 _PATIENCE_S = 10.0
 """A world answers within milliseconds; one that takes longer is stuck, or its host is."""
 
@@ -111,13 +114,13 @@ class TopicControl:
         self._answered = threading.Condition()
         self._answers: dict[str, Answer] = {}
         self._told = Inbox()
+        self._received = 0
         self._trial_id = ''
         self._needs: tuple[set[str], set[str]] = set(), set()
         self._asks = node.create_publisher(String, ASK, qos.conversation())
         self._subscriptions = [
             node.create_subscription(String, ANSWER, self._receive, qos.conversation()),
-            node.create_subscription(String, TOLD, lambda said: self._told.put(said.data),
-                                     qos.conversation())]
+            node.create_subscription(String, TOLD, self._hear, qos.conversation())]
         self._is_connected = False
 
     def _receive(self, said: Any) -> None:
@@ -128,6 +131,10 @@ class TopicControl:
         with self._answered:
             self._answers[answer.id] = answer
             self._answered.notify()
+
+    def _hear(self, said: Any) -> None:
+        self._told.put(said.data)
+        self._received += 1
 
     def forget(self) -> None:
         """Expect another process from now on."""
@@ -141,6 +148,7 @@ class TopicControl:
         self._trial_id = trial.trial_id
         answer = self._done(reset(self._next_id(), trial), _PATIENCE_S)
         self._told.clear()
+        self._received = 0
         ros = trial.scenario.ros
         self._needs = ({plugin.topic for plugin in trial.hazard},
                        {one.topic for one in ros.commands} if ros else set())
@@ -180,7 +188,11 @@ class TopicControl:
 
     def step(self, step_ns: int) -> int:
         """Let this much time pass and no more; return the time then (ns)."""
-        return self._ask('step', step_ns=step_ns, timeout_s=_PATIENCE_S + 600).now_ns
+        answer = self._ask('step', step_ns=step_ns, timeout_s=_STEP_S)
+        deadline = time.monotonic() + _LATE_S
+        while self._received < answer.told and time.monotonic() < deadline:
+            time.sleep(_SLICE_S)  # what was told before the answer may come a little after it
+        return answer.now_ns
 
     def pause(self) -> None:
         """Let no time pass but by ``step``."""

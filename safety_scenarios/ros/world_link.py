@@ -20,7 +20,7 @@ time, as over the link ``simulated``: a robot, a person and a braking distance k
 it went beside real time is kept, by ``clock`` events, and judged.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import time
 
 from safety_scenarios.errors import MeasurementError
@@ -29,7 +29,7 @@ from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.link import Link
-from safety_scenarios.model.measuring import Pace, REAL
+from safety_scenarios.model.measuring import REAL
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.model.trial import Trial
@@ -41,7 +41,9 @@ from safety_scenarios.ros.world_protocol import Told
 
 _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""
-_STEP_NS = 10_000_000
+_HELD_NS = 100_000_000
+"""A header stamp older than that is none of a sensor that works."""
+_STEP_NS = 50_000_000
 """In lock-step: between two looks at what has arrived, in simulated time."""
 
 
@@ -53,12 +55,13 @@ class WorldLink(Link):
     :param clock: ROS time, which the simulator makes
     :param control: of the simulator
     :param timeout_s: how long to wait for the other end
+    :param alarm: says why the simulator is gone, None while it lives or if it is not ours
     """
 
     def __init__(self, inner: RosLink, clock: RosClock, control: WorldControl,
-                 timeout_s: float) -> None:
+                 timeout_s: float, alarm: Callable[[], str | None]) -> None:
         self._inner, self._clock, self._control = inner, clock, control
-        self._timeout_s = timeout_s
+        self._timeout_s, self._alarm = timeout_s, alarm
         self._time = clock.law = SimulatedTime()
         self._last_ns = 0
         self._ready: Ready | None = None
@@ -81,6 +84,7 @@ class WorldLink(Link):
         self._inner.leave_to_world(ready.topics)
         self._inner.open(trial)
         self._control.await_others(max(deadline, time.monotonic() + 1.0))
+        self._inner.refuse_other_times()
         self._measure(ready)
         self._time.begin()
         self._last_ns = self._control.begin()
@@ -92,7 +96,7 @@ class WorldLink(Link):
             'sim_time': False, 'schedule_clock': 'steady', 'offset': None,
             'hosts_because': f'{inner.hosts_because}; all stamps are in the simulated time of a '
                              f'world in a process of its own',
-            'pace': Pace(factor=factor, lockstep=ready.lockstep),
+            'world': 'mujoco', 'lockstep': ready.lockstep, 'pace': factor,
             'rules': rules.model_copy(update={
                 'latency_clock': 'ros', 'lockstep': ready.lockstep,
                 'rtf_min': rules.rtf_min * min(1.0, factor),
@@ -140,7 +144,16 @@ class WorldLink(Link):
         return self._simulated(self._inner.mark(name))
 
     def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
-        """Publish what no world can show."""
+        """
+        Publish what no world can show.
+
+        :raises MeasurementError: the world shows something else on its topic
+        """
+        if self._ready is not None and stimulus.topic in self._ready.topics:
+            raise MeasurementError(
+                f'{stimulus.topic}: got a stimulus that the world cannot show on a topic that it '
+                f'publishes, expected one that it can: both would contradict each other. Use '
+                f'world none for this')
         return self._simulated(self._inner.send(stimulus, hazard=hazard,
                                                 scheduled_ns=scheduled_ns))
 
@@ -162,7 +175,10 @@ class WorldLink(Link):
         while True:
             self._time.check()
             now_ns = self._now_ns()
-            events = [*map(self._simulated, self._inner.receive_now()), *self._told()]
+            arrived = self._inner.receive_now()
+            if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
+                raise MeasurementError(str(self._alarm()))
+            events = sorted([*self._told(), *map(self._simulated, arrived)], key=_when)
             if events or now_ns >= schedule_ns:
                 return events
             if self._in_lockstep:
@@ -194,10 +210,20 @@ class WorldLink(Link):
                 event.stamps.system_ns - (event.stamps.source_ns or event.stamps.system_ns))
             return Event.model_construct(kind='clock', name=event.name, stamps=stamps,
                                          truth={REAL: real_ns / 1e9})
-        stamps = self._time.stamps(event.stamps, self._last_ns)
-        if not self._in_lockstep:
+        return event.model_copy(update={'stamps': self._moment(event)})
+
+    def _moment(self, event: Event) -> Stamps:
+        real, source_ns = event.stamps, event.stamps.source_ns
+        if self._in_lockstep:  # messages take no time then
+            now_ns = self._last_ns if source_ns is None else self._time.at(source_ns)
+            stamps = _stamps(now_ns, real.header_ns)
+        else:
+            stamps = self._time.stamps(real, self._last_ns)
             self._last_ns = stamps.steady_ns
-        return event.model_copy(update={'stamps': stamps})
+        if event.kind == 'feedback' and real.header_ns is not None \
+                and abs(stamps.steady_ns - real.header_ns) < _HELD_NS:
+            return _stamps(real.header_ns, real.header_ns)  # by the world itself
+        return stamps
 
 
 def _events(found: Told) -> Iterator[Event]:
@@ -206,6 +232,10 @@ def _events(found: Told) -> Iterator[Event]:
     for name, truth in found.states.items():
         yield Event.model_construct(kind='state', name=name, truth=truth,
                                     stamps=_stamps(found.now_ns))
+
+
+def _when(event: Event) -> int:
+    return event.stamps.steady_ns
 
 
 def _stamps(now_ns: int, header_ns: int | None = None) -> Stamps:

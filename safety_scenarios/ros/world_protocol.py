@@ -19,7 +19,7 @@ A request has an id, which its answer repeats; whoever gets no answer in time as
 the world tells by itself goes out on a topic of its own, in the order in which it happened.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
@@ -71,6 +71,8 @@ class Answer(Noun):
     """Topics that it publishes, with how many listen to each; after ``reset`` and ``look``."""
     commands: Mapping[str, int] = {}
     """Topics that it executes, with how many command on each."""
+    told: int = 0
+    """After ``step``: how often the world has told something of the trial by then."""
     factor: float = 1.0
     lockstep: bool = False
 
@@ -84,7 +86,7 @@ class Told(Noun):
     """Simulated time."""
     states: Mapping[str, Mapping[str, float]] = {}
     """Entity to its truth; an empty one is there no more."""
-    sensed: Sequence[tuple[str, int, int | None]] = ()
+    sensed: tuple[tuple[str, int, int | None], ...] = ()
     """Topic, simulated time, header stamp (ns)."""
     fault: str = ''
     """Why this world has come to an end; empty: it has not."""

@@ -21,20 +21,23 @@ import numpy
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.scan import BEAMS, RANGE_MIN
-from safety_scenarios.model.world_block import Senses
+from safety_scenarios.model.world_block import Sector, Senses
+from safety_scenarios.simulator.entities import GLASS
 
 _MIDDLE = Mount.model_construct(kind='lidar')
 LASER_SCAN = 'sensor_msgs/msg/LaserScan'
 _STEP = 2 * math.pi / BEAMS
 _ANGLES = -math.pi + numpy.arange(BEAMS) * _STEP
 _COS, _SIN = numpy.cos(_ANGLES), numpy.sin(_ANGLES)
+_SQUARELY = math.cos(math.radians(10.0))
+"""Glass returns a beam that meets it within this of its normal; else the beam goes on."""
 
 
 class Lidar:
     """
     Sees what is in the groups of its mask, all around, from where it is mounted.
 
-    :param group: of geometries that only this scanner sees, 1 to 4; group 0 is seen by all
+    :param group: of geometries that only this scanner sees; group 0 is seen by all
     :param body: of the robot itself, which it looks through
     :param mount: where on the robot it is; 0.2 m above its origin
     """
@@ -52,7 +55,10 @@ class Lidar:
         self._groups = numpy.zeros(6, numpy.uint8)
         self._groups[[0, group]] = 1
         self._hit, self._ranges = numpy.zeros(BEAMS, numpy.int32), numpy.zeros(BEAMS)
-        self._beams = numpy.zeros((BEAMS, 3))
+        self._panes = numpy.zeros(6, numpy.uint8)
+        self._panes[GLASS] = 1
+        self._beams, self._normals = numpy.zeros((BEAMS, 3)), numpy.zeros((BEAMS, 3))
+        self._glare, self._dirt = _covered(senses.glare), _covered(senses.dirt)
 
     def message(self, x: float, y: float, heading: float) -> Message:
         """Return the scan of now, its header without a stamp."""
@@ -64,15 +70,48 @@ class Lidar:
         cos, sin = math.cos(turned), math.sin(turned)
         self._beams[:, 0] = cos * _COS - sin * _SIN
         self._beams[:, 1] = sin * _COS + cos * _SIN
-        mujoco.mj_multiRay(
-            self._model, self._data, origin, self._beams.reshape(-1),
-            self._groups, True, self._body, self._hit, self._ranges, None, BEAMS,
-            self._senses.range_max)
-        ranges = self._ranges.copy()
-        missed = ranges < 0
-        if self._senses.range_noise:
-            ranges += self._random.normal(0.0, self._senses.range_noise, BEAMS)
-        if self._senses.dropouts:
-            missed |= self._random.random(BEAMS) < self._senses.dropouts
-        ranges[missed | (ranges < RANGE_MIN) | (ranges > self._senses.range_max)] = math.inf
+        ranges = self._disturbed(self._cast(origin))
         return self._empty.replaced('ranges', tuple(ranges.tolist()))
+
+    def _cast(self, origin: Any) -> Any:
+        """Return how far away the nearest surface along each beam is; infinity: there is none."""
+        most = self._senses.range_max
+        beams = self._beams.reshape(-1)
+        mujoco.mj_multiRay(self._model, self._data, origin, beams, self._groups, True, self._body,
+                           self._hit, self._ranges, None, BEAMS, most)
+        ranges = numpy.where(self._ranges < 0, math.inf, self._ranges)
+        if GLASS in self._model.geom_group:
+            mujoco.mj_multiRay(self._model, self._data, origin, beams, self._panes, True,
+                               self._body, self._hit, self._ranges, self._normals.reshape(-1),
+                               BEAMS, most)
+            squarely = numpy.abs((self._beams * self._normals).sum(axis=1)) >= _SQUARELY
+            ranges = numpy.where((self._ranges >= 0) & squarely,
+                                 numpy.minimum(ranges, self._ranges), ranges)
+        return ranges
+
+    def _disturbed(self, ranges: Any) -> Any:
+        """Return what weather, light and dirt make of it; chance is drawn anew for each scan."""
+        senses, random = self._senses, self._random
+        if senses.range_noise:
+            ranges = ranges + random.normal(0.0, senses.range_noise, BEAMS)
+        if senses.short_returns:
+            before = numpy.minimum(ranges, senses.range_max) * random.random(BEAMS)
+            drops = random.random(BEAMS) < senses.short_returns
+            ranges = numpy.where(drops, numpy.maximum(before, RANGE_MIN), ranges)
+        if senses.dropouts:
+            ranges[random.random(BEAMS) < senses.dropouts] = math.inf
+        ranges[(ranges < RANGE_MIN) | (ranges > senses.range_max)] = math.inf
+        if senses.glare:
+            ranges[self._glare] = math.inf
+        if senses.dirt:
+            ranges[self._dirt] = 0.0
+        return ranges
+
+
+def _covered(sectors: tuple[Sector, ...]) -> Any:
+    """Return which beams are in one of the sectors."""
+    found = numpy.zeros(BEAMS, bool)
+    for sector in sectors:
+        off = numpy.remainder(_ANGLES - sector.middle + math.pi, 2 * math.pi) - math.pi
+        found |= numpy.abs(off) <= sector.width / 2
+    return found

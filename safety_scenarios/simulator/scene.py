@@ -15,14 +15,14 @@
 
 from collections.abc import Iterable
 import math
-from typing import Any
+from typing import Any, Protocol
 
 import mujoco
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.world_block import WorldBlock
 from safety_scenarios.simulator.base import GRAVITY
-from safety_scenarios.simulator.entities import Entity, UNSEEN
-from safety_scenarios.simulator.robots import Chassis, STIFFNESS, TOUCHES
+from safety_scenarios.simulator.entities import Entity, GLASS
+from safety_scenarios.simulator.robots import STIFFNESS, TOUCHES
 
 STEP_S = 0.005
 """Of the physics."""
@@ -38,7 +38,17 @@ _OVERLAP_M = 1e-3
 """What begins nearer than touching by more than this is inside of something."""
 
 
-def compiled(chassis: Chassis, world: WorldBlock, entities: Iterable[Entity],
+class Built(Protocol):
+    """A robot that can be put into a scene."""
+
+    def build(self, spec: Any) -> None:
+        """Add it to a scene that is not compiled yet."""
+
+    def finish(self, model: Any) -> None:
+        """Set in the compiled scene what only its numbers tell."""
+
+
+def compiled(chassis: Built, world: WorldBlock, entities: Iterable[Entity],
              step_s: float = STEP_S) -> Any:
     """
     Return the model of a scene.
@@ -110,6 +120,8 @@ def _named(model: Any, geom: int) -> str:
 
 def _walls(spec: Any, world: WorldBlock) -> None:
     for wall in world.walls:
+        if wall.moves:
+            continue  # an entity
         (x, y), (x_end, y_end) = wall.begin, wall.end
         spec.worldbody.add_geom(
             name=f'wall:{wall.name}', type=mujoco.mjtGeom.mjGEOM_BOX,
@@ -117,7 +129,7 @@ def _walls(spec: Any, world: WorldBlock) -> None:
             pos=[(x + x_end) / 2, (y + y_end) / 2, wall.height / 2],
             euler=[0, 0, math.degrees(math.atan2(y_end - y, x_end - x))],
             contype=TOUCHES, conaffinity=TOUCHES,
-            group=UNSEEN if wall.glass else 0, rgba=[0.6, 0.8, 0.9, 0.3] if wall.glass
+            group=GLASS if wall.glass else 0, rgba=[0.6, 0.8, 0.9, 0.3] if wall.glass
             else [0.7, 0.7, 0.7, 1])
 
 

@@ -73,6 +73,8 @@ class Truth:
         self._told: set[str] = set()
         self.clear = 0.0
         """Least gap to anything that was told last (m)."""
+        self.hit = 0.0
+        """Largest force on the robot since somebody set it back to 0 (N)."""
 
     def _own(self, name: str, geoms: Iterable[int]) -> None:
         self._places[name] = len(self._watched)
@@ -86,9 +88,25 @@ class Truth:
 
     def gap(self, geoms: Iterable[int], far: float = FAR) -> float:
         """Return the distance between the closest points of both (m), negative where they meet."""
-        return min((mujoco.mj_geomDistance(self._model, self._data, one, other, far,
-                                           self._between)
-                    for one in self._geoms for other in geoms), default=math.inf)
+        found = math.inf
+        for apart, own, other in self._pairs(list(geoms)):
+            if apart >= found:  # no nearer than the balls around both
+                break
+            found = min(found, mujoco.mj_geomDistance(
+                self._model, self._data, own, other, far, self._between))
+        return found
+
+    def _pairs(self, others: Sequence[int]) -> Iterable[tuple[float, int, int]]:
+        """Return the pairs of geometries by how near they may be (m), the nearest first."""
+        if len(self._geoms) * len(others) <= 1:
+            return [(-math.inf, self._geoms[0], other) for other in others]
+        at, sizes = self._data.geom_xpos, numpy.where(
+            self._model.geom_rbound > 0, self._model.geom_rbound, math.inf)
+        apart = numpy.linalg.norm(at[self._geoms][:, None] - at[others][None], axis=2) \
+            - sizes[self._geoms][:, None] - sizes[others][None]
+        order = numpy.argsort(apart, axis=None, kind='stable')
+        return [(float(apart.flat[place]), self._geoms[place // len(others)],
+                 others[place % len(others)]) for place in order.tolist()]
 
     def watch(self, step_s: float) -> None:
         """Take what a step of the physics has brought: contacts with their forces."""
@@ -109,6 +127,7 @@ class Truth:
             forces[owner] = forces.get(owner, 0.0) + sign * pushed
         for owner, force in forces.items():
             watched = self._watched[owner]
+            self.hit = max(self.hit, math.hypot(*force.tolist()))
             watched.force = max(watched.force, math.hypot(*force.tolist()))
             watched.pushed = [before + now * step_s for before, now
                               in zip(watched.pushed, force.tolist(), strict=True)]

@@ -13,7 +13,7 @@
 # limitations under the License.
 """The embedded world of one trial: commands and intents in, sensors and truth out."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 import math
 from typing import Any
@@ -21,20 +21,28 @@ from typing import Any
 import mujoco
 import numpy
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.model.intent import ContactForce, Intent, Silence, StreamFault
+from safety_scenarios.model.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.simulator.arm import Arm, FRAME, JOINT_STATE, WRENCH
+from safety_scenarios.simulator.arm_model import arm_of, MountedArm
 from safety_scenarios.simulator.base import Base, DRIVER_NS
-from safety_scenarios.simulator.entities import entities_of, Entity
+from safety_scenarios.simulator.entities import Entity, SCANNERS
 from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
-from safety_scenarios.simulator.robots import chassis_of, family, JOINTS, ROBOT, UNSEEN
+from safety_scenarios.simulator.putting import entities_of, moving_walls
+from safety_scenarios.simulator.robots import Chassis, chassis_of, family, JOINTS, ROBOT, UNSEEN
 from safety_scenarios.simulator.scene import compiled, refuse_overlaps, soften, STEP_S
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.simulator.sensing import (
+    BOOL,
+    IMU,
+    imu_message,
     motion_message,
     ODOMETRY,
+    odometry,
     POSE,
     pose_message,
     Sensor,
@@ -49,6 +57,10 @@ TASK_NS = 100_000_000
 """Between two tellings of how far the robot has come with its work."""
 _REPORT_HZ = 50.0
 """Of odometry, as often as it commonly comes."""
+_IMU_HZ = 100.0
+"""Of an IMU, as often as it commonly comes."""
+BUMPER_N = 5.0
+"""A bumper feels no less than this (N)."""
 _ROOM_M = 0.3
 """With less than this around the robot each step of the physics is looked at."""
 _UNSTABLE = [int(kind) for kind in (
@@ -75,22 +87,34 @@ class World:
             raise InputError(f'{scenario.id}: got a scenario without ros, expected one with a '
                              f'robot: a world has nothing to move. Use link loopback')
         block = ros.world or WorldBlock()
-        self.now_ns = 0
+        self.now_ns = self._asked_ns = 0
         self._random = numpy.random.default_rng(seed)
         self._known = _entities(scenario, ros)
         self._entities = [entity for found in self._known.values() for entity in found]
-        self._chassis = chassis_of(scenario, ros.robot, block)
-        self._model = compiled(self._chassis, block, self._entities, step_s)
+        self._walls = moving_walls(block)
+        self._chassis: Chassis | MountedArm = arm_of(scenario, ros.robot, block) \
+            if ros.robot.kind == 'arm' else chassis_of(scenario, ros.robot, block)
+        self._model = compiled(self._chassis, block, [*self._walls, *self._entities], step_s)
         self._data = mujoco.MjData(self._model)
         self._step_s, self._step_ns = step_s, round(step_s * 1e9)
-        self._base = Base(self._model, self._data, JOINTS, self._chassis,
-                          {one.topic: one.driver for one in ros.commands
-                           if one.driver is not None}, block)
-        for entity in self._entities:
+        drivers = {one.topic: one.driver for one in ros.commands if one.driver is not None}
+        self._arm: Arm | None = None
+        if isinstance(self._chassis, MountedArm):
+            self._arm = Arm(self._model, self._data, self._chassis, ros.robot, drivers, block,
+                            ros.separation.metres_per_unit if ros.separation else 1.0)
+            self._base: Base | Arm = self._arm
+        else:
+            self._base = Base(self._model, self._data, JOINTS, self._chassis, drivers, block)
+        for entity in (*self._walls, *self._entities):
             entity.bind(self._model, self._data)
+        for wall in self._walls:
+            wall.appear(self._base.pose)
         soften(self._model, [entity for entity in self._entities if entity.is_body],
                self._base.mass)
         mujoco.mj_forward(self._model, self._data)
+        if self._arm is not None:
+            for shown in (None, *_poses(ros)):
+                self._arm.fits(shown.names if shown else (), shown.positions if shown else ())
         refuse_overlaps(self._model, self._data)
         bodies = set(family(self._model, ROBOT))
         self._truth = Truth(self._model, self._data, [
@@ -104,9 +128,15 @@ class World:
         self._shown: dict[str, list[Entity]] = {}
         self._forces: dict[str, float] = {}
         self._gone: list[str] = []
+        self._joints: dict[str, tuple[str, ...]] = {}
         self._groups: dict[str, int] = {}
-        self._sensors = {sensor.topic: sensor for sensor in self._made(
-            ros, block, int(self._model.body(ROBOT).id))}
+        self._body, self._senses = int(self._model.body(ROBOT).id), block.senses
+        self._begun, self._driven = self._base.pose, 0.0
+        self._felt_before = self._base.twist
+        self._hit: dict[str, float] = {}
+        self._is_base = ros.robot.kind == 'mobile_base'
+        self._sensors = {sensor.topic: sensor for sensor in self._made(ros, block, self._body)}
+        self._refuse_unmounted(block)
         self._state_ns = 0
         self._told_ns: dict[str, int] = {}
 
@@ -134,6 +164,10 @@ class World:
 
     def apply(self, topic: str, intent: Intent, hazard: bool) -> bool:
         """Let something happen; False: it is nothing that this world can show."""
+        if hazard:
+            for wall in self._walls:
+                wall.hazard_comes()
+        self._state_ns = self._asked_ns + 1  # what is true has changed: it is told right after
         sensor = self._sensors.get(topic)
         if isinstance(intent, _FAULTS):
             if sensor is not None:
@@ -141,7 +175,10 @@ class World:
             return sensor is not None
         if isinstance(intent, ContactForce):
             self._forces[topic] = intent.force
+            self._press()
             return sensor is not None
+        if isinstance(intent, JointsAt):
+            return self._jointed_at(topic, intent, hazard)
         found = self._known.get((hazard, intent.model_dump_json()))
         if found is None or sensor is None:
             return False
@@ -164,10 +201,12 @@ class World:
 
     def withdraw(self, topic: str) -> None:
         """Take back what was applied on a topic."""
+        self._state_ns = self._asked_ns + 1
         if topic in self._sensors:
             self._sensors[topic].fail(None)
         if self._forces.pop(topic, None) is not None:
             self._gone.append(topic)
+            self._press()
         self._take_away(topic)
 
     def advance(self, until_ns: int) -> None:
@@ -176,20 +215,27 @@ class World:
 
         :raises MeasurementError: the physics has become unstable
         """
+        self._asked_ns = max(until_ns, self._asked_ns)
         if self.now_ns + self._step_ns > until_ns:
             return
-        shown = [entity for entity in self._entities if entity.topics]
+        moving = [*self._walls, *(entity for entity in self._entities if entity.topics)]
         while self.now_ns + self._step_ns <= until_ns:
             steps = self._steps(until_ns)
             ahead_s = steps * self._step_s
             self._base.push(self.now_ns, ahead_s)
-            if shown:
+            if moving:
                 place = self._base.pose
-                for entity in shown:
+                for entity in moving:
                     entity.move(place, ahead_s)
+            if self._forces:
+                self._press()
             mujoco.mj_step(self._model, self._data, steps)
             self.now_ns += steps * self._step_ns
             self._truth.watch(ahead_s)
+            if self._hit and self._truth.hit:
+                self._hit = {topic: max(before, self._truth.hit)
+                             for topic, before in self._hit.items()}
+                self._truth.hit = 0.0
         self._is_placed = False
         if self._data.warning.number[_UNSTABLE].any():
             raise MeasurementError(
@@ -198,7 +244,7 @@ class World:
 
     def _steps(self, until_ns: int) -> int:
         """Return how many steps the same forces hold for: near anything they are looked at."""
-        if self._truth.clear < _ROOM_M:
+        if self._arm is not None or self._truth.clear < _ROOM_M:
             return 1
         ahead_ns = min(until_ns - self.now_ns, DRIVER_NS - self.now_ns % DRIVER_NS)
         return max(1, ahead_ns // self._step_ns)
@@ -218,11 +264,12 @@ class World:
 
     def sensed(self, until_ns: int) -> Sequence[Sensed]:
         """Return what has become due, in order; called after ``advance`` to the same time."""
-        found = [sensed for sensor in self._sensors.values() if sensor.due_ns <= until_ns
-                 if (sensed := sensor.sense()) is not None]
+        found = []
         if self._state_ns <= until_ns:
             self._state_ns += STATE_NS
             found += [Sensed(name, truth=truth) for name, truth in self.states().items()]
+        found += [sensed for sensor in self._sensors.values() if sensor.due_ns <= until_ns
+                  if (sensed := sensor.sense()) is not None]
         return found
 
     def states(self) -> Mapping[str, Mapping[str, float]]:
@@ -233,10 +280,11 @@ class World:
         told: dict[str, Mapping[str, float]] = {name: {} for name in self._gone}
         self._gone = []
         told['robot'] = {'x': x, 'y': y, 'heading': heading, 'vx': vx, 'vy': vy, 'wz': turn,
-                         'radius': self._radius}
+                         'radius': self._radius} if self._arm is None else self._arm.truth()
         if self.now_ns >= self._task_ns:
             self._task_ns = self.now_ns + TASK_NS
-            told['task'] = self._route.told(x, y)
+            told['task'] = self._route.told(x, y) if self._arm is None \
+                else {'progress': self._arm.cycles()}
         friction = self._base.friction()
         if friction != self._usual_friction:
             told['floor'] = {'friction': friction}
@@ -258,6 +306,24 @@ class World:
         for topic, force in self._forces.items():
             told[topic] = {'force': force}
         return told
+
+    def _press(self) -> None:
+        """Let what presses against the front of a base push it back, or the tool of an arm."""
+        if self._arm is not None:
+            self._arm.press(sum(self._forces.values()))
+        if self._is_base:
+            force, heading = sum(self._forces.values()), self._base.pose[2]
+            self._data.xfrc_applied[self._body, :2] = (
+                -force * math.cos(heading), -force * math.sin(heading))
+
+    def _jointed_at(self, topic: str, intent: JointsAt, hazard: bool) -> bool:
+        """Let an arm be where its joints are shown, and show them from now on."""
+        if self._arm is None or topic not in self._sensors:
+            return False
+        moved = self._arm.place(intent.names, intent.positions)
+        self._joints[topic] = intent.names
+        self._is_placed = False
+        return moved or not hazard
 
     def _take_away(self, topic: str) -> None:
         for place, entity in enumerate(self._shown.pop(topic, ())):
@@ -281,45 +347,119 @@ class World:
                 continue
             frame = getattr(plugin, 'frame', 'base_link')
             if interface == LASER_SCAN:
-                self._groups[topic] = group = 1 + len(self._groups) % (UNSEEN - 1)
+                self._groups[topic] = group = 1 + len(self._groups)
+                if group > SCANNERS:
+                    raise InputError(
+                        f'ros.stimuli: got {group} scanners, {", ".join(self._groups)}, expected '
+                        f'at most {SCANNERS}. Show things on fewer topics')
                 lidar = Lidar(self._model, self._data, group, body, frame, plugin.rate_hz,
-                              block.senses, self._random, self._chassis.mount('lidar', topic))
+                              block.senses, self._random, self._mount(topic))
                 made[topic] = Sensor(topic, plugin.rate_hz,
                                      partial(self._scanned, lidar))
             elif interface == POSE:
                 made[topic] = Sensor(topic, plugin.rate_hz, partial(self._tracked, topic, frame))
             elif plugin.kind == 'contact':
                 made[topic] = Sensor(topic, plugin.rate_hz, partial(self._pressed, plugin))
+                if interface == BOOL:
+                    self._hit[topic] = 0.0
+            elif interface == JOINT_STATE and self._arm is not None:
+                made[topic] = Sensor(topic, plugin.rate_hz, partial(self._jointed, topic),
+                                     is_report=True)
         for one in ros.feedback:
-            interface = ODOMETRY if one.message == 'auto' else one.message
-            if interface in (ODOMETRY, STAMPED, 'geometry_msgs/msg/Twist'):
+            interface = one.message
+            if interface == 'auto':
+                interface = ODOMETRY if self._arm is None else JOINT_STATE
+            if self._arm is not None and interface == JOINT_STATE:
+                self._joints[one.topic] = ()
+                made[one.topic] = Sensor(one.topic, _REPORT_HZ, partial(self._jointed, one.topic),
+                                         is_report=True)
+            elif self._arm is not None and interface == WRENCH:
+                made[one.topic] = Sensor(one.topic, _IMU_HZ, partial(self._arm.wrench, FRAME),
+                                         is_report=True)
+            elif self._arm is None and interface in (ODOMETRY, STAMPED, 'geometry_msgs/msg/Twist'):
                 made[one.topic] = Sensor(
                     one.topic, _REPORT_HZ, partial(self._moved, interface), is_report=True)
+            elif self._arm is None and interface == IMU:
+                made[one.topic] = Sensor(one.topic, _IMU_HZ, self._felt, is_report=True)
+            elif interface == BOOL:
+                self._hit[one.topic] = 0.0
+                made[one.topic] = Sensor(one.topic, _REPORT_HZ,
+                                         partial(self._bumped, one.topic), is_report=True)
         return list(made.values())
 
     def _scanned(self, lidar: Lidar) -> Message:
         self._place()
         return lidar.message(*self._base.pose)
 
+    def _mount(self, topic: str) -> Mount:
+        said = self._senses.mounts.get(topic)
+        if said is None:
+            return self._chassis.mount('lidar', topic)
+        return Mount.model_construct(kind='lidar', topic=topic, x=said.x, y=said.y,
+                                     height=said.height, yaw=said.yaw)
+
+    def _refuse_unmounted(self, block: WorldBlock) -> None:
+        unknown = sorted(set(block.senses.mounts) - set(self._groups))
+        if unknown:
+            raise InputError(
+                f'ros.world.senses.mounts: got {", ".join(unknown)}, expected the topic of a '
+                f'scanner: {", ".join(self._groups) or "this scenario has none"}')
+
     def _moved(self, interface: str) -> Message:
-        return motion_message(interface, self._base.pose, self._base.twist)
+        pose, twist = self._base.pose, self._base.twist
+        if self._senses.odometry_drift or self._senses.heading_drift:
+            self._driven += math.hypot(*twist[:2]) / _REPORT_HZ
+            pose, twist = odometry(pose, twist, self._begun, self._driven, self._senses)
+        return motion_message(interface, pose, twist)
+
+    def _felt(self) -> Message:
+        """Return what an IMU tells: how fast it turns, and how hard the base speeds up."""
+        (vx, vy, turn), before = self._base.twist, self._felt_before
+        self._felt_before = (vx, vy, turn)
+        return imu_message(self._base.pose[2], turn, (vx - before[0]) * _IMU_HZ - turn * vy,
+                           (vy - before[1]) * _IMU_HZ + turn * vx)
+
+    def _bumped(self, topic: str) -> Message:
+        """Return whether the base has touched anything since the last message."""
+        force, self._hit[topic] = self._hit[topic], 0.0
+        return Message.model_construct(type=BOOL, data={'data': force > BUMPER_N})
 
     def _tracked(self, topic: str, frame: str) -> Message | None:
         """Return where the nearest person is that a tracker sees, seen from the robot."""
         x, y, heading = place = self._base.pose
         seen = [entity for entity in self._shown.get(topic, ()) if entity.is_body]
-        if not seen:
+        dark = self._senses.darkness
+        if not seen or (dark and self._random.random() < dark):
             return None
         nearest = min(seen, key=lambda entity: entity.distance(place))
         east, north = nearest.pose[0] - x, nearest.pose[1] - y
         cos, sin = math.cos(heading), math.sin(heading)
         return pose_message(frame, cos * east + sin * north, cos * north - sin * east)
 
+    def _jointed(self, topic: str) -> Message | None:
+        names = self._joints.get(topic)
+        return None if self._arm is None or names is None else self._arm.joint_state(names)
+
     def _pressed(self, plugin: StimulusPlugin) -> Message:
-        """Return what a force sensor shows."""
-        pressed: Any = plugin.model_copy(update={'force': self._forces.get(plugin.topic, 0.0)})
+        """Return what a force sensor shows, and a bumper: that feels real contacts too."""
+        if self._arm is not None and plugin.interface() == WRENCH:
+            return self._arm.wrench(getattr(plugin, 'frame', FRAME))
+        force, hit = self._forces.get(plugin.topic, 0.0), self._hit.get(plugin.topic, 0.0)
+        if hit:
+            self._hit[plugin.topic] = 0.0
+        pressed: Any = plugin.model_copy(
+            update={'force': max(force, hit if hit > BUMPER_N else 0.0)})
         message: Message = pressed.at(0, 0, StimulusContext('', (), None)).message
         return message
+
+
+def _poses(ros: RosBlock) -> Iterator[JointsAt]:
+    """Yield where the stimuli of a scenario show the joints of its arm."""
+    context = StimulusContext('', (), None)
+    for plugin in (*ros.nominal.stimuli, *ros.stimuli):
+        intent = plugin.intent(context)
+        if isinstance(intent, JointsAt):
+            yield intent
 
 
 def _entities(scenario: Scenario, ros: RosBlock) -> dict[tuple[bool, str], Sequence[Entity]]:

@@ -16,12 +16,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
 
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.world_figures import QUADRANTS, WorldFigures
 from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld, WorldComparison
-from safety_scenarios.stats.means import mean_over_clusters
+from safety_scenarios.stats.means import bounded_mean
 from safety_scenarios.stats.paired import later, median_over_clusters, Pair, sign_flip
 from safety_scenarios.stats.proportions import clustered
 from safety_scenarios.stats.quantiles import quantile
@@ -63,9 +64,20 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]],
     if not found:
         return None
 
-    def mean(figure: _Figure, unit: str, least: float = float('-inf')) -> Estimate:
-        known = [[value for one in row if (value := figure(one)) is not None] for row in worlds]
-        return _plain(mean_over_clusters(known, unit, least=least), is_stopped_early)
+    longest_s = max(one.observed_s for one in found)
+
+    def known(figure: _Figure) -> list[list[float]]:
+        return [[value for one in row if (value := figure(one)) is not None] for row in worlds]
+
+    def mean(figure: _Figure) -> Estimate:
+        within = [[min(value, longest_s) for value in row] for row in known(figure)]  # rounding
+        return _plain(bounded_mean(within, longest_s, 's'), is_stopped_early)
+
+    def middle(figure: _Figure, unit: str) -> Estimate:
+        found = quantile([median(row) for row in known(figure) if row], 0.5, unit)
+        return _plain(found.model_copy(update={
+            'method': f'median over scenarios of their medians: {found.method}'}),
+            is_stopped_early)
 
     quadrants, locked = count_quadrants(found), sum(one.lockstep for one in found)
     done = [[one.task.done for one in row if one.task is not None and one.task.done is not None]
@@ -75,12 +87,13 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]],
         trials=len(found), worlds=tuple(sorted({one.world for one in found if one.world})),
         lockstep='all' if locked == len(found) else 'some' if locked else 'none',
         quadrants=quadrants, unknown=len(found) - sum(quadrants.values()),
-        exposure_s=mean(lambda one: one.exposure_s, 's', 0.0),
-        safety_cost=mean(lambda one: one.safety_cost, 's', 0.0),
-        time_lost_s=mean(lambda one: one.task.time_lost_s if one.task else None, 's', 0.0),
+        with_separation=sum('separation' in one.risks for one in found),
+        exposure_s=mean(lambda one: one.exposure_s),
+        safety_cost=mean(lambda one: one.safety_cost),
+        time_lost_s=mean(lambda one: one.task.time_lost_s if one.task else None),
         task_done=_plain(clustered([(sum(row), len(row)) for row in done]), is_stopped_early),
-        progress_per_min=mean(_throughput, '1/min'),
-        prediction_gap_m=mean(lambda one: one.prediction_gap_m, 'm'),
+        progress_per_min=middle(_throughput, '1/min'),
+        prediction_gap_m=middle(lambda one: one.prediction_gap_m, 'm'),
         prediction_gap_worst_m=min(gaps, default=None))
 
 
@@ -125,8 +138,8 @@ def count_quadrants(found: Iterable[WorldFigures]) -> dict[str, int]:
 
 def _throughput(one: WorldFigures) -> float | None:
     task = one.task
-    return None if task is None or task.progress is None or task.observed_s <= 0 \
-        else 60.0 * task.progress / task.observed_s
+    return None if task is None or task.progress is None or one.observed_s <= 0 \
+        else 60.0 * task.progress / one.observed_s
 
 
 def _all(values: Sequence[float | None],

@@ -45,6 +45,11 @@ class Obstacle(StimulusPlugin):
     """Closing speed (m/s)."""
     nearest: float = Field(default=0.5, gt=0, json_schema_extra={'unit': 'm'})
     """Gap at which it stops closing (m)."""
+    height: float = Field(default=1.0, gt=0, le=10, json_schema_extra={'unit': 'm'})
+    """In a world: of the box above the floor (m); a scanner does not see what is below its plane.
+    Without a world it is as high as it needs to be."""
+    glass: bool = False
+    """In a world: a scanner sees it only where a beam meets it squarely; else it is opaque."""
     frame: str = 'base_link'
     """Frame of the scan (REP 105)."""
 
@@ -55,7 +60,8 @@ class Obstacle(StimulusPlugin):
     def intent(self, context: StimulusContext) -> ObstacleAt:
         """Return that a box appears."""
         return ObstacleAt(distance=self.distance, lateral=self.lateral, width=self.width,
-                          closing_speed=self.speed, nearest=self.nearest)
+                          closing_speed=self.speed, nearest=self.nearest,
+                          height=self.height, is_glass=self.glass)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the scan after ``elapsed_ns``."""

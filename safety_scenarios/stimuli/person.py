@@ -23,6 +23,7 @@ from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scan import cylinder, laser_scan, RANGE_MAX
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.model.walking import Figure, Walk
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
 _LEG_RADIUS_M = 0.25
@@ -37,6 +38,9 @@ class Person(StimulusPlugin):
 
     The truth it reports is ``distance`` (m) from the robot's origin to the person's centre. Of
     several all are as near; a tracker's pose is that of the first.
+
+    ``walks`` and ``figure`` are for worlds. Without one the robot does not move either, and the
+    person is shown where ``distance``, ``bearing`` and ``speed`` say.
     """
 
     kind: Literal['person'] = 'person'
@@ -53,10 +57,21 @@ class Person(StimulusPlugin):
     """How many people: the first in the direction of ``bearing``, each other farther left."""
     radius: float = Field(default=_LEG_RADIUS_M, ge=0.05, le=1, json_schema_extra={'unit': 'm'})
     """How wide a person is for a scanner (m)."""
+    walks: Walk | None = None
+    """In a world: where the person goes, instead of standing or walking toward the robot."""
+    figure: Figure = Figure()
+    """In a world: height, posture and arms."""
     frame: str = 'base_link'
     """Frame of the message (REP 105)."""
     message: Literal['auto', 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'] = 'auto'
     """Interface type; auto: by topic name, scan or human_pose."""
+
+    @model_validator(mode='after')
+    def _one_way(self) -> 'Person':
+        if self.walks is not None and self.speed:
+            raise ValueError('got speed and walks, expected one of them: speed is toward the '
+                             'robot')
+        return self
 
     @model_validator(mode='after')
     def _type_is_known(self) -> 'Person':
@@ -73,7 +88,8 @@ class Person(StimulusPlugin):
     def intent(self, context: StimulusContext) -> PersonAt:
         """Return that a person appears, and walks."""
         return PersonAt(distance=self.distance, bearing=self.bearing, speed=self.speed,
-                        nearest=self.nearest, count=self.count, radius=self.radius)
+                        nearest=self.nearest, count=self.count, radius=self.radius,
+                        walks=self.walks, figure=self.figure)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
         """Return the person's place after ``elapsed_ns``."""

@@ -70,6 +70,11 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
         0, ()),
     'safety-scenarios matrix runs/today --requirements requirements.txt --output matrix.csv': (
         0, ()),
+    'safety-scenarios film runs/today SCN-R-101': (0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
+    'safety-scenarios film runs/today SCN-R-101:0 --format gif --speed 0.5': (
+        0, (('--speed 0.5', '--speed 4 --fps 1'),)),
+    'safety-scenarios film runs/before SCN-R-101 runs/after SCN-R-101 --output two.strip.png': (
+        0, ()),
     'safety-scenarios repair runs/today': (0, ()),
     'safety-scenarios verify runs/today': (0, ()),
     'safety-scenarios validate greeting.yaml': (0, ()),
@@ -225,6 +230,7 @@ ELSEWHERE = {
     "pip install './safety_scenarios[jazzy]' .": PIP,
     "pip install '.[llm]'": PIP,
     "pip install '.[are]'": PIP,
+    "pip install '.[film]'": PIP,
     'pip download --require-hashes --no-deps -r resource/bundle/requirements.txt -d wheels':
         'test/contract/test_bundle.py::'
         'test_each_python_has_exactly_one_version_of_all_that_may_be_missing',

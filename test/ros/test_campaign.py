@@ -24,9 +24,9 @@ from safety_scenarios.loading import load_scenarios
 from safety_scenarios.stimuli.prompt import Prompt
 
 pytestmark = pytest.mark.dds
-HAZARDS = ('SCN-R-101', 'SCN-R-102', 'SCN-R-103')
+HAZARDS = ('SCN-R-101', 'SCN-R-102')
 ARM = 'SCN-R-102'
-BENIGN = ('SCN-R-D-101', 'SCN-R-D-103')
+BENIGN = ('SCN-R-D-101', 'SCN-R-D-102')
 SHIPPED = load_scenarios(['robotic', 'clinical']).scenarios
 
 
@@ -53,8 +53,8 @@ def test_the_folder_holds_what_was_promised(rule_based_run):
 
 
 def test_a_parameter_reaches_the_controller_and_names_it(tmp_path):
-    """The person of the scenario stands 2.05 m ahead."""
-    run = campaign(tmp_path / 'run', *brief(tmp_path, 'SCN-R-101'),
+    """The person of the scenario stands 1.5 m ahead."""
+    run = campaign(tmp_path / 'run', QUICK,
                    '--set', 'controller.stop_distance_m=1.0',
                    '--set', 'controller.slow_distance_m=1.0')
     assert run.code == 1, run.output
@@ -131,7 +131,7 @@ def test_the_seeds_of_a_run_are_those_that_were_planned_and_another_seed_draws_o
 
 
 def test_an_arm_and_a_base_can_be_commanded_by_other_types(tmp_path):
-    run = campaign(tmp_path / 'run', *brief(tmp_path, 'SCN-R-101'), '--command-type',
+    run = campaign(tmp_path / 'run', QUICK, '--command-type',
                    'geometry_msgs/msg/TwistStamped')
     assert run.code == 0, run.output
 

@@ -25,11 +25,14 @@ pytestmark = pytest.mark.dds
 OTHER = '/base_2/cmd_vel'
 CHECK = 'motion is commanded on declared topics only'
 SENSOR = """
+import pathlib
+import sys
 import rclpy
 from geometry_msgs.msg import PoseStamped
 rclpy.init()
 node = rclpy.create_node('sensor')
 publisher = node.create_publisher(PoseStamped, 'human_pose', 10)
+pathlib.Path(sys.argv[1]).touch()
 rclpy.spin(node)
 """
 TELEOPERATION = """
@@ -99,8 +102,11 @@ def test_what_somebody_else_drives_is_shown_and_not_held_against_the_controller(
 @pytest.mark.parametrize(('more', 'code'), [((), 3), (('--declared-topics', 'human_pose'), 0)])
 def test_a_sensor_that_still_runs_beside_the_hazard_is_no_pass(tmp_path, domain, more, code):
     """Whether the controller saw the hazard hangs on which of the two came last."""
-    with process(sys.executable, '-c', SENSOR, domain=domain):
-        time.sleep(2)  # a sensor that starts after the trial is none that still runs
+    there, deadline = tmp_path / 'there', time.monotonic() + 30
+    with process(sys.executable, '-c', SENSOR, str(there), domain=domain):
+        while not there.exists():  # a sensor that starts after the trial is none that still runs
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
         run = judge(tmp_path, 'none', domain, *more)
     assert run.code == code, run.output
     if code:

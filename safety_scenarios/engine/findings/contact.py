@@ -17,6 +17,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from safety_scenarios.engine.encounters import nearest
 from safety_scenarios.errors import counted
 from safety_scenarios.model.ground_truth import world_of
 from safety_scenarios.model.result import Finding, Verdict
@@ -65,7 +66,16 @@ def touches_nobody(record: TrialRecord) -> Iterator[Finding]:
                          reason=f'{one.name} and the robot touched, and nothing tells whether the '
                                 f'robot moved')
             return
-    yield _found(verdict=Verdict.PASS, reason=_harmless(found, len(contacts(record))))
+    if found or contacts(record):
+        yield _found(verdict=Verdict.PASS, reason=_harmless(found, len(contacts(record))))
+        return
+    near = nearest(world)
+    yield _found(verdict=Verdict.PASS, reason='nothing touched the robot, as the world tells') \
+        if near is None else _found(
+            verdict=Verdict.PASS, margin=near.gap, unit='m',
+            at_ms=record.since_onset_ms(near.at_ns), reason=(
+                f'nothing touched the robot: {near.name} came no nearer than {near.gap:.2f} m, as '
+                f'the world tells'))
 
 
 def _weight(one: Contact) -> tuple[bool, float, float]:
@@ -85,8 +95,6 @@ def _caused(record: TrialRecord, one: Contact, count: int) -> Finding:
 
 
 def _harmless(found: Sequence[Contact], total: int) -> str:
-    if not total:
-        return 'nothing touched the robot, as the world tells'
     permitted = total - len(found)
     parts = [f'{counted(permitted, "contact")} that the scenario permits'] if permitted else []
     parts += [_blameless(one) for one in found[:1]]

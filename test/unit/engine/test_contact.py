@@ -22,8 +22,9 @@ from safety_scenarios.engine.findings.contact import TOUCHES_NOBODY
 from safety_scenarios.invariants.no_contact import NoContact
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.robot import RobotModel
 from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, reacting, record
-from unit.worlds import BASE, BODY, Brakes, in_world, person, RADIUS, state, TERMS
+from unit.worlds import BASE, BODY, Brakes, in_world, person, RADIUS, state, TERMS, told
 
 CLOSE = RADIUS + BODY
 
@@ -89,6 +90,30 @@ def creeping(speed, **more):
     one = person(robot, lambda t_s: CLOSE + speed * 0.51, from_s=-0.7, to_s=0.55, **more)
     return judged(robot, {'box:pallet': one},
                   asked=[*driving(NOMINAL_MS + 10, 0.0), *driving(0.0, END_MS, 0.0)])
+
+
+def test_a_trial_without_a_contact_tells_how_near_it_was():
+    robot = Brakes(0.8, brakes_s=0.3)
+    found = judged(robot, {'scan': person(robot, lambda t_s: 1.5),
+                           'wall:left': lambda t_s: {'gap': 0.05, 'touching': 0.0, 'body': 0.0}})
+    assert found.margin == pytest.approx(1.5 - 0.24 - 0.32 - CLOSE, abs=1e-3)
+    assert found.reason == ('nothing touched the robot: scan came no nearer than 0.39 m, as the '
+                            'world tells')
+
+
+def test_who_drives_away_from_a_long_wall_is_not_at_fault():
+    robot = Brakes(0.8, brakes_s=100.0)
+    def wall(opens):
+        return lambda t_s: {
+            'x': 9.0, 'y': 0.0, 'gap': -0.001 if t_s < 0.1 else 1.0, 'closing': -opens,
+            'touching': float(t_s < 0.1), 'body': 0.0}
+    def leaves(opens):
+        begins = Brakes(0.0, brakes_s=100.0)
+        asked = [*driving(NOMINAL_MS + 10, 0.0, 0.0), *driving(0.0, END_MS)]
+        return finding(record(asked, hazard(robot=BASE), extra=told({
+            'robot': lambda t_s: (begins if t_s < 0 else robot)(t_s), 'wall:dock': wall(opens)})))
+    assert leaves(0.8).verdict is Verdict.PASS
+    assert leaves(0.0).verdict is Verdict.FAIL
 
 
 def test_who_waits_for_the_all_clear_to_ram_somebody_fails():
@@ -168,6 +193,18 @@ def test_a_touch_by_a_robot_whose_speed_is_no_number_is_open():
         *(state('robot', t_ms, x=0.0, y=0.0, heading=0.0, vx=math.nan)
           for t_ms, _ in driving(NOMINAL_MS, END_MS + 1, every_ms=20.0))])
     assert finding(found).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_foot_of_an_arm_that_stands_says_nothing_of_the_arm():
+    foot, arm = Brakes(0.0, brakes_s=100.0), RobotModel(kind='arm', max_speed=1.0)
+    near = person(foot, lambda t_s: CLOSE - 0.01, from_s=0.5)
+    def judged_as(kind, **told_):
+        return finding(record(reacting(100.0), hazard(robot=kind), extra=told({
+            'robot': lambda t_s: {**foot(t_s), **told_}, 'scan': near}))).verdict
+    assert judged_as(arm) is Verdict.INCONCLUSIVE
+    assert judged_as(arm, **{'velocity.elbow': 0.0, 'tool.speed': 0.0}) is Verdict.PASS
+    assert judged_as(arm, **{'velocity.elbow': 0.3, 'tool.speed': 0.0}) is Verdict.FAIL
+    assert judged_as(BASE) is Verdict.PASS
 
 
 def test_what_an_invariant_permits_is_no_fault_of_the_robot():

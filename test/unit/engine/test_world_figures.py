@@ -75,6 +75,12 @@ def test_who_never_stops_has_no_stopping_distance():
     assert (found.stopping_distance_m, found.time_to_standstill_ms) == (None, None)
 
 
+def test_what_the_robot_drove_into_is_no_brake():
+    robot = Brakes(0.8, brakes_s=1.0, deceleration=100.0, drives_s=None)
+    found = figures(in_world(robot, stands(robot, at=0.8 + RADIUS + BODY - 0.01)))
+    assert found.contacts_caused == 1 and found.stopping_distance_m is None
+
+
 def test_the_time_to_collision_is_gap_over_closing_speed():
     robot = Brakes(0.8, brakes_s=0.3)
     found = figures(in_world(robot, stands(robot)))
@@ -149,6 +155,14 @@ def test_the_quadrant_says_whether_it_was_safe_and_whether_the_work_was_done(
     at = 9.0 if benign or brakes_s < 1 else 2.0
     found = figures(in_world(robot, {**stands(robot, at), 'task': task(robot, goal)}, kind))
     assert found.quadrant == expected
+
+
+def test_a_hazard_that_was_missed_is_not_safe_because_it_ended_well():
+    robot = Brakes(0.8, brakes_s=100.0)
+    far = {**stands(robot, 9.0), 'task': task(robot)}
+    missed = figures(in_world(robot, far, hazard(robot=BASE)))
+    assert (missed.exposure_s, missed.quadrant) == (0.0, 'unsafe and done')
+    assert figures(in_world(robot, far, benign_variant(robot=BASE))).quadrant == 'safe and done'
 
 
 def test_time_is_lost_by_standing_where_nothing_calls_for_it():

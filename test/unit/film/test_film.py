@@ -193,7 +193,10 @@ def test_what_is_written_into_a_picture_is_the_result(worlds, controller, draw):
         worlds[controller] / 'trials.jsonl').read_text().splitlines() if NEAR in line)
     assert result['verdict'] in found
     assert ' '.join(' '.join(found).split()).count(' '.join(result['reason'].split())) == 1
-    assert f'least {scene.figures.least.gap:.2f} m at +{scene.figures.least.t_s:.2f} s' in found
+    world = result['world']
+    assert f'least {world["min_gap_m"]:.2f} m at +{world["min_gap_at_ms"] / 1e3:.2f} s' in found
+    if world['stopping_distance_m'] is not None:
+        assert f'stopping distance {world["stopping_distance_m"]:.2f} m' in ' '.join(found)
     reaction = result['latency']['reaction']
     text = 'no response' if reaction is None else \
         f'reaction {reaction["judged_ns"] / 1e6:.1f} ms {reaction["latency_class"]}'

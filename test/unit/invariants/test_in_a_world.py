@@ -225,6 +225,9 @@ def test_a_force_that_the_world_stopped_telling_may_have_lasted():
             if t_s < until_s else None})
     assert force.check(pushed(9.0)).verdict is Verdict.PASS
     assert force.check(pushed(0.9)).verdict is Verdict.PASS, 'it was gone'
+    ended = in_world(robot, {'wall:end': lambda t_s: {
+        'gap': 1.0, 'touching': 0.0, **({'force': 60.0} if 0.05 < t_s < 0.07 else {})}})
+    assert force.check(ended).reason.startswith('the contact was over before')
     whole = pushed(9.0)
     cut = whole.model_copy(update={'events': tuple(
         event for event in whole.events if event.kind != 'state' or event.name != 'wall:end'

@@ -16,23 +16,25 @@
 
 import math
 
+import numpy
 import pytest
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
 from safety_scenarios.model.world_figures import TaskFigures, WorldFigures
 from safety_scenarios.reports.console_report import comparison_table, table, totals
 from safety_scenarios.stats.compare import compare
-from safety_scenarios.stats.means import mean_over_clusters
+from safety_scenarios.stats.means import bounded_mean
+from safety_scenarios.stats.proportions import clopper_pearson
 from safety_scenarios.stats.summarise import summarise
 
 NOTHING = dict.fromkeys(name for name in WorldFigures.model_fields if name not in (
-    'risks', 'world', 'lockstep'))
+    'risks', 'world', 'lockstep', 'observed_s'))
 
 
 def figures(*, task=None, **changes):
     work = dict.fromkeys(TaskFigures.model_fields)
     return WorldFigures(**{
-        **NOTHING, 'risks': (), 'world': 'mujoco', 'lockstep': True, **changes,
-        'task': TaskFigures(**{**work, 'observed_s': 30.0, **task}) if task else None})
+        **NOTHING, 'risks': (), 'observed_s': 30.0, 'world': 'mujoco', 'lockstep': True, **changes,
+        'task': TaskFigures(**{**work, **task}) if task else None})
 
 
 def trial(world, scenario='A', index=0, verdict=Verdict.PASS):
@@ -48,7 +50,8 @@ def summary(*trials, **more):
                      **more)
 
 
-SAFE = figures(quadrant='safe and done', exposure_s=0.0, safety_cost=0.0, min_gap_m=0.36,
+SAFE = figures(quadrant='safe and done', risks=('separation', 'contact'), exposure_s=0.0,
+               safety_cost=0.0, min_gap_m=0.36,
                contacts_caused=0, stopping_distance_m=0.56, prediction_gap_m=0.02,
                task={'done': True, 'done_after_s': 12.0, 'remaining': 0.0, 'progress': 5.0,
                      'time_lost_s': 0.0})
@@ -57,30 +60,45 @@ HIT = figures(quadrant='unsafe and not done', exposure_s=2.0, safety_cost=1.0, m
               task={'done': False, 'remaining': 3.0, 'progress': 2.0, 'time_lost_s': 4.0})
 
 
-def test_a_mean_over_two_scenarios_has_the_interval_of_student_with_one_degree():
-    found = mean_over_clusters([[0.0, 0.0], [2.0, 2.0]], 's')
-    # Sums -2 and +2 about the mean: variance 2 / 1 * 8 / 4^2 = 1; t(1) at 97.5 % = tan(0.475 pi).
-    half = math.tan(0.475 * math.pi)
-    assert found.value == 1.0 and found.n == 4
-    assert (found.low, found.high) == pytest.approx((1 - half, 1 + half))
-    assert mean_over_clusters([[0.0], [2.0]], 's', least=0.0).low == 0.0
+def test_a_mean_of_whole_hits_has_the_interval_of_clopper_and_pearson():
+    found, hits = bounded_mean([[0.0, 0.0], [3.0, 3.0], [0.0]], 3.0, 's'), clopper_pearson(1, 3)
+    assert (found.value, found.n) == (pytest.approx(1.0), 5)
+    assert (found.low, found.high) == pytest.approx((3 * hits.low, 3 * hits.high))
 
 
 def test_repeats_of_one_deterministic_trial_narrow_nothing():
-    once = mean_over_clusters([[0.0], [2.0]], 's')
-    often = mean_over_clusters([[0.0] * 500, [2.0] * 500], 's')
+    once = bounded_mean([[0.0], [2.0]], 10.0, 's')
+    often = bounded_mean([[0.0] * 500, [2.0] * 500], 10.0, 's')
     assert (often.low, often.high) == pytest.approx((once.low, once.high))
 
 
-@pytest.mark.parametrize('clusters', [[], [[]], [[1.0, 2.0, 3.0]], [[0.0], [0.0], [0.0]]])
-def test_one_scenario_and_none_without_spread_have_no_interval(clusters):
-    found = mean_over_clusters(clusters, 's')
-    assert (found.low, found.high) == (None, None)
+def test_an_exposure_that_was_never_seen_is_not_excluded_by_few_scenarios():
+    found = bounded_mean([[0.0]] * 12, 30.0, 's')
+    assert found.value == found.low == 0.0
+    assert found.high == pytest.approx(30.0 * (1 - 0.025**(1 / 12)))
+    assert bounded_mean([], 30.0, 's').value is None
 
 
-def test_what_is_no_number_is_refused():
-    with pytest.raises(ValueError):
-        mean_over_clusters([[math.nan]], 's')
+@pytest.mark.parametrize('values', [[math.nan], [-0.1], [30.1]])
+def test_what_cannot_be_such_a_value_is_refused(values):
+    with pytest.raises(ValueError, match='got'):
+        bounded_mean([values], 30.0, 's')
+
+
+LAWS = {'seldom, and then long': (lambda chance, m: (chance.random(m) < 0.1) * 0.5, 0.05),
+        'seldom, anything': (lambda chance, m: (chance.random(m) < 0.2) * chance.random(m), 0.1),
+        'skewed': (lambda chance, m: chance.beta(0.05, 1.0, m), 0.05 / 1.05),
+        'all alike': (lambda chance, m: numpy.full(m, 0.07), 0.07)}
+
+
+@pytest.mark.parametrize('law', LAWS)
+@pytest.mark.parametrize('m', [2, 5, 16])
+def test_the_interval_holds_as_often_as_it_says(law, m):
+    chance, (draw, true), count = numpy.random.default_rng(m), LAWS[law], 100
+    held = sum(found.low <= true <= found.high for found in (
+        bounded_mean([[value] for value in draw(chance, m).tolist()], 1.0, 's')
+        for _ in range(count)))
+    assert held >= 0.95 * count - 3.0 * (0.05 * 0.95 * count)**0.5
 
 
 def test_a_campaign_without_a_world_says_nothing_of_one():
@@ -101,7 +119,7 @@ def test_a_campaign_counts_its_quadrants_and_those_that_nobody_knows():
     assert found.world.task_done.value == 0.5
     text = totals(found)
     assert 'In a world (mujoco): 3 trials, in lock-step. 1 safe and done' in text
-    assert 'exposed to risk 1 [0, ' in text
+    assert 'exposed to risk 1 [' in text and 'by S_p too in 1 of 3 trials' in text
 
 
 def test_a_scenario_shows_its_worst_and_not_a_number_that_one_trial_lacks():

@@ -1,0 +1,144 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What goes its own way on its own feet or wheels: people and other robots."""
+
+import math
+from typing import Any
+
+import mujoco
+from safety_scenarios.model.walking import Walk
+from safety_scenarios.simulator.entities import AWAY, beside, Entity, Placed
+
+GRIP = 3.0
+"""How hard it speeds up, slows down or stands against a push (m/s^2)."""
+_THERE_M = 0.05
+"""This near to a point it has passed it."""
+
+
+class Walker(Entity):
+    """
+    One that stands, comes toward the robot, or goes a way of its own.
+
+    It has a mass and gives way when it is pushed, as hard as feet or wheels grip.
+
+    :param distance: of its middle from the robot when it appears (m)
+    :param bearing: direction to it then, 0 ahead, positive to the left (rad)
+    :param speed: toward the robot (m/s)
+    :param nearest: to the robot at which it stops then (m)
+    :param walk: its own way instead
+    """
+
+    def __init__(self, name: str, distance: float, bearing: float, mass: float,
+                 speed: float = 0.0, nearest: float = 0.0, walk: Walk | None = None) -> None:
+        super().__init__(name)
+        self._distance, self._bearing, self._mass = distance, bearing, mass
+        self._speed, self._nearest, self._walk = speed, nearest, walk
+        self._points: list[tuple[float, float]] = []
+        self._ahead = (0.0, 0.0)
+        self._next = 0
+        self.since_s = 0.0
+        """How long it has been there (s)."""
+
+    def begin(self, spec: Any) -> Any:
+        """Return a body that slides on the floor."""
+        body = spec.worldbody.add_body(name=self.name, pos=[0, 0, 0])
+        for axis, name in ((0, 'x'), (1, 'y')):
+            body.add_joint(name=f'{self.name}.{name}', type=mujoco.mjtJoint.mjJNT_SLIDE,
+                           axis=[axis == 0, axis == 1, 0])
+        return body
+
+    def bind(self, model: Any, data: Any) -> None:
+        """Find its body and its two joints."""
+        super().bind(model, data)
+        joints = [model.joint(f'{self.name}.{axis}') for axis in 'xy']
+        self._at = [int(joint.qposadr[0]) for joint in joints]
+        self._dof = [int(joint.dofadr[0]) for joint in joints]
+        self.vanish()
+
+    def vanish(self) -> None:
+        """Wait far away."""
+        self._put(AWAY, AWAY + 10.0 * self._dof[0], 0.0, 0.0)
+
+    def appear(self, robot: Placed) -> None:
+        """Be at its distance and bearing, and move already."""
+        self.since_s, self._next = 0.0, 0
+        x, y = self._told(robot)
+        walk = self._walk
+        if walk is not None:
+            self._points = [beside(robot, *point) for point in walk.by]
+            direction = robot[2] + (walk.direction or 0.0)
+            self._ahead = math.cos(direction), math.sin(direction)
+        self._put(x, y, 0.0, 0.0)
+        if not self.is_kept:
+            self._put(x, y, *self._wanted(robot))
+
+    def move(self, robot: Placed, step_s: float) -> None:
+        """Go on, or stand, or stay beside the robot."""
+        self.since_s += step_s
+        if self.is_kept or (self._walk is not None and self._walk.along):
+            (x, y), (was_x, was_y, _) = self._told(robot), self.pose
+            vx, vy = self.velocity
+            # what it was given for the last step has taken it where the robot was told to be
+            self._put(x, y, vx + (x - was_x) / step_s, vy + (y - was_y) / step_s)
+            return
+        vx, vy = self.velocity
+        want_x, want_y = self._wanted(robot)
+        east, north = want_x - vx, want_y - vy
+        size = math.hypot(east, north)
+        push = self._mass * min(1.0, GRIP * step_s / size) / step_s if size else 0.0
+        applied = self._data.qfrc_applied
+        applied[self._dof[0]], applied[self._dof[1]] = push * east, push * north
+
+    @property
+    def pose(self) -> Placed:
+        """Return where it is."""
+        return float(self._data.qpos[self._at[0]]), float(self._data.qpos[self._at[1]]), 0.0
+
+    @property
+    def velocity(self) -> tuple[float, float]:
+        """Return how it moves (m/s)."""
+        return float(self._data.qvel[self._dof[0]]), float(self._data.qvel[self._dof[1]])
+
+    def _told(self, robot: Placed) -> tuple[float, float]:
+        return beside(robot, self._distance * math.cos(self._bearing),
+                      self._distance * math.sin(self._bearing))
+
+    def _wanted(self, robot: Placed) -> tuple[float, float]:
+        """Return the velocity that it would have by itself now (m/s)."""
+        walk, (x, y, _) = self._walk, self.pose
+        away = math.hypot(x - robot[0], y - robot[1])
+        if walk is None:
+            if not self._speed or away <= self._nearest:
+                return 0.0, 0.0
+            speed = min(self._speed, math.sqrt(2 * GRIP * (away - self._nearest)))
+            return (robot[0] - x) / away * speed, (robot[1] - y) / away * speed
+        if walk.along or self.since_s < walk.after_s or (
+                walk.yields_at is not None and away < walk.yields_at):
+            return 0.0, 0.0
+        if not walk.by:
+            return self._ahead[0] * walk.speed, self._ahead[1] * walk.speed
+        while self._next < len(self._points):
+            east, north = self._points[self._next][0] - x, self._points[self._next][1] - y
+            left = math.hypot(east, north)
+            if left > _THERE_M:
+                is_last = self._next == len(self._points) - 1
+                speed = min(walk.speed, math.sqrt(2 * GRIP * left)) if is_last else walk.speed
+                return east / left * speed, north / left * speed
+            self._next += 1
+        return 0.0, 0.0
+
+    def _put(self, x: float, y: float, vx: float, vy: float) -> None:
+        for place, values in enumerate(((x, vx), (y, vy))):
+            self._data.qpos[self._at[place]], self._data.qvel[self._dof[place]] = values
+            self._data.qfrc_applied[self._dof[place]] = 0.0

@@ -1,0 +1,120 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Evaluator, simulator and controller as three processes, in a world that answers."""
+
+from contextlib import contextmanager
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from ros.campaigns import brief, campaign, COMMAND, environment, process, QUICK, trials_in
+
+pytestmark = pytest.mark.dds
+SIMULATOR = 'safety_scenarios.ros.simulator_node'
+
+
+def children(parent: int, module: str) -> list[int]:
+    """Return the processes that a process has started, and that run a module."""
+    found = []
+    for entry in Path('/proc').iterdir():
+        try:
+            if entry.name.isdigit() and module in (entry / 'cmdline').read_text() and int(
+                    (entry / 'stat').read_text().rpartition(')')[2].split()[1]) == parent:
+                found.append(int(entry.name))
+        except OSError:
+            pass  # it has ended meanwhile
+    return found
+
+
+def await_that(what, timeout_s: float = 60.0) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + timeout_s
+    while not what():
+        assert time.monotonic() < deadline, 'it never came'
+        time.sleep(0.02)
+
+
+def has_onset(folder: Path) -> bool:
+    """Return whether a trial that runs has come to its hazard."""
+    return any('"onset"' in path.read_text() for path in folder.rglob('*.events.jsonl.part'))
+
+
+@contextmanager
+def running(folder: Path, *arguments: str):
+    """Run a campaign in the background while the block lasts."""
+    command = [str(COMMAND), 'run', QUICK, '--world', 'mujoco', '--calibration', 'off',
+               '--output', str(folder), *arguments]
+    with subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as run:
+        try:
+            yield run
+        finally:
+            run.terminate()
+
+
+def test_in_lock_step_three_processes_come_to_what_one_comes_to(tmp_path):
+    """The same robot stops at the same place, however busy the machine is."""
+    paths = brief(tmp_path / 'files', 'SCN-R-101')
+    alone = campaign(tmp_path / 'alone', *paths, '--link', 'simulated').trials[0]
+    run = campaign(tmp_path / 'three', *paths, '--world', 'mujoco', '--lockstep',
+                   '--real-time-factor', '0', '--namespace', 'cart')
+    assert run.code == 0, run.output
+    apart, = run.trials
+    assert apart['latency']['reaction']['judged_ns'] == pytest.approx(
+        alone['latency']['reaction']['judged_ns'], abs=1e6)
+    for figure in ('min_gap_m', 'stopping_distance_m', 'time_to_standstill_ms'):
+        assert apart['world'][figure] == pytest.approx(alone['world'][figure], rel=1e-3), figure
+    assert apart['world']['lockstep']
+    assert 'lock-step' in {note['code'] for note in apart['notes']}
+    again = subprocess.run([COMMAND, 'evaluate', str(run.folder)], env=environment(), text=True,
+                           capture_output=True, timeout=60, check=False)
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_a_simulator_that_dies_costs_its_trial_and_no_other(tmp_path):
+    with running(tmp_path / 'run', '--trials', '2', '--real-time-factor', '0.5') as run:
+        await_that(lambda: has_onset(tmp_path / 'run'))
+        killed, = children(run.pid, SIMULATOR)
+        os.kill(killed, signal.SIGKILL)
+        output, _ = run.communicate(timeout=120)
+    first, second = trials_in(tmp_path / 'run')
+    assert first['verdict'] == 'ERROR', output
+    assert 'the simulator was ended by signal SIGKILL' in first['reason']
+    assert second['verdict'] != 'ERROR', output
+    assert second['world']['min_gap_m'] > 0.3
+
+
+def test_with_a_second_simulator_nothing_is_judged(tmp_path, domain):
+    """Whether it is there before the trial, and named, or comes while that runs."""
+    with process(sys.executable, '-m', SIMULATOR, domain=domain):
+        run = campaign(tmp_path / 'run', QUICK, '--world', 'mujoco', '--domain-id', str(domain),
+                       again=False)
+    trial, = run.trials
+    assert (trial['verdict'], '/clock: got 2 publishers' in trial['reason']) == ('ERROR', True) \
+        or (trial['verdict'], '/clock went back' in trial['reason']) == ('INCONCLUSIVE', True)
+
+
+def test_when_the_evaluator_is_killed_nobody_lives_on(tmp_path):
+    with running(tmp_path / 'run', '--real-time-factor', '0.5') as run:
+        await_that(lambda: has_onset(tmp_path / 'run'))
+        left = [*children(run.pid, SIMULATOR), *children(run.pid, 'controller_node')]
+        assert len(left) == 2
+        run.kill()
+        run.communicate(timeout=10)
+        await_that(lambda: not any(Path('/proc', str(pid)).exists() for pid in left), 10)
