@@ -30,13 +30,13 @@ from safety_scenarios.simulator.robots import chassis_of, known_robots, robot_of
 from safety_scenarios.simulator.world import World
 from unit.simulator.driven import Drive, drive, PERSON_STEPS_NEAR, scenario, twist
 
-BASE = '''joints: planar
+BASE = """joints: planar
 driver: {kind: diff_drive}
 limits: {max_speed: 1.0, acceleration: 1.0, deceleration: 1.0}
 footprint: {radius: 0.4}
-'''
+"""
 HULL = '<geom name="hull" size="0.3 0.2 0.1" type="box" pos="0 0 0.2" mass="30"/>'
-MENAGERIE = '''<mujoco model="like_menagerie">
+MENAGERIE = """<mujoco model="like_menagerie">
   <compiler meshdir="assets" angle="radian"/>
   <include file="common.xml"/>
   <worldbody>
@@ -54,16 +54,16 @@ MENAGERIE = '''<mujoco model="like_menagerie">
   <actuator><velocity name="drive" joint="wheel_joint"/></actuator>
   <sensor><jointpos joint="wheel_joint"/></sensor>
   <keyframe><key name="home" qpos="0 0 0.05 1 0 0 0 0.1 0.2"/></keyframe>
-</mujoco>'''
+</mujoco>"""
 COMMON = '<mujoco><asset><mesh name="hull" file="hull.obj"/><material name="grey"/></asset></mujoco>'
-URDF = '''<robot name="cart"><link name="base_link">
+URDF = """<robot name="cart"><link name="base_link">
   <inertial><origin xyz="0 0 0.1"/><mass value="12"/>
     <inertia ixx="0.2" iyy="0.3" izz="0.4" ixy="0" ixz="0" iyz="0"/></inertial>
   <collision><origin xyz="0 0 0.15"/><geometry><box size="0.5 0.4 0.2"/></geometry></collision>
 </link><link name="wheel"><inertial><mass value="1"/>
   <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="wheel_joint" type="continuous"><parent link="base_link"/><child link="wheel"/>
-  <origin xyz="0 0.2 0.1"/><axis xyz="0 1 0"/></joint></robot>'''
+  <origin xyz="0 0.2 0.1"/><axis xyz="0 1 0"/></joint></robot>"""
 
 
 def cube(half: float) -> str:
@@ -217,7 +217,7 @@ def test_without_mujoco_the_link_says_what_to_install(tmp_path):
         text=True, env={**os.environ, 'PYTHONPATH': os.pathsep.join(
             [str(tmp_path), *filter(None, sys.path)])}, timeout=60)
     assert done.returncode == 2
-    assert re.search(r"the embedded world needs mujoco.*safety_scenarios\[sim\]", done.stderr)
+    assert re.search(r'the embedded world needs mujoco.*safety_scenarios\[sim\]', done.stderr)
 
 
 def test_a_plain_base_is_as_the_scenario_declares_it():
