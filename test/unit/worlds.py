@@ -108,7 +108,6 @@ def person(robot: Brakes, x: Callable[[float], float], y: Callable[[float], floa
         if not from_s <= t_s < to_s:
             return None
 
-
         def gap(at_s: float) -> float:
             return math.hypot(x(at_s) - robot.x(at_s), beside(at_s)) - RADIUS - BODY
         before = max(from_s, t_s - EVERY_MS / 1e3)

@@ -85,7 +85,6 @@ def test_the_time_to_collision_is_gap_over_closing_speed():
     robot = Brakes(0.8, brakes_s=0.3)
     found = figures(in_world(robot, stands(robot)))
 
-
     def ttc(t_s):
         return (AT - robot.x(t_s) - RADIUS - BODY) / robot.v(t_s)
     least = min(ttc(count * 0.02) for count in range(60) if robot.v(count * 0.02) > 0)

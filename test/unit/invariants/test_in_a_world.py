@@ -121,7 +121,6 @@ def test_more_is_allowed_in_an_impact_and_not_for_as_long_as_it_lasts():
     allowed = NoContact(name='n', regions={'chest': 100.0}, transient_factor=2.0)
     robot = Brakes(0.2, brakes_s=100.0)
 
-
     def chest(force):
         return person(robot, lambda t_s: CLOSE + 0.1, from_s=-0.7, to_s=1.9, force=force,
                       **{'region.chest': 1.0})
