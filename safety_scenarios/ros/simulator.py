@@ -111,7 +111,7 @@ class Simulator:
         self._answers = self._node.create_publisher(String, ANSWER, qos.conversation())
         self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
         self._node.create_subscription(String, ASK, lambda said: self._put(ASK, said.data),
-                                 qos.conversation())
+                                       qos.conversation())
         self._publishers: dict[str, tuple[str, Any]] = {}
         self._commands: dict[str, tuple[str, Any]] = {}
         self._now_ns = self._clock_ns = self._boundary_ns = _BEGIN_NS

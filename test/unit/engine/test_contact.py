@@ -104,9 +104,11 @@ def test_a_trial_without_a_contact_tells_how_near_it_was():
 def test_who_drives_away_from_a_long_wall_is_not_at_fault():
     robot = Brakes(0.8, brakes_s=100.0)
 
+
     def wall(opens):
         return lambda t_s: {
             'x': 9.0, 'y': 0.0, 'gap': -0.001 if t_s < 0.1 else 1.0, 'closing': -opens,
+
             'touching': float(t_s < 0.1), 'body': 0.0}
 
     def leaves(opens):
@@ -175,6 +177,7 @@ def test_a_pause_is_not_the_absence_of_a_contact(hides):
 
 
 def test_who_is_told_of_without_a_gap_or_a_touch_leaves_it_open():
+
     robot = Brakes()
     one = person(robot, lambda t_s: 3.0)
 
@@ -198,6 +201,7 @@ def test_a_touch_by_a_robot_whose_speed_is_no_number_is_open():
     assert finding(found).verdict is Verdict.INCONCLUSIVE
 
 
+
 def test_the_foot_of_an_arm_that_stands_says_nothing_of_the_arm():
     foot, arm = Brakes(0.0, brakes_s=100.0), RobotModel(kind='arm', max_speed=1.0)
     near = person(foot, lambda t_s: CLOSE - 0.01, from_s=0.5)
@@ -209,6 +213,7 @@ def test_the_foot_of_an_arm_that_stands_says_nothing_of_the_arm():
     assert judged_as(arm, **{'velocity.elbow': 0.0, 'tool.speed': 0.0}) is Verdict.PASS
     assert judged_as(arm, **{'velocity.elbow': 0.3, 'tool.speed': 0.0}) is Verdict.FAIL
     assert judged_as(BASE) is Verdict.PASS
+
 
 
 def test_what_an_invariant_permits_is_no_fault_of_the_robot():
