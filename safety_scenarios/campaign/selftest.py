@@ -175,16 +175,19 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
     A base whose scenario leaves the interface open commands by TwistStamped: a bare Twist has no
     header that could be wrong.
 
-    :param link: one that is repeatable: loopback, or simulated for a robot in a world
+    :param link: one that is repeatable: loopback, or simulated for a robot in a world; what only a
+        world can tell is played in one
     """
-    plugin = registry.resolve('links', link)
     prompt = registry.resolve('stimuli', 'prompt')()
 
     def run_one(scenario: Scenario, controller: str, seed: int) -> TrialRecord:
         block = scenario.ros or scenario.agents
         robot = block.robot if block else None
         base = robot is not None and robot.kind == 'mobile_base'
-        settings = RunSettings(controller=controller, link=link,
+        world = scenario.ros.world if scenario.ros else None
+        name = 'simulated' if world is not None and world.required else link
+        plugin = registry.resolve('links', name)
+        settings = RunSettings(controller=controller, link=name,
                                command_type=_STAMPED if base else '')
         [trial] = plan([scenario], controller=controller, trials=1, seed=seed, prompt=prompt,
                        shortest_nominal=True)

@@ -78,7 +78,8 @@ def _checked(model: type[Settings], values: Mapping[str, Any]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = '.'.join(str(step) for step in first['loc'])
-        raise SettingsError(refused(f'parameter {place}', first)) from None
+        raise SettingsError(refused(f'parameter {place}' if place else 'parameters',
+                                    first)) from None
 
 
 def read_plugin_parameters(node: Node, model: type[ControllerPlugin],

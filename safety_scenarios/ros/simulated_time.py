@@ -16,6 +16,7 @@
 
 from bisect import bisect_right
 from collections import deque
+import math
 
 from safety_scenarios.errors import ClockError
 from safety_scenarios.model.event import Stamps
@@ -38,10 +39,12 @@ class SimulatedTime:
     One thread tells, others ask; neither waits.
 
     :ivar factor: simulated seconds in a real one; 0: it stands between two messages (lock-step)
+    :ivar until_ns: where the simulator has been told to stand
     """
 
     def __init__(self) -> None:
         self.factor = 1.0
+        self.until_ns: float = math.inf
         self._ticks: deque[tuple[int, int]] = deque(maxlen=_KEPT)
         self._offsets: deque[int] = deque(maxlen=2 * _NEIGHBOURS)
         self._step_ns = 0
@@ -66,6 +69,12 @@ class SimulatedTime:
             stepped_ns = min(known[_NEIGHBOURS:]) - min(known[:_NEIGHBOURS])
             if abs(stepped_ns) > _STEP_NS:
                 self._stepped_ns = stepped_ns
+
+    @property
+    def last_ns(self) -> int:
+        """Return what /clock has said last, 0 before the first time."""
+        ticks = tuple(self._ticks)
+        return ticks[-1][1] if ticks else 0
 
     def begin(self) -> None:
         """Forget that the system clock was ever stepped."""
@@ -98,7 +107,8 @@ class SimulatedTime:
                 return ros_ns
             return ros_ns + round((next_ns - ros_ns) * (system_ns - before_ns)
                                   / (after_ns - before_ns))
-        return ros_ns + round(min((system_ns - before_ns) * self.factor, self._step_ns))
+        ahead_ns = min((system_ns - before_ns) * self.factor, self._step_ns)
+        return round(max(ros_ns, min(ros_ns + ahead_ns, self.until_ns)))
 
     def stamps(self, real: Stamps, steady_ns: int) -> Stamps:
         """

@@ -21,6 +21,7 @@ Callbacks only put into a queue what has arrived; the world itself lives in the 
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
+import math
 import threading
 import time
 from typing import Any
@@ -126,6 +127,7 @@ class Simulator:
         self._world: World | None = None
         self._trial: Trial | None = None
         self._is_live = False
+        self._until_ns: float = math.inf
         self._told = 0
         self._stamps: dict[str, int] = {}
         self._sensed: list[tuple[str, int, int | None]] = []
@@ -137,6 +139,9 @@ class Simulator:
                 self._take(*self._arrived.popleft())
             if self._is_paused:
                 self._publish_clock()  # for who comes while it stands
+                self._wait(_TURN_S)
+                continue
+            if self._now_ns >= self._until_ns:
                 self._wait(_TURN_S)
                 continue
             next_ns, steady_ns = self._next_ns(), time.monotonic_ns()
@@ -160,7 +165,8 @@ class Simulator:
         """Return when something is due."""
         if self._world is None or not self._is_live:
             return self._clock_ns
-        return min(self._clock_ns, self._begin_ns + self._world.due_ns)
+        due_ns = min(self._clock_ns, self._begin_ns + self._world.due_ns)
+        return max(self._now_ns, round(min(due_ns, self._until_ns)))
 
     def _to(self, now_ns: int) -> None:
         """Let time pass until then, and publish what is due by then."""
@@ -170,7 +176,8 @@ class Simulator:
         try:
             if world is not None:
                 world.advance(self._now_ns - self._begin_ns)
-            if not self._is_paused and (is_due or self._now_ns >= self._clock_ns):
+            if not self._is_paused and (
+                    is_due or self._now_ns >= min(self._clock_ns, self._until_ns)):
                 self._publish_clock()
             if world is not None and is_due:
                 self._publish(world.sensed(self._now_ns - self._begin_ns))
@@ -244,6 +251,9 @@ class Simulator:
 
     def _serve(self, text: str) -> None:
         request = read_request(text)
+        if isinstance(request, Request) and request.what == 'until':
+            self._until_ns = request.until_ns
+            return
         if isinstance(request, Answer):
             self._answers.publish(String(data=as_json(request)))
             return
@@ -310,6 +320,7 @@ class Simulator:
     def _begin(self, request: Request) -> Mapping[str, Any]:
         self._world_of('begin')
         self._begin_ns, self._heard, self._is_live = self._now_ns, 0, True
+        self._until_ns = self._now_ns
         return {}
 
     def _apply(self, request: Request) -> Mapping[str, Any]:
@@ -331,7 +342,7 @@ class Simulator:
     def _step(self, request: Request) -> Mapping[str, Any]:
         """Let some time pass; when a step of the controller is full, wait for its command."""
         until_ns = self._now_ns + request.step_ns
-        self._is_paused = True
+        self._is_paused, self._until_ns = True, math.inf
         while self._now_ns < until_ns:
             boundary_ns = self._boundary_ns + self._step_ns
             stop_ns = min(until_ns, max(boundary_ns, self._now_ns))

@@ -86,6 +86,9 @@ class WorldControl(Protocol):
     def step(self, step_ns: int) -> int:
         """Let this much time pass and no more; return the time then (ns)."""
 
+    def until(self, now_ns: int) -> None:
+        """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
+
     def pause(self) -> None:
         """Let no time pass but by ``step``."""
 
@@ -193,6 +196,11 @@ class TopicControl:
         while self._received < answer.told and time.monotonic() < deadline:
             time.sleep(_SLICE_S)  # what was told before the answer may come a little after it
         return answer.now_ns
+
+    def until(self, now_ns: int) -> None:
+        """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
+        self._asks.publish(String(data=as_json(Request(
+            id=self._next_id(), what='until', until_ns=now_ns))))
 
     def pause(self) -> None:
         """Let no time pass but by ``step``."""

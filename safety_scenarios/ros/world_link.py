@@ -87,7 +87,7 @@ class WorldLink(Link):
         self._inner.refuse_other_times()
         self._measure(ready)
         self._time.begin()
-        self._last_ns = self._control.begin()
+        self._last_ns = self._time.until_ns = self._control.begin()
 
     def _measure(self, ready: Ready) -> None:
         inner = self._inner.measuring
@@ -172,6 +172,9 @@ class WorldLink(Link):
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` of simulated time."""
         factor = self._ready.factor if self._ready else 1.0
+        if not self._in_lockstep and schedule_ns != self._time.until_ns:
+            self._time.until_ns = schedule_ns  # what is due then finds the world at that time
+            self._control.until(schedule_ns)
         while True:
             self._time.check()
             now_ns = self._now_ns()
@@ -184,16 +187,14 @@ class WorldLink(Link):
             if self._in_lockstep:
                 self._last_ns = self._control.step(min(_STEP_NS, schedule_ns - now_ns))
             else:
-                time.sleep(min(_SLICE_S, (schedule_ns - now_ns) / 1e9 / factor))
+                time.sleep(min(_SLICE_S, _SLICE_S / 10 + (schedule_ns - now_ns) / 1e9 / factor))
 
     @property
     def _in_lockstep(self) -> bool:
         return self._ready is not None and self._ready.lockstep
 
     def _now_ns(self) -> int:
-        if not self._in_lockstep:
-            self._last_ns = max(self._last_ns, self._time.at(time.time_ns()))
-        return self._last_ns
+        return self._last_ns if self._in_lockstep else self._time.last_ns
 
     def _told(self) -> Iterator[Event]:
         """Yield what is true, and when sensors have published; stamped by the world itself."""

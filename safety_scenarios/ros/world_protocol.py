@@ -32,7 +32,7 @@ ASK, ANSWER, TOLD = 'simulator/ask', 'simulator/answer', 'simulator/told'
 """Topics on which requests, their answers and what is true travel."""
 LONGEST = 4_000_000
 """Characters of a request: a scenario with a recording in it is long, and nothing is longer."""
-What = Literal['reset', 'look', 'begin', 'apply', 'withdraw', 'end', 'pause', 'step']
+What = Literal['reset', 'look', 'begin', 'apply', 'withdraw', 'end', 'pause', 'step', 'until']
 
 
 class Request(Noun):
@@ -43,7 +43,8 @@ class Request(Noun):
     """
     reset: get ready for a trial, and stand still; look: who is connected; begin: let the world
     live; apply, withdraw: a stimulus happens, or is taken back; end: be empty until the next
-    reset; pause: let no time pass; step: let ``step_ns`` pass, and no more.
+    reset; pause: let no time pass; step: let ``step_ns`` pass, and no more; until: go on to
+    ``until_ns`` and stand there, which nobody answers.
     """
     plan: str = Field(default='', max_length=LONGEST)
     """Of ``reset``: the trial as it was planned."""
@@ -53,6 +54,7 @@ class Request(Noun):
     """Of ``apply``: the intent as JSON."""
     hazard: bool = False
     step_ns: int = Field(default=0, ge=0, le=3_600_000_000_000)
+    until_ns: int = Field(default=0, ge=0, le=2**62)
 
 
 class Answer(Noun):

@@ -29,12 +29,16 @@ _FIGURE_S = 0.02
 """So often arms and legs are moved: as often as the truth is told."""
 _FALL_S = 0.8
 """From standing to lying: free fall of a rigid body of this height takes about as long."""
+_FALLEN = 0.5
+"""Share of the fall from which on a person is in the way as one who lies."""
 _STROLL = 0.05
 """Slower than this nobody swings arms and legs (m/s)."""
 _HIP = 0.92 / ADULT_M
 """Share of the height."""
 _LOW = 0.01
 """Nothing of a person is nearer to the floor, so that it does not rub there (m)."""
+_THICK, _WIDE = 0.3 / ADULT_M, 0.5 / ADULT_M
+"""Of who lies on the side: along the floor and above it (shares of the height)."""
 
 
 class Person(Walker):
@@ -43,7 +47,8 @@ class Person(Walker):
 
     Legs that stand together are one cylinder as wide as the stimulus says, for scanners and for
     contacts: what an open loop shows. Arms, legs and head move with the person, as links without
-    joints of their own: they are seen and felt, and cost no dynamics.
+    joints of their own: they are seen and felt, and cost no dynamics. Who lies is one box, with
+    upright sides: nothing here could be lifted, and what is round would be wedged.
 
     :param place: which of several abreast, from 0
     """
@@ -57,6 +62,7 @@ class Person(Walker):
                          intent.speed, intent.nearest, intent.walks)
         self.radius, self._figure = intent.radius, figure
         self._limbs = Limbs(name, figure)
+        self._lying = f'{name}.lying'
         self._walked, self._heading, self._drawn_s = 0.0, 0.0, 0.0
         self._is_upright = True
 
@@ -67,14 +73,24 @@ class Person(Walker):
                       size=[self.radius, (hip - _LOW) / 2, 0], pos=[0, 0, (hip + _LOW) / 2],
                       rgba=self._limbs.colour)
         self._limbs.build(body)
+        if self._figure.posture != 'stands':
+            tall = self._figure.height
+            body.add_body(name=self._lying).add_geom(
+                type=mujoco.mjtGeom.mjGEOM_BOX, mass=0, group=UNSEEN, rgba=self._limbs.colour,
+                size=[_THICK * tall / 2, tall / 2, (_WIDE * tall - _LOW) / 2],
+                pos=[0, 0, (_WIDE * tall + _LOW) / 2])
 
     def bind(self, model: Any, data: Any) -> None:
         """Find all parts."""
         super().bind(model, data)
-        self._legs = self.geoms[0]
-        self._parts = geoms_of(model, self._limbs.bodies)
+        self._upright = [self.geoms[0], *geoms_of(model, self._limbs.bodies)]
+        self._flat: list[int] = []
+        if self._figure.posture != 'stands':
+            self._flat = geoms_of(model, [self._lying])
+            self._flat_body = int(model.body(self._lying).id)
+        self.geoms = [*self._upright, *self._flat]
         self._limbs.bind(model)
-        self._stand(is_upright=True)
+        self._group = UNSEEN
 
     def appear(self, robot: Placed) -> None:
         """Be there, and look where the way goes, or at the robot."""
@@ -83,6 +99,9 @@ class Person(Walker):
         self._walked = self._drawn_s = 0.0
         self._heading = math.atan2(robot[1] - y, robot[0] - x)
         self._stand(is_upright=self._figure.posture != 'lies')
+        if self._flat:
+            self._model.body_quat[self._flat_body] = (
+                math.cos(self._heading / 2), 0, 0, math.sin(self._heading / 2))
         self._draw(0.0)
 
     def move(self, robot: Placed, step_s: float) -> None:
@@ -99,12 +118,10 @@ class Person(Walker):
         return x, y, self._heading
 
     def seen_by(self, group: int) -> None:
-        """Show all parts to the scanners of a group only."""
+        """Show what there is now to the scanners of a group only."""
         self._group = group
-        for geom in (self._legs, *self._parts):
-            self._model.geom_group[geom] = group
-        if not self._is_upright:
-            self._model.geom_group[self._legs] = UNSEEN
+        for geom in (*self._upright, *self._flat):
+            self._model.geom_group[geom] = group if geom in self.geoms else UNSEEN
 
     def _draw(self, passed_s: float) -> None:
         vx, vy = self.velocity
@@ -117,18 +134,16 @@ class Person(Walker):
             fallen = 1.0
         elif figure.posture == 'falls':
             fallen = min(1.0, max(0.0, (self.since_s - figure.after_s) / _FALL_S))
-        if fallen and self._is_upright:
+        if fallen > _FALLEN and self._is_upright:
             self._stand(is_upright=False)
         self._limbs.draw(self._heading, self._walked, speed if speed > _STROLL else 0.0, fallen,
                          max(0.0, self.since_s - figure.after_s))
 
     def _stand(self, *, is_upright: bool) -> None:
-        """Take the legs that stand together for one, or not: who lies has none of them."""
+        """Be what stands, or the box that lies: of the two only one is seen and felt."""
         self._is_upright = is_upright
-        self._model.geom_contype[self._legs] = self._model.geom_conaffinity[self._legs] = \
-            int(is_upright)
-        self.geoms = [self._legs, *self._parts] if is_upright else list(self._parts)
-        if not is_upright:
-            self._model.geom_group[self._legs] = UNSEEN
-        elif self.topics:
-            self.seen_by(self._group)
+        self.geoms = list(self._upright if is_upright else self._flat)
+        for geom in (*self._upright, *self._flat):
+            self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = \
+                int(geom in self.geoms)
+        self.seen_by(self._group)

@@ -15,6 +15,7 @@
 """Any message of any installed interface, as the file gives it."""
 
 from collections.abc import Mapping
+import math
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -53,7 +54,8 @@ class RawMessage(StimulusPlugin):
     def intent(self, context: StimulusContext) -> JointsAt | None:
         """Return where joints are, if that is what the message tells; else it is only one."""
         names, positions = (self.data.get(key, ()) for key in ('name', 'position'))
-        if self.message != _JOINT_STATE or self.then is not None or len(names) != len(positions):
+        if self.message != _JOINT_STATE or self.then is not None or len(names) != len(positions) \
+                or not all(map(math.isfinite, positions)):
             return None
         return JointsAt(names=tuple(names), positions=tuple(positions))
 

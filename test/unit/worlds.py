@@ -107,6 +107,7 @@ def person(robot: Brakes, x: Callable[[float], float], y: Callable[[float], floa
     def truth(t_s: float) -> Truth:
         if not from_s <= t_s < to_s:
             return None
+
         def gap(at_s: float) -> float:
             return math.hypot(x(at_s) - robot.x(at_s), beside(at_s)) - RADIUS - BODY
         before = max(from_s, t_s - EVERY_MS / 1e3)
@@ -119,6 +120,7 @@ def person(robot: Brakes, x: Callable[[float], float], y: Callable[[float], floa
                 'closing': closing, 'touching': float(now <= 0.0),
                 **({'ttc': now / closing} if closing > 0 and now > 0 else {}),
                 **{name: value if now <= 0.0 else 0.0 for name, value in more.items()}}
+
     def beside(t_s: float) -> float:
         return 0.0 if y is None else y(t_s)
     return truth

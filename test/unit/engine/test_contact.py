@@ -103,10 +103,12 @@ def test_a_trial_without_a_contact_tells_how_near_it_was():
 
 def test_who_drives_away_from_a_long_wall_is_not_at_fault():
     robot = Brakes(0.8, brakes_s=100.0)
+
     def wall(opens):
         return lambda t_s: {
             'x': 9.0, 'y': 0.0, 'gap': -0.001 if t_s < 0.1 else 1.0, 'closing': -opens,
             'touching': float(t_s < 0.1), 'body': 0.0}
+
     def leaves(opens):
         begins = Brakes(0.0, brakes_s=100.0)
         asked = [*driving(NOMINAL_MS + 10, 0.0, 0.0), *driving(0.0, END_MS)]
@@ -175,6 +177,7 @@ def test_a_pause_is_not_the_absence_of_a_contact(hides):
 def test_who_is_told_of_without_a_gap_or_a_touch_leaves_it_open():
     robot = Brakes()
     one = person(robot, lambda t_s: 3.0)
+
     def partly(t_s):
         truth = one(t_s)
         return truth and {key: value for key, value in truth.items() if key not in
@@ -198,6 +201,7 @@ def test_a_touch_by_a_robot_whose_speed_is_no_number_is_open():
 def test_the_foot_of_an_arm_that_stands_says_nothing_of_the_arm():
     foot, arm = Brakes(0.0, brakes_s=100.0), RobotModel(kind='arm', max_speed=1.0)
     near = person(foot, lambda t_s: CLOSE - 0.01, from_s=0.5)
+
     def judged_as(kind, **told_):
         return finding(record(reacting(100.0), hazard(robot=kind), extra=told({
             'robot': lambda t_s: {**foot(t_s), **told_}, 'scan': near}))).verdict
@@ -209,6 +213,7 @@ def test_the_foot_of_an_arm_that_stands_says_nothing_of_the_arm():
 
 def test_what_an_invariant_permits_is_no_fault_of_the_robot():
     robot = Brakes(0.2, brakes_s=100.0)
+
     def trial(limit, force):
         one = person(robot, lambda t_s: CLOSE + 0.1, from_s=-0.7, to_s=0.9, force=force,
                      **{'region.chest': 1.0})
