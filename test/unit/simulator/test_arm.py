@@ -304,3 +304,35 @@ def test_what_cannot_be_is_refused_with_a_reason(changed, says):
     with pytest.raises(InputError) as refused:
         arm(**changed)
     assert says in str(refused.value)
+
+
+CHAIN = ('<mujoco><worldbody><body name="b">{free}<geom size=".05"/><body pos="0 0 .2">'
+         '<joint {name} axis="0 1 0" range="-2 2"/><geom size=".03"/></body></body></worldbody>'
+         '</mujoco>')
+
+
+@pytest.mark.parametrize(('free', 'name', 'says'), [
+    ('', '', 'got a joint without a name (hinge)'),
+    ('<freejoint/>', 'name="j1"', 'got a joint without a name (ball or free joint)'),
+    ('', 'name="j2"', "got 'j1', which its model does not have"),
+    ('<', 'name="j1"', 'MuJoCo does not take it')])
+def test_a_robot_file_that_is_no_arm_is_refused_with_its_place(tmp_path, free, name, says):
+    (tmp_path / 'own.xml').write_text(CHAIN.format(free=free, name=name), encoding='utf-8')
+    own = tmp_path / 'own.yaml'
+    own.write_text('model: own.xml\nbase: b\njoints: [j1]\n', encoding='utf-8')
+    nominal = scenario().ros.nominal.model_copy(update={'stimuli': ()})
+    with pytest.raises(InputError) as refused:
+        arm(joints=['only'], nominal=nominal, world={'robot': str(own)})
+    assert str(refused.value).startswith(f'{own}:') and says in str(refused.value)
+
+
+def test_an_arm_of_the_user_moves_by_the_names_of_the_scenario(tmp_path):
+    (tmp_path / 'own.xml').write_text(CHAIN.format(free='', name='name="j1"'), encoding='utf-8')
+    own = tmp_path / 'own.yaml'
+    own.write_text('model: own.xml\nbase: b\njoints: [j1]\nfoot: 0.5\n', encoding='utf-8')
+    nominal = scenario().ros.nominal.model_copy(update={'stimuli': ()})
+    moved = arm(joints=['only'], nominal=nominal, world={'robot': str(own)})
+    moved.command(speeds(0.4))
+    told = moved.on(1.0)['robot']
+    assert told['velocity.only'] == pytest.approx(0.4, abs=1e-3)
+    assert told['tool.z'] == pytest.approx(0.7, abs=1e-6)
