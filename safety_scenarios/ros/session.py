@@ -61,7 +61,6 @@ from safety_scenarios.ros.witness import Witness
 from safety_scenarios.ros.world_control import TopicControl
 from safety_scenarios.ros.world_link import WorldLink
 
-
 _AWAKE_S = 30.0
 """A simulator of ours that lives may take that long to start on a busy host."""
 
