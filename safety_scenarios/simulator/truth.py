@@ -30,6 +30,8 @@ _CLOSING = 1e-3
 """Slower than this nothing comes nearer (m/s)."""
 _NOBODY, _OWN = 0, 1
 """Whose a geometry is: nothing's that is told, or the robot's."""
+_Table = tuple[Any, Any, Any, list[tuple[int, int]]]
+"""Geometries of the robot, of others, the sums of the balls around them, and both as pairs."""
 
 
 @dataclass
@@ -71,6 +73,7 @@ class Truth:
             self._own(name, [geom])
         self._ids = numpy.array([geom for _, geom in self._scene], int)
         self._told: set[str] = set()
+        self._tables: dict[tuple[int, ...], _Table] = {}
         self.clear = 0.0
         """Least gap to anything that was told last (m)."""
         self.hit = 0.0
@@ -89,24 +92,33 @@ class Truth:
     def gap(self, geoms: Iterable[int], far: float = FAR) -> float:
         """Return the distance between the closest points of both (m), negative where they meet."""
         found = math.inf
-        for apart, own, other in self._pairs(list(geoms)):
+        for apart, own, other in self._pairs(tuple(geoms)):
             if apart >= found:  # no nearer than the balls around both
                 break
             found = min(found, mujoco.mj_geomDistance(
                 self._model, self._data, own, other, far, self._between))
         return found
 
-    def _pairs(self, others: Sequence[int]) -> Iterable[tuple[float, int, int]]:
+    def _pairs(self, others: tuple[int, ...]) -> Sequence[tuple[float, int, int]]:
         """Return the pairs of geometries by how near they may be (m), the nearest first."""
-        if len(self._geoms) * len(others) <= 1:
-            return [(-math.inf, self._geoms[0], other) for other in others]
-        at, sizes = self._data.geom_xpos, numpy.where(
-            self._model.geom_rbound > 0, self._model.geom_rbound, math.inf)
-        apart = numpy.linalg.norm(at[self._geoms][:, None] - at[others][None], axis=2) \
-            - sizes[self._geoms][:, None] - sizes[others][None]
-        order = numpy.argsort(apart, axis=None, kind='stable')
-        return [(float(apart.flat[place]), self._geoms[place // len(others)],
-                 others[place % len(others)]) for place in order.tolist()]
+        table = self._tables.get(others)
+        if table is None:
+            table = self._tables[others] = self._table(others)
+        own, other, sizes, pairs = table
+        if len(pairs) <= 1:
+            return [(-math.inf, *pair) for pair in pairs]
+        between = self._data.geom_xpos[own] - self._data.geom_xpos[other]
+        apart = numpy.sqrt((between * between).sum(axis=1)) - sizes
+        return sorted((least, *pair) for least, pair in zip(apart.tolist(), pairs, strict=True))
+
+    def _table(self, others: tuple[int, ...]) -> _Table:
+        """Return the pairs of the robot's geometries and others, with the balls around both."""
+        pairs = [(own, other) for own in self._geoms for other in others]
+        balls = [float(self._model.geom_rbound[own]) + float(self._model.geom_rbound[other])
+                 if self._model.geom_rbound[own] and self._model.geom_rbound[other] else math.inf
+                 for own, other in pairs]  # a plane has none
+        return (numpy.array([own for own, _ in pairs], int),
+                numpy.array([other for _, other in pairs], int), numpy.array(balls), pairs)
 
     def watch(self, step_s: float) -> None:
         """Take what a step of the physics has brought: contacts with their forces."""

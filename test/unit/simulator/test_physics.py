@@ -210,7 +210,8 @@ def test_a_scanner_measures_a_person_from_where_it_is_by_now():
     moved.on(twist(1.0), 2.0)
     assert moved.world.apply('scan', PERSON, hazard=True)
     told = moved.on(twist(1.0), 0.5)
-    scan = [one.message for one in moved.world.sensed(moved.world.now_ns) if one.name == 'scan']
+    scan = [one.message for one in moved.world.sensed(moved.world.now_ns)
+            if one.name == 'scan' and one.message is not None]
     assert scan[0].at('ranges')[180] == pytest.approx(told['scan']['x'] - told['robot']['x']
                                                       - 0.25, abs=1e-3)
     assert told['scan']['gap'] == pytest.approx(scan[0].at('ranges')[180] - 0.3, abs=1e-3)
