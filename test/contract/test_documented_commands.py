@@ -44,6 +44,7 @@ PROGRAMS = {'safety-scenarios', 'ros2', 'make', 'pip', 'colcon', 'python3', '.ve
             'safety-scenarios-are-benchmark', '.'}
 NO_COMMANDS = {
     'doc/standards.md': r'',  # formulas
+    'doc/world_figures.md': r'separation |covers |contact |speed |course ',  # formulas, too
     'README.md': r'results = safety_scenarios\.run|@pytest\.mark\.',
     'doc/lint.md': r'error: ', 'doc/packaging.md': r'error: |python3-pip, |environment: '}
 """What else stands in such blocks, by page: how a line of it begins."""
@@ -57,6 +58,9 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios run robotic --link loopback --trials 100': (
         0, (('robotic', SHOWN), ('--trials 100', ''))),
     'safety-scenarios run robotic --link loopback': (0, (('robotic', SHOWN),)),
+    'safety-scenarios run robotic --link simulated --trials 100': (
+        0, (('robotic', SHOWN), ('--trials 100', ''))),
+    'safety-scenarios run SCN-R-101 --link simulated': (0, ()),
     'safety-scenarios compare runs/before runs/after': (0, ()),
     'safety-scenarios compare runs/last_week runs/today --fail-on-regression': (0, ()),
     'safety-scenarios compare results/good results/new --fail-on-regression '
@@ -71,6 +75,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios matrix runs/today --requirements requirements.txt --output matrix.csv': (
         0, ()),
     'safety-scenarios film runs/today SCN-R-101': (0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
+    'safety-scenarios film runs/before SCN-R-101': (0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
     'safety-scenarios film runs/today SCN-R-101:0 --format gif --speed 0.5': (
         0, (('--speed 0.5', '--speed 4 --fps 1'),)),
     'safety-scenarios film runs/before SCN-R-101 runs/after SCN-R-101 --output two.strip.png': (
@@ -116,7 +121,7 @@ LAUNCH = 'test/ros/test_launch.py::'
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 TOOLS = 'test/ros/test_ros_tools.py::'
 EXTERNAL = 'test/ros/test_external.py::'
-IDENTITY = 'test/ros/test_witness.py::test_a_campaign_against_an_external_controller_says_'
+SAYS_WHAT = f'{EXTERNAL}test_a_controller_that_somebody_else_started_passes_and_says_what_it_is'
 SELFTEST = 'test/unit/campaign/test_selftest.py::'
 ARE = 'test/contract/test_are_import.py::'
 LLM = 'test/ros/test_llm.py::test_a_quick_model_passes_as_driver_and_at_the_bedside'
@@ -131,16 +136,16 @@ ELSEWHERE = {
     'safety-scenarios preflight SCN-R-101 --controller external':
         'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
     'safety-scenarios run robotic --controller external':
-        f'{EXTERNAL}test_a_controller_that_somebody_else_started_passes',
+        SAYS_WHAT,
     'safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel':
         f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
     'safety-scenarios run SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel':
         f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
     'safety-scenarios run robotic --controller external --sut-version '
     '"$(git describe --always --dirty)" --sut-artifact checkpoints/policy.pt':
-        f'{IDENTITY}what_it_was_of',
+        SAYS_WHAT,
     'safety-scenarios run robotic --controller external --sut-version v1.4.2 '
-    '--sut-artifact policy.pt --sut-artifact params/': f'{IDENTITY}what_it_was_of',
+    '--sut-artifact policy.pt --sut-artifact params/': SAYS_WHAT,
     'safety-scenarios selftest': f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
     'safety-scenarios selftest my_scenario.yaml --json matrix.json':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
@@ -239,6 +244,7 @@ ELSEWHERE = {
     "pip install '.[llm]'": PIP,
     "pip install '.[are]'": PIP,
     "pip install '.[film]'": PIP,
+    "pip install 'safety_scenarios[sim]'": PIP,
     'pip download --require-hashes --no-deps -r resource/bundle/requirements.txt -d wheels':
         'test/contract/test_bundle.py::'
         'test_each_python_has_exactly_one_version_of_all_that_may_be_missing',

@@ -93,8 +93,8 @@ def test_wrong_usage_ends_with_2_and_no_traceback(arguments, capsys):
 def test_an_unknown_link_is_told_with_the_known_ones(capsys):
     assert main(['run', 'SCN-C-101', '--link', 'lopback']) == 2
     said = capsys.readouterr().err
-    assert "got 'lopback', expected one of the links: loopback, ros. Did you mean 'loopback'?" \
-        in ' '.join(said.split())
+    assert "got 'lopback', expected one of the links: loopback, ros, simulated. Did you mean " \
+        "'loopback'?" in ' '.join(said.split())
 
 
 def test_without_ros_run_says_what_to_install():
