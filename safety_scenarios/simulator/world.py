@@ -104,7 +104,9 @@ class World:
                             ros.separation.metres_per_unit if ros.separation else 1.0)
             self._base: Base | Arm = self._arm
         else:
-            self._base = Base(self._model, self._data, JOINTS, self._chassis, drivers, block)
+            stops_ms = ros.silence.driver_timeout_ms
+            self._base = Base(self._model, self._data, JOINTS, self._chassis, drivers, block,
+                              None if stops_ms is None else round(stops_ms * 1e6))
         for entity in (*self._walls, *self._entities):
             entity.bind(self._model, self._data)
         for wall in self._walls:
