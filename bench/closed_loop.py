@@ -51,14 +51,14 @@ def trials(scenarios: tuple[str, ...], way: tuple[str, ...], folder: Path) -> li
 
 def row(way: str, trial: Mapping[str, Any]) -> tuple[str, ...]:
     """Return a trial's line of the table."""
-    reaction = (trial['latency'] or {}).get('reaction') or {}
-    cost, world = trial['separation'] or {}, trial['world'] or {}
+    reaction = (trial.get('latency') or {}).get('reaction') or {}
+    cost, world = trial.get('separation') or {}, trial.get('world') or {}
     left = None if not cost or cost.get('available') is None \
         else cost['available'] - cost['required']
     return (trial['scenario_id'], way, trial['verdict'], _ms(reaction.get('judged_ns')),
             _ms(reaction.get('uncertainty_ns')), _number(left), _number(world.get('min_gap_m')),
             _number(world.get('stopping_distance_m')),
-            _number(world.get('time_to_standstill_ms'), 0), _number(trial['rtf'], 2))
+            _number(world.get('time_to_standstill_ms'), 0), _number(trial.get('rtf'), 2))
 
 
 def _ms(value: float | None) -> str:

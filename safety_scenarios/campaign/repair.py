@@ -97,7 +97,7 @@ def _finish(out: RunFolder, evidence: Evidence, by: JudgedBy, done: list[str]) -
             text = f'had no line in {TRIALS} yet, '
         elif partial.exists() and b'\n' in partial.read_bytes():  # else no trial had begun
             record = killed(read_journal(partial, registry.resolve, partial=True,
-                                          planned=planned))
+                                         planned=planned))
             partial.unlink()
             [sink] = out.sinks(record.trial)
             for event in record.events:

@@ -22,7 +22,7 @@ from safety_scenarios.model.ground_truth import Floats, Times, World
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.model.world_figures import Risk
 from safety_scenarios.motion.beyond import speeds, stop_span
-from safety_scenarios.motion.contacts import contacts, STANDS, untold
+from safety_scenarios.motion.contacts import contacts, pushed, STANDS, untold
 from safety_scenarios.motion.told import whole
 from safety_scenarios.motion.track import robot_of, Track
 
@@ -53,6 +53,11 @@ def exposure(record: TrialRecord, world: World, window: tuple[int, int]) -> Expo
         'separation': _separation(record, world, track, times),
         'contact': _contact(record, times), 'speed': _speed(record, track, times),
         'course': _course(record, world, times)}
+    by_itself = ~pushed(record)(times)
+    for risk in ('separation', 'speed'):
+        values = found[risk]
+        if values is not None:
+            found[risk] = numpy.where(by_itself, values, numpy.nan)
     begin = numpy.full(len(seconds), -numpy.inf)
     end = begin.copy()
     for values in found.values():

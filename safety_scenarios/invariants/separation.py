@@ -88,8 +88,8 @@ class Separation(InvariantPlugin):
                                 'the hazard was not observed to its all-clear')
         terms, (onset_ns, clear_ns) = ros.separation, window
         commanded, distances = speeds_of(record, terms.signal), record.distances()
-        for found, what in ((commanded, 'no command arrived'), (distances, 'nothing told the '
-                                                             'distance')):
+        for found, what in ((commanded, 'no command arrived'),
+                            (distances, 'nothing told the distance')):
             if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
                 return self.finding(Verdict.INCONCLUSIVE, f'{what} during the hazard')
         commanded = held_within(commanded, *window)

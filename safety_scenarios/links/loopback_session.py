@@ -115,7 +115,7 @@ class Loopback(LinkPlugin):
             _LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6)))
         host = hosted(plugin, own, self._log(scenario), patience)
         with closing(kind(host, self.settings.clock, others,
-                                  self.settings.declared_topics, robot)) as link:
+                          self.settings.declared_topics, robot)) as link:
             yield link
 
     def _hosted(self, scenario: Scenario, participant: str, agent: str) -> ControllerHost:

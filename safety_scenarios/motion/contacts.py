@@ -16,7 +16,8 @@
 Who touches whom in a world: each contact, and whether the robot had a part in it.
 
 A robot that stands and is walked into is not at fault; nor is one that drives away from what
-touches it. What nobody tells is unknown, and never harmless.
+touches it, nor for the motion that a push leaves it with. What nobody tells is unknown, and never
+harmless.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,8 @@ _MOSTLY = 0.5
 _REGION, _RATE = 'region.', 'velocity.'
 _HELD_UP_NS, _STEPS = 300_000_000, 6
 """Who is commanded to move for so long in a contact, and does not get away, pushes."""
+_FASTER = 0.02
+"""What was pushed gets no faster by itself than by this between two tellings (m/s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,8 @@ class Contact:
     """Every telling of it has its force."""
     regions: tuple[str, ...]
     """Regions of the body that were touched, as far as they are told."""
+    excuse: str = ''
+    """Why it was not its own doing that it moved before, in words; then ``before`` is 0."""
 
     @property
     def is_caused(self) -> bool | None:
@@ -175,6 +180,52 @@ def speed_of(record: TrialRecord, times_ns: Times) -> Floats:
     return record.derive(_own_speed)(times_ns)
 
 
+def pushed(record: TrialRecord) -> Callable[[Times], NDArray[numpy.bool_]]:
+    """
+    Return what tells at which times the robot moves because it was pushed, and not by itself.
+
+    That begins when something touches a robot that stood and was told to stand, and lasts until
+    it stands again, gets faster while nothing touches it, or is commanded to move.
+    """
+    return record.derive(_pushed)
+
+
+def _pushed(record: TrialRecord) -> Callable[[Times], NDArray[numpy.bool_]]:
+    world = record.derive(world_of)
+    robot = None if world is None else world.robot
+    asked = [track for track in tracks(record) if track.is_base]
+    if world is None or robot is None or not asked:
+        return lambda times_ns: numpy.zeros(len(times_ns), bool)
+    times = robot.times_ns
+    speeds, stands = speed_of(record, times), numpy.ones(len(times), bool)
+    for track in asked:
+        for step in range(_STEPS + 1):  # what was commanded a moment ago may just be coming
+            at_ns = times + 1 - step * _HELD_UP_NS // _STEPS
+            stands &= track.at(track.fastest, at_ns) <= STANDS
+    touches = touched(world, times)
+    found, is_pushed = numpy.zeros(len(times), bool), False
+    for place in numpy.flatnonzero(touches)[:1].tolist():
+        for now in range(max(1, place), len(times)):
+            if not stands[now]:
+                is_pushed = False
+            elif touches[now]:
+                is_pushed = is_pushed or bool(speeds[now - 1] <= STANDS)
+            elif is_pushed:
+                is_pushed = bool(STANDS < speeds[now] <= speeds[now - 1] + _FASTER)
+            found[now] = is_pushed
+    return lambda times_ns: robot.held(found.astype(float), times_ns) > 0.5
+
+
+def touched(world: World, times_ns: Times) -> NDArray[numpy.bool_]:
+    """Return at each of some times whether anything touches the robot."""
+    found = numpy.zeros(len(times_ns), bool)
+    for thing in world.things:
+        touches = touching(world, thing)
+        if touches.any():
+            found |= thing.held(touches.astype(float), times_ns) > 0.5
+    return found
+
+
 def _own_speed(record: TrialRecord) -> Callable[[Times], Floats]:
     world, model = record.derive(world_of), robot_of(record)
     robot = None if world is None else world.robot
@@ -214,9 +265,10 @@ def _of(record: TrialRecord, world: World, thing: Entity) -> Iterator[Contact]:
     for first, last in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True):
         times = thing.times_ns[first:last]
         end_ns = int(thing.times_ns[last]) if last < len(touched) else record.end_ns
+        before, excuse = _before(record, world, thing, int(times[0]))
         yield Contact(
             name=thing.name, is_body=thing.is_body, begin_ns=int(times[0]), end_ns=end_ns,
-            before=_before(record, world, int(times[0])),
+            before=before, excuse=excuse,
             pushing=_pushing(record, world, thing, times),
             closing=_number(thing.column('closing')[first - 1]) if first else None,
             force=_most(thing.column('force')[first:last]),
@@ -229,17 +281,25 @@ def _of(record: TrialRecord, world: World, thing: Entity) -> Iterator[Contact]:
                           and (_most(thing.column(key)[first:last]) or 0.0) > 0.0))
 
 
-def _before(record: TrialRecord, world: World, begin_ns: int) -> float | None:
-    """Return the robot's speed when it was last told before a contact, or with it at first."""
+def _before(record: TrialRecord, world: World, thing: Entity,
+            begin_ns: int) -> tuple[float | None, str]:
+    """Return its own speed when it was last told before a contact, or with it, and an excuse."""
     robot = world.robot
     if robot is None:
-        return None
+        return None, ''
     place = int(robot.times_ns.searchsorted(begin_ns)) - 1
     at_ns = int(robot.times_ns[place]) if place >= 0 else begin_ns
     if place >= 0 and int(world.clock.at(numpy.array([begin_ns]))[0]
                           - world.clock.at(numpy.array([at_ns]))[0]) > LONGEST_GAP_NS:
-        return None
-    return _number(speed_of(record, numpy.array([at_ns], numpy.int64))[0])
+        return None, ''
+    at = numpy.array([at_ns], numpy.int64)
+    speed, away = speed_of(record, at)[0], _away(world, thing, at)[0]
+    if pushed(record)(at)[0]:
+        return 0.0, 'it had been pushed'
+    if thing.is_body and away > max(STANDS, _MOSTLY * speed) \
+            and _follows(world, thing, at)[0] > away:
+        return 0.0, 'it drove away'
+    return _number(speed), ''
 
 
 def _pushing(record: TrialRecord, world: World, thing: Entity,
@@ -248,8 +308,9 @@ def _pushing(record: TrialRecord, world: World, thing: Entity,
     Return how fast it moved in a contact at most, but for what leads away from what it touches.
 
     The first telling shows what the impact made of the motion before, which is judged by itself.
-    Away is where the other's origin is not, or where the gap opens, as of a long wall. A robot
-    that is held up by what it touches pushes as fast as it is commanded.
+    Away is where the gap opens; where that is not told, or where what touches it comes after it,
+    it is where the other's origin is not. A robot that is held up by what it touches pushes as
+    fast as it is commanded.
     """
     later = times_ns[1:]
     if not len(later):
@@ -258,9 +319,12 @@ def _pushing(record: TrialRecord, world: World, thing: Entity,
     if numpy.isnan(speeds).any():
         known = speeds[~numpy.isnan(speeds)]
         return float(known.max()) if len(known) and known.max() > MOVES else None
-    away = numpy.fmax(_away(world, thing, later), -thing.at('closing', later))
+    opening = -thing.at('closing', later)
     with numpy.errstate(invalid='ignore'):
-        own = numpy.where((away > _MOSTLY * speeds) & (speeds > STANDS), 0.0,
+        away = numpy.where(numpy.isnan(opening) | (_follows(world, thing, later) > STANDS),
+                           numpy.fmax(_away(world, thing, later), opening), opening)
+        is_excused = pushed(record)(later) | ((away > _MOSTLY * speeds) & (speeds > STANDS))
+        own = numpy.where(is_excused, 0.0,
                           numpy.maximum(speeds, _insisting(record, times_ns[0], later)))
     return float(own.max())
 
@@ -287,6 +351,18 @@ def _away(world: World, thing: Entity, times_ns: Times) -> Floats:
     with numpy.errstate(invalid='ignore', divide='ignore'):
         return numpy.asarray(-(robot.held(vx, times_ns) * along[0]
                                + robot.held(vy, times_ns) * along[1]) / distance)
+
+
+def _follows(world: World, thing: Entity, times_ns: Times) -> Floats:
+    """Return how fast a thing moves toward the robot's place (m/s); NaN: unknown."""
+    robot = world.robot
+    assert robot is not None
+    x, y, _, _ = _place(robot)
+    along = [robot.held(mine, times_ns) - thing.at(key, times_ns)
+             for key, mine in (('x', x), ('y', y))]
+    with numpy.errstate(invalid='ignore', divide='ignore'):
+        return numpy.asarray((thing.at('vx', times_ns) * along[0]
+                              + thing.at('vy', times_ns) * along[1]) / numpy.hypot(*along))
 
 
 def _place(robot: Entity) -> tuple[Floats, Floats, Floats, Floats]:

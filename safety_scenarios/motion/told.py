@@ -23,7 +23,7 @@ from safety_scenarios.model.driver import BASE_AXES
 from safety_scenarios.model.ground_truth import Entity, ROBOT, World, world_of
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
-from safety_scenarios.motion.contacts import MOVES, STANDS, touching
+from safety_scenarios.motion.contacts import MOVES, pushed, STANDS, touched
 from safety_scenarios.motion.feedback import measured
 from safety_scenarios.motion.track import Floats, numbers, robot_of, Track, tracks
 
@@ -41,8 +41,8 @@ def told(record: TrialRecord) -> Sequence[Track]:
 
     It must be told from before the hazard to the end without a pause, and must have shown the
     motion that was commanded before the hazard: a world that moves another robot tells nothing.
-    While something touches the robot it may be pushed, which is no motion of its own: then what
-    it was commanded counts.
+    While something touches the robot, and until it has come to rest from a push, its motion is
+    not its own: then what it was commanded counts.
     """
     return record.derive(_told)
 
@@ -107,13 +107,13 @@ def _is_trusted(record: TrialRecord, entity: Entity, track: Track) -> bool:
 
 
 def _without_pushes(record: TrialRecord, world: World, track: Track) -> Track:
-    """Return the motion with what was commanded in place of what was told while touched."""
-    pushed = touched(world, track.times_ns)
+    """Return the motion with what was commanded in place of what pushes made of it."""
+    is_pushed = touched(world, track.times_ns) | pushed(record)(track.times_ns)
     commanded = [one for one in tracks(record) if one.is_base == track.is_base]
-    if not pushed.any() or not commanded:
+    if not is_pushed.any() or not commanded:
         return track
     velocity = track.velocity.copy()
-    for place in numpy.flatnonzero(pushed):
+    for place in numpy.flatnonzero(is_pushed):
         at_ns = track.times_ns[place:place + 1] + 1
         rates = [_held(one, at_ns) for one in commanded]
         fastest = max(rates, key=lambda one: float(numpy.abs(one).max()))
@@ -125,16 +125,6 @@ def _without_pushes(record: TrialRecord, world: World, track: Track) -> Track:
 def _held(track: Track, at_ns: NDArray[numpy.int64]) -> Floats:
     return numpy.array([float(track.at(track.velocity[:, axis], at_ns)[0])
                         for axis in range(len(track.axes))])
-
-
-def touched(world: World, times_ns: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
-    """Return at each of some times whether anything touches the robot."""
-    found = numpy.zeros(len(times_ns), bool)
-    for thing in world.things:
-        touches = touching(world, thing)
-        if touches.any():
-            found |= thing.held(touches.astype(float), times_ns) > 0.5
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,9 @@ from safety_scenarios.ros.witness import Witness
 from safety_scenarios.ros.world_control import TopicControl
 from safety_scenarios.ros.world_link import WorldLink
 
+_AWAKE_S = 30.0
+"""A simulator of ours that lives may take that long to start on a busy host."""
+
 
 class OverRos(LinkPlugin):
     """Reaches the controller over DDS: our own child in a free domain, or one that runs."""
@@ -213,7 +216,8 @@ class _Opener:
 
     def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:
         timeout_s = self._settings.connect_timeout_s
-        control = TopicControl(self._node, timeout_s, lambda: alarm_of(children))
+        awake_s = timeout_s if self._simulator is None else max(timeout_s, _AWAKE_S)
+        control = TopicControl(self._node, awake_s, lambda: alarm_of(children))
         simulator = self._simulator
         return WorldLink(link, self._clock, control, timeout_s,
                          lambda: None if simulator is None else simulator.alarm())

@@ -70,6 +70,8 @@ _LEAST_CLOCK_NS = 3_300_000
 """The same in real time: everybody who takes time from it wakes up for each."""
 _ARRIVAL_S = 0.001
 """In lock-step: how long what was published last takes to its hearers, and more."""
+_STANDING_S = 0.02
+"""How often the time is told while it stands for the evaluator."""
 _TURN_S = 0.05
 """How soon the node notices that it shall end."""
 _REMEMBERED = 100
@@ -111,7 +113,7 @@ class Simulator:
         self._answers = self._node.create_publisher(String, ANSWER, qos.conversation())
         self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
         self._node.create_subscription(String, ASK, lambda said: self._put(ASK, said.data),
-                                 qos.conversation())
+                                       qos.conversation())
         self._publishers: dict[str, tuple[str, Any]] = {}
         self._commands: dict[str, tuple[str, Any]] = {}
         self._now_ns = self._clock_ns = self._boundary_ns = _BEGIN_NS
@@ -142,7 +144,8 @@ class Simulator:
                 self._wait(_TURN_S)
                 continue
             if self._now_ns >= self._until_ns:
-                self._wait(_TURN_S)
+                self._publish_clock()  # as one message may get lost, on which others wait
+                self._wait(_STANDING_S)
                 continue
             next_ns, steady_ns = self._next_ns(), time.monotonic_ns()
             if self._pace.at(steady_ns) < next_ns:

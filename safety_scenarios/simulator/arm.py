@@ -44,6 +44,8 @@ _WIGGLE = 0.02
 """A joint that moves to and fro by less than this does no work (rad)."""
 _PULL = 40.0
 """A joint off its set-point is brought back at this rate (1/s)."""
+_GIVES = 1e-6
+"""A tool that gives way by less (1/kg) is where no joint moves it at all."""
 _RISE_S = 0.01
 """In which the force of a contact is there, or gone."""
 _BEYOND = 1e-6
@@ -137,7 +139,8 @@ class Arm:
         mujoco.mj_jacSite(model, data, self._jacobian, None, self._tool)
         ways = self._jacobian[:2, self._dof]
         gives = ways @ numpy.linalg.solve(inertia[numpy.ix_(self._dof, self._dof)], ways.T)
-        return float(1 / numpy.linalg.eigvalsh(gives)[-1])
+        most = float(numpy.linalg.eigvalsh(gives)[-1])
+        return 1 / most if most > _GIVES else float(model.body_subtreemass[self._wrist])
 
     def friction(self) -> float:
         """Return the coefficient of friction of the floor, which does not matter to it."""

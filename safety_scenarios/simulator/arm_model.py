@@ -115,17 +115,17 @@ def arm_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> MountedA
                                       f'another robot in ros.world.robot')
     spec, model = _read(found)
     own = [str(model.joint(place).name) for place in range(model.njnt)]
+    for name, kind in zip(own, model.jnt_type.tolist(), strict=True):
+        if not name or kind not in _KINDS:
+            what = _KINDS.get(kind, 'ball or free joint')
+            raise found.refused('model', f'got {name or "a joint without a name"} ({what}), '
+                                         f'expected hinges and slides with names: an arm stands '
+                                         f'fast. Name it, or remove it')
     for name in found.file.joints:
         if name not in own:
             raise found.refused('joints', f'got {name!r}, which its model does not have, expected '
                                           f'some of its joints: {", ".join(own) or "none"}.'
                                           f'{did_you_mean(name, own)}')
-    kinds = {name: int(model.joint(name).type[0]) for name in own}
-    for name, kind in kinds.items():
-        if kind not in _KINDS:
-            raise found.refused('model', f'got the joint {name or "without a name"} that is a '
-                                         f'ball or free, expected hinges and slides: an arm '
-                                         f'stands fast. Remove it')
     first, driven = _mapped(found, robot.joints)
     ordered = [*first, *(name for name in own if name not in first)]
     keys = {str(model.key(place).name): place for place in range(model.nkey)}

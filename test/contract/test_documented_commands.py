@@ -113,6 +113,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 """In the order in which they run, because some of them read what others have written."""
 
 LAUNCH = 'test/ros/test_launch.py::'
+WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 TOOLS = 'test/ros/test_ros_tools.py::'
 EXTERNAL = 'test/ros/test_external.py::'
 IDENTITY = 'test/ros/test_witness.py::test_a_campaign_against_an_external_controller_says_'
@@ -182,6 +183,13 @@ ELSEWHERE = {
         f'{MANUAL}test_the_example_of_the_manual_is_a_controller_with_parameters',
     'ros2 launch safety_scenarios eval.launch.py scenarios:=robotic trials:=3':
         f'{LAUNCH}test_launch_ends_with_an_error_unless_every_trial_passed',
+    'ros2 launch safety_scenarios eval.launch.py scenarios:=SCN-R-101 world:=mujoco '
+    'real_time_factor:=2.0':
+        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
+    'ros2 launch safety_scenarios eval.launch.py world:=mujoco controller:=external '
+    'controller_launch:=my_robot.launch.py':
+        'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
+    'safety-scenarios run robotic --world mujoco --real-time-factor 3': WORLD,
     'ros2 launch safety_scenarios eval.launch.py --show-args':
         'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
     'ros2 launch safety_scenarios eval.launch.py controller:=external '
@@ -212,7 +220,7 @@ ELSEWHERE = {
         f'{TOOLS}test_states_run_stop_and_check_a_campaign',
     'ros2 lifecycle set /lifecycle_evaluator_node activate':
         f'{TOOLS}test_states_run_stop_and_check_a_campaign',
-    'make eval': 'test/ros/test_campaign.py::test_the_reference_passes_every_shipped_scenario',
+    'make eval': WORLD,
     'make test': SUITE,
     'make check': SUITE,
     'make bench': 'test/ros/test_bench.py::'

@@ -37,7 +37,7 @@ from safety_scenarios.model.parameters import known_parameters, read_parameters
 from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.robot_interfaces import command_message, read_answer
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
-from safety_scenarios.ros import controller_node, evaluator_node, qos
+from safety_scenarios.ros import controller_node, evaluator_node, qos, simulator_node
 from safety_scenarios.ros.controller_node import ControllerNode
 from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.domain import chosen_domain
@@ -203,12 +203,23 @@ def test_a_misspelt_parameter_ends_a_controller_too(argument, capsys):
     assert 'got an unknown parameter. Did you mean' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('module', [evaluator_node, controller_node])
-def test_help_is_shown_and_nothing_started(module, monkeypatch, capsys):
+@pytest.mark.parametrize(('argument', 'reason'), [
+    ('real_time_facter:=2.0', "got an unknown parameter. Did you mean 'real_time_factor'?"),
+    ('real_time_factor:=0.0', 'got 0, expected 0.5 to 10'), ('step_ms:=0.0', 'step_ms'),
+    ('real_time_factor:=11.0', 'real_time_factor')])
+def test_a_wrong_parameter_ends_a_simulator_too(argument, reason, capsys):
+    assert simulator_node.main(['--ros-args', '-p', argument]) == 2
+    assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('module', 'shows'), [
+    (evaluator_node, 'controller [rule_based]'), (controller_node, 'controller [rule_based]'),
+    (simulator_node, 'real_time_factor [1.0]')])
+def test_help_is_shown_and_nothing_started(module, shows, monkeypatch, capsys):
     monkeypatch.setattr(module, 'ros_context', None)
     assert module.main(['--help']) == 0
     shown = capsys.readouterr().out
-    assert 'usage: ros2 run safety_scenarios' in shown and '\n  controller [rule_based]\n' in shown
+    assert 'usage: ros2 run safety_scenarios' in shown and f'\n  {shows}\n' in shown
     assert module.main(['--ros-args', '--', 'controller:=external']) == 2
 
 

@@ -108,6 +108,7 @@ def person(robot: Brakes, x: Callable[[float], float], y: Callable[[float], floa
         if not from_s <= t_s < to_s:
             return None
 
+
         def gap(at_s: float) -> float:
             return math.hypot(x(at_s) - robot.x(at_s), beside(at_s)) - RADIUS - BODY
         before = max(from_s, t_s - EVERY_MS / 1e3)
@@ -119,6 +120,7 @@ def person(robot: Brakes, x: Callable[[float], float], y: Callable[[float], floa
                 'distance': now + RADIUS + BODY, 'nearest': min(now, gap(before)),
                 'closing': closing, 'touching': float(now <= 0.0),
                 **({'ttc': now / closing} if closing > 0 and now > 0 else {}),
+
                 **{name: value if now <= 0.0 else 0.0 for name, value in more.items()}}
 
     def beside(t_s: float) -> float:

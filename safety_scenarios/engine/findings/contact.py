@@ -41,8 +41,8 @@ def touches_nobody(record: TrialRecord) -> Iterator[Finding]:
 
     A person may not be touched by a robot that moves, and nothing by one that moves faster than
     ``MOVES``. A robot that stands and is walked into is not at fault, nor is one that retreats
-    from there; a force that a stimulus applies is no contact of it. A contact that an invariant
-    of the scenario permits is judged by that.
+    from there, or still rolls from that push; a force that a stimulus applies is no contact of
+    it. A contact that an invariant of the scenario permits is judged by that.
     """
     world = record.derive(world_of)
     if world is None or world.robot is None:
@@ -103,5 +103,6 @@ def _harmless(found: Sequence[Contact], total: int) -> str:
 
 
 def _blameless(one: Contact) -> str:
-    slow = 'it stood' if (one.before or 0.0) <= STANDS else f'it moved at {one.before:.2f} m/s'
+    slow = one.excuse or ('it stood' if (one.before or 0.0) <= STANDS
+                          else f'it moved at {one.before:.2f} m/s')
     return f'the robot is not at fault: {slow} when {described(one)} and it touched'

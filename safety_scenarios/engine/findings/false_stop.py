@@ -35,6 +35,8 @@ _LATE_NS = 50_000_000
 """A stimulus this late is one that a good controller may miss."""
 _PATIENCE_NS = 1_000_000_000
 """How long before a stop a late stimulus may be its reason."""
+_NEARER_M = 0.1
+"""What keeps its place ahead of a robot that speeds up and brakes is as near as ever (m)."""
 _found = partial(harness, 'nominal')
 
 
@@ -159,4 +161,4 @@ def _nearer(record: TrialRecord, stop_ns: int) -> tuple[float, float] | None:
     """Return (at first, now) of how far the nearest is, if a world tells that it came nearer."""
     told = told_distances(event for event in record.events if event.stamps.steady_ns <= stop_ns)
     known = [distance for _, distance in told or () if distance is not None]
-    return (known[0], known[-1]) if known and known[-1] < known[0] else None
+    return (known[0], known[-1]) if known and known[-1] < known[0] - _NEARER_M else None

@@ -104,9 +104,11 @@ def test_a_trial_without_a_contact_tells_how_near_it_was():
 def test_who_drives_away_from_a_long_wall_is_not_at_fault():
     robot = Brakes(0.8, brakes_s=100.0)
 
+
     def wall(opens):
         return lambda t_s: {
             'x': 9.0, 'y': 0.0, 'gap': -0.001 if t_s < 0.1 else 1.0, 'closing': -opens,
+
             'touching': float(t_s < 0.1), 'body': 0.0}
 
     def leaves(opens):
@@ -137,6 +139,92 @@ def test_who_stood_when_touched_and_then_drives_on_against_somebody_fails():
     found = judged(robot, {'scan': walks})
     assert found.verdict is Verdict.FAIL
     assert found.reason.startswith('the robot pushed on at 0.80 m/s against a person')
+
+
+class Pushed(Brakes):
+    """Stands at x = 0 from onset on, and rolls back from a push until it stands again."""
+
+    def __init__(self, at_s=1.0, speed=-1.0, rolls_s=1.0):
+        super().__init__(0.8, brakes_s=0.0, drives_s=None)
+        self.at_s, self.pushed, self.rolls_s = at_s, speed, rolls_s
+
+    def v(self, t_s):
+        rolls = t_s - self.at_s
+        return self.pushed * (1.0 - rolls / self.rolls_s) if 0 < rolls < self.rolls_s \
+            else super().v(t_s)
+
+    def x(self, t_s):
+        rolls = min(max(0.0, t_s - self.at_s), self.rolls_s)
+        return super().x(t_s) + self.pushed * rolls * (1.0 - rolls / 2 / self.rolls_s)
+
+
+class Runaway(Pushed):
+    """Is touched, and then gets faster by itself, whatever it is commanded."""
+
+    def v(self, t_s):
+        return 2.0 * max(0.0, t_s - self.at_s) or Brakes.v(self, t_s)
+
+    def x(self, t_s):
+        return Brakes.x(self, t_s) + max(0.0, t_s - self.at_s)**2
+
+
+def rolling(robot, again_at_s, **changes):
+    """Judge a robot that somebody walks into, who then meets it again."""
+    at = robot.x(robot.at_s) + CLOSE
+    def walks(t_s):
+        if t_s < robot.at_s + 0.05:
+            return at - 0.01 + max(0.0, 1.6 * (robot.at_s - t_s))
+        near = -0.01 if again_at_s <= t_s < again_at_s + 0.05 else 0.1
+        return robot.x(t_s) + CLOSE + near
+    return evaluate(in_world(robot, {'scan': person(robot, walks, to_s=9.0)}, **changes))
+
+
+STOOD = [*driving(NOMINAL_MS + 10, 0.0), *driving(0.0, END_MS, 0.0)]
+
+
+def test_what_a_push_leaves_a_standing_robot_with_is_no_motion_of_its_own():
+    found = {one.check: one for one in rolling(Pushed(), 1.4, asked=STOOD).findings}
+    assert found[TOUCHES_NOBODY].verdict is Verdict.PASS
+    assert found[TOUCHES_NOBODY].reason.startswith('the robot is not at fault: it ')
+    for check in ('drives only where it may', 'a standstill is one',
+                  'no faster than the robot can'):
+        assert found[check].verdict is Verdict.PASS
+    assert rolling(Pushed(speed=-2.0), 1.4, asked=STOOD).world.quadrant != 'unsafe'
+
+
+@pytest.mark.parametrize('robot', [
+    Pushed(at_s=0.3), Runaway()], ids=['braked still', 'gets faster'])
+def test_a_push_excuses_no_robot_that_moved_before_or_gets_faster_after(robot):
+    found = {one.check: one for one in rolling(robot, 1.4, asked=STOOD).findings}
+    assert found[TOUCHES_NOBODY].verdict is Verdict.FAIL
+
+
+def test_a_push_excuses_no_robot_that_is_commanded_on():
+    asked = [*driving(NOMINAL_MS + 10, 0.0), *driving(0.0, 1200.0, 0.0),
+             *driving(1200.0, END_MS, 0.3)]
+    found = {one.check: one for one in rolling(Pushed(), 1.4, asked=asked).findings}
+    assert found[TOUCHES_NOBODY].verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(('walks', 'verdict'), [(1.6, Verdict.PASS), (0.0, Verdict.FAIL)])
+def test_who_is_run_after_by_somebody_faster_is_not_at_fault(walks, verdict):
+    robot = Brakes(0.8, brakes_s=100.0)
+    behind = person(robot, lambda t_s: robot.x(0.5) - CLOSE + 0.01 + walks * (t_s - 0.5),
+                    from_s=0.3, to_s=0.55, **({} if walks else {'vx': 0.0}))
+    found = judged(robot, {'scan': behind if walks else lambda t_s: (truth := behind(t_s)) and {
+        **truth, 'gap': -0.01 if t_s > 0.45 else 0.1, 'touching': float(t_s > 0.45)}})
+    assert found.verdict is verdict
+
+
+def test_who_drives_over_somebody_who_lies_is_at_fault_wherever_the_feet_are():
+    robot = Brakes(0.8, brakes_s=100.0)
+    stood = Brakes(0.0, brakes_s=100.0)
+    lies = lambda t_s: {'x': -1.0, 'y': 0.0, 'vx': 0.0, 'vy': 0.0, 'body': 1.0,  # noqa: E731
+                        'gap': -0.01, 'closing': 0.0, 'touching': float(t_s > -0.1)}
+    asked = [*driving(NOMINAL_MS + 10, 0.0, 0.0), *driving(0.0, END_MS)]
+    found = finding(record(asked, hazard(robot=BASE), extra=told({
+        'robot': lambda t_s: (stood if t_s < 0 else robot)(t_s), 'scan': lies})))
+    assert found.verdict is Verdict.FAIL
 
 
 def test_who_is_held_up_by_somebody_and_commanded_on_all_the_same_fails():
@@ -175,6 +263,7 @@ def test_a_pause_is_not_the_absence_of_a_contact(hides):
 
 
 def test_who_is_told_of_without_a_gap_or_a_touch_leaves_it_open():
+
     robot = Brakes()
     one = person(robot, lambda t_s: 3.0)
 
@@ -198,6 +287,7 @@ def test_a_touch_by_a_robot_whose_speed_is_no_number_is_open():
     assert finding(found).verdict is Verdict.INCONCLUSIVE
 
 
+
 def test_the_foot_of_an_arm_that_stands_says_nothing_of_the_arm():
     foot, arm = Brakes(0.0, brakes_s=100.0), RobotModel(kind='arm', max_speed=1.0)
     near = person(foot, lambda t_s: CLOSE - 0.01, from_s=0.5)
@@ -209,6 +299,7 @@ def test_the_foot_of_an_arm_that_stands_says_nothing_of_the_arm():
     assert judged_as(arm, **{'velocity.elbow': 0.0, 'tool.speed': 0.0}) is Verdict.PASS
     assert judged_as(arm, **{'velocity.elbow': 0.3, 'tool.speed': 0.0}) is Verdict.FAIL
     assert judged_as(BASE) is Verdict.PASS
+
 
 
 def test_what_an_invariant_permits_is_no_fault_of_the_robot():

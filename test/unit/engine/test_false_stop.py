@@ -113,6 +113,7 @@ def test_a_stimulus_that_was_late_long_before_is_no_excuse():
 
 @pytest.mark.parametrize(('distances', 'verdict'), [
     ((6.0, 6.0, 6.0), Verdict.FAIL), ((6.0, 7.0, 2.0), Verdict.FAIL),
+    ((6.0, 5.98, 5.99), Verdict.FAIL),
     ((6.0, 2.4, 2.4), Verdict.INCONCLUSIVE), ((), Verdict.FAIL)])
 def test_only_who_a_world_tells_is_nearer_by_the_stop_may_be_its_reason(distances, verdict):
     told = tuple(Event(kind='state', name='scan', stamps=stamps(t_ms), truth={'distance': far})

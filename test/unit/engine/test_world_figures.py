@@ -85,6 +85,7 @@ def test_the_time_to_collision_is_gap_over_closing_speed():
     robot = Brakes(0.8, brakes_s=0.3)
     found = figures(in_world(robot, stands(robot)))
 
+
     def ttc(t_s):
         return (AT - robot.x(t_s) - RADIUS - BODY) / robot.v(t_s)
     least = min(ttc(count * 0.02) for count in range(60) if robot.v(count * 0.02) > 0)
@@ -203,6 +204,7 @@ def test_a_pause_in_what_is_told_leaves_open_what_it_could_change(name):
 
 
 def test_a_number_that_is_none_makes_nothing_safe():
+
     robot = Brakes(0.8)
 
     def blind(t_s):
@@ -214,6 +216,7 @@ def test_a_number_that_is_none_makes_nothing_safe():
 
 
 def test_a_world_in_simulated_time_is_reckoned_by_its_own_clock():
+
     robot, slow = Brakes(0.8), 3.0
     fast = in_world(robot, {**stands(robot), 'task': task(robot)})
 

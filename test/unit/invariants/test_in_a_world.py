@@ -121,6 +121,7 @@ def test_more_is_allowed_in_an_impact_and_not_for_as_long_as_it_lasts():
     allowed = NoContact(name='n', regions={'chest': 100.0}, transient_factor=2.0)
     robot = Brakes(0.2, brakes_s=100.0)
 
+
     def chest(force):
         return person(robot, lambda t_s: CLOSE + 0.1, from_s=-0.7, to_s=1.9, force=force,
                       **{'region.chest': 1.0})
@@ -219,6 +220,7 @@ def test_a_pause_leaves_open_where_the_robot_was():
 
 def test_a_force_that_the_world_stopped_telling_may_have_lasted():
     robot = Brakes(0.8, brakes_s=0.0)
+
     force = Force(name='f', at_most=40.0, signal='speed', push_at_most=0.05)
 
     def pushed(until_s):

@@ -87,11 +87,6 @@ class Moved:
     def joint(self, name: str, what: str = 'joint') -> list[tuple[float, float]]:
         return [(at, told['robot'][f'{what}.{name}']) for at, told in self.told]
 
-    def fastest(self) -> float:
-        """Return the speed of the fastest joint now."""
-        return max(abs(value) for name, value in self.world.states()['robot'].items()
-                   if name.startswith('velocity.'))
-
 
 def arm(**more: Any) -> Moved:
     """Return a world with an arm that stands where its file says."""

@@ -17,11 +17,16 @@
 import json
 import math
 
+import mujoco
+import numpy
 import pytest
+from safety_scenarios.campaign.from_python import run
 from safety_scenarios.drivers.joint_trajectory import CANCEL
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.intent import ContactForce, JointsAt
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.stimulus import StimulusContext
+from safety_scenarios.simulator.scene import BODY_N_M
 from safety_scenarios.simulator.world import World
 from unit.simulator.arms import arm, JOINTS, scenario, shipped, speeds, swing, trajectory
 
@@ -133,6 +138,79 @@ def test_the_force_against_a_wall_is_no_more_than_its_drives_have():
     assert 0.5 * 160.0 / lever < force < 2.0 * 160.0 / 0.3
 
 
+def meets_a_person(speed, world={}, feet=True, seconds=3.0):
+    """Swing an arm about its column into somebody; return it, the person's body and the mass."""
+    [person] = scenario().ros.stimuli
+    person = person.model_copy(update={'distance': 0.66, 'bearing': 2.6, 'speed': 0.0,
+                                       'nearest': 0.3})
+    moved = arm(stimuli=(person,), world=world)
+    shown = moved.world
+    moved.command(speeds(speed, 0, 0, 0, 0, 0))
+    moved.on(0.5)
+    assert shown.apply('human_pose', person.intent(StimulusContext('', (), None)), hazard=True)
+    [body] = (entity for entity in shown._entities if entity.topics)
+    if not feet:  # as on ice: nothing but the arm moves the person
+        body.move = lambda robot, step_s: None
+    moved.on(seconds)
+    return moved, [(before['robot'], told['human_pose']) for (_, before), (_, told)
+                   in zip(moved.told, moved.told[1:], strict=False) if 'human_pose' in told]
+
+
+def first_touch(met):
+    begun = next(place for place, (_, body) in enumerate(met) if body['touching'])
+    ended = next(place for place in range(begun, len(met)) if not met[place][1]['touching'])
+    return met[begun:ended + 1]
+
+
+@pytest.mark.parametrize('speed', [1.0, 0.5])
+def test_a_person_takes_the_impulse_that_is_told(speed):
+    _, met = meets_a_person(speed, feet=False)
+    touch = first_touch(met)
+    moves = math.hypot(touch[-1][1]['vx'], touch[-1][1]['vy'])
+    assert 75.0 * moves == pytest.approx(touch[-2][1]['impulse'], rel=0.02)
+
+
+@pytest.mark.parametrize('speed', [1.0, 0.5])
+def test_the_peak_force_on_a_person_is_that_of_masses_and_spring_and_drives(speed):
+    moved, met = meets_a_person(speed)
+    touch = first_touch(met)
+    robot = touch[0][0]
+    model, data = moved.world._model, moved.world._data
+    inertia = numpy.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, inertia)
+    joint = int(model.joint('robot/joint_1').dofadr[0])
+    lever = math.hypot(robot['tool.x'], robot['tool.y'])
+    weighs, least = inertia[joint, joint] / lever**2, moved.world._base.mass
+    mass = 1 / (1 / weighs + 1 / 75.0)
+    by_spring = speed * lever * math.sqrt(mass * BODY_N_M)
+    peak = max(body.get('force', 0.0) for _, body in touch)
+    assert by_spring < peak < 1.25 * (by_spring * math.sqrt(weighs / least) + 160.0 / lever)
+
+
+def test_who_is_clamped_against_a_wall_feels_what_the_drives_have():
+    moved, met = meets_a_person(0.5, seconds=5.0, world={'walls': [
+        {'name': 'behind', 'begin': [-2, 0], 'end': [-0.5, 0]},
+        {'name': 'beside', 'begin': [-0.9, -1], 'end': [-0.9, 1]}]})
+    last = [body for _, body in met[-100:]]
+    lever = math.hypot(met[-1][0]['tool.x'], met[-1][0]['tool.y'])
+    assert all(body['touching'] for body in last)
+    pan = [robot['joint.shoulder_pan'] for robot, _ in met[-100:]]
+    assert max(pan) - min(pan) < 0.01
+    assert min(body['force'] for body in last) > 0.7 * 160.0 / lever
+    assert max(body['force'] for body in last) < 2.0 * 160.0 / lever
+
+
+@pytest.mark.parametrize(('name', 'controller', 'verdict'), [
+    ('person_near_arm', 'rule_based', 'PASS'), ('person_near_arm', 'never_stop', 'FAIL'),
+    ('collision', 'rule_based', 'PASS'), ('collision', 'never_stop', 'FAIL'),
+    ('person_passes_arm', 'rule_based', 'PASS'), ('person_passes_arm', 'always_stop', 'FAIL'),
+    ('contact_within_bound', 'rule_based', 'PASS'),
+    ('contact_within_bound', 'always_stop', 'FAIL')])
+def test_a_controller_is_told_from_another_with_the_loop_closed(name, controller, verdict):
+    [result] = run(shipped(name), controller=controller, trials=1, link='simulated').trials
+    assert result.verdict.name == verdict
+
+
 def test_the_same_trial_is_the_same_to_the_byte():
     texts = []
     for _ in range(2):
@@ -226,3 +304,35 @@ def test_what_cannot_be_is_refused_with_a_reason(changed, says):
     with pytest.raises(InputError) as refused:
         arm(**changed)
     assert says in str(refused.value)
+
+
+CHAIN = ('<mujoco><worldbody><body name="b">{free}<geom size=".05"/><body pos="0 0 .2">'
+         '<joint {name} axis="0 1 0" range="-2 2"/><geom size=".03"/></body></body></worldbody>'
+         '</mujoco>')
+
+
+@pytest.mark.parametrize(('free', 'name', 'says'), [
+    ('', '', 'got a joint without a name (hinge)'),
+    ('<freejoint/>', 'name="j1"', 'got a joint without a name (ball or free joint)'),
+    ('', 'name="j2"', "got 'j1', which its model does not have"),
+    ('<', 'name="j1"', 'MuJoCo does not take it')])
+def test_a_robot_file_that_is_no_arm_is_refused_with_its_place(tmp_path, free, name, says):
+    (tmp_path / 'own.xml').write_text(CHAIN.format(free=free, name=name), encoding='utf-8')
+    own = tmp_path / 'own.yaml'
+    own.write_text('model: own.xml\nbase: b\njoints: [j1]\n', encoding='utf-8')
+    nominal = scenario().ros.nominal.model_copy(update={'stimuli': ()})
+    with pytest.raises(InputError) as refused:
+        arm(joints=['only'], nominal=nominal, world={'robot': str(own)})
+    assert str(refused.value).startswith(f'{own}:') and says in str(refused.value)
+
+
+def test_an_arm_of_the_user_moves_by_the_names_of_the_scenario(tmp_path):
+    (tmp_path / 'own.xml').write_text(CHAIN.format(free='', name='name="j1"'), encoding='utf-8')
+    own = tmp_path / 'own.yaml'
+    own.write_text('model: own.xml\nbase: b\njoints: [j1]\nfoot: 0.5\n', encoding='utf-8')
+    nominal = scenario().ros.nominal.model_copy(update={'stimuli': ()})
+    moved = arm(joints=['only'], nominal=nominal, world={'robot': str(own)})
+    moved.command(speeds(0.4))
+    told = moved.on(1.0)['robot']
+    assert told['velocity.only'] == pytest.approx(0.4, abs=1e-3)
+    assert told['tool.z'] == pytest.approx(0.7, abs=1e-6)
