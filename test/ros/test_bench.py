@@ -39,7 +39,8 @@ WITH_TARGET = (
       for share in ('p50', 'p99')),
     '4 topics at 1 kHz: lost', '4 topics at 1 kHz: error / idle, p50',
     '4 topics at 1 kHz: error / idle, p99', '1 topic at 1 kHz: CPU a message',
-    'loopback: trials a second', 'whole trials, judged: faster than real time', 'offline', 'times as fast as rtamt 0.4.10', 'online, a sample',
+    'loopback: trials a second', 'whole trials, judged: faster than real time', 'offline',
+    'times as fast as rtamt 0.4.10', 'online, a sample',
     *(f'{verb}{what}' for verb in ('write', 'read')
       for what in (', share of ARE', ' memory, share of ARE', ' memory, growth')))
 
