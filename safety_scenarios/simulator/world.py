@@ -266,12 +266,11 @@ class World:
 
     def sensed(self, until_ns: int) -> Sequence[Sensed]:
         """Return what has become due, in order; called after ``advance`` to the same time."""
-        found = []
+        found = [sensed for sensor in self._sensors.values() if sensor.due_ns <= until_ns
+                 if (sensed := sensor.sense()) is not None]
         if self._state_ns <= until_ns:
             self._state_ns += STATE_NS
             found += [Sensed(name, truth=truth) for name, truth in self.states().items()]
-        found += [sensed for sensor in self._sensors.values() if sensor.due_ns <= until_ns
-                  if (sensed := sensor.sense()) is not None]
         return found
 
     def states(self) -> Mapping[str, Mapping[str, float]]:
