@@ -147,8 +147,8 @@ def controller_process(settings: ControllerSettings, domain_id: int, ros_argumen
                         killed, node_name)
 
 
-def simulator_process(settings: SimulatorSettings, domain_id: int, ros_arguments: list[str], log: Path,
-                      killed: set[str]) -> ChildProcess:
+def simulator_process(settings: SimulatorSettings, domain_id: int, ros_arguments: list[str],
+                      log: Path, killed: set[str]) -> ChildProcess:
     """Return a ``simulator_node`` that ends with its parent."""
     own = settings.model_copy(update={'exit_with_stdin': True})
     return ChildProcess('the simulator', SIMULATOR_NODE, domain_id,
