@@ -29,7 +29,10 @@ from safety_scenarios.motion.track import Floats, numbers, robot_of, Track, trac
 
 SOURCE = 'as the world tells'
 _AGREES = 0.5
-"""Share of the commanded speed that the world must have shown, or it moves another robot."""
+"""Share of the commanded speed, or of the way that it leads, that the world must have shown, or
+it moves another robot."""
+_OURS = 'mujoco'
+"""The embedded world moves no other robot than ours, however slowly on ice or under a load."""
 _HELD_NS = 100_000_000
 """Who stands for shorter does not: a sign changes, or it is pushed to and fro."""
 _JOINT = 'velocity.'
@@ -41,6 +44,7 @@ def told(record: TrialRecord) -> Sequence[Track]:
 
     It must be told from before the hazard to the end without a pause, and must have shown the
     motion that was commanded before the hazard: a world that moves another robot tells nothing.
+    By its way as well as by its top speed, so that one moment of full speed hides no motion.
     While something touches the robot, and until it has come to rest from a push, its motion is
     not its own: then what it was commanded counts.
     """
@@ -103,7 +107,13 @@ def _is_trusted(record: TrialRecord, entity: Entity, track: Track) -> bool:
     shown = track.most(track.fastest, begin_ns, onset_ns)
     commanded = [one.most(one.fastest, begin_ns, onset_ns) for one in tracks(record)]
     most = max((found[0] for found in commanded if found is not None), default=0.0)
-    return shown is not None and most > 0 and shown[0] >= _AGREES * most
+    if shown is None or not most > 0:
+        return False
+    if record.measuring.world == _OURS and shown[0] > MOVES:
+        return True
+    way = max(one.way(one.fastest, begin_ns, onset_ns) for one in tracks(record))
+    return shown[0] >= _AGREES * most \
+        or track.way(track.fastest, begin_ns, onset_ns) >= _AGREES * way > 0
 
 
 def _without_pushes(record: TrialRecord, world: World, track: Track) -> Track:

@@ -22,9 +22,9 @@ import subprocess
 import sys
 
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.ros.parameters import to_arguments
+from safety_scenarios.ros.simulator_settings import SimulatorSettings
 
 CONTROLLER_NODE = 'controller_node'
 SIMULATOR_NODE = 'simulator_node'
@@ -147,12 +147,13 @@ def controller_process(settings: ControllerSettings, domain_id: int, ros_argumen
                         killed, node_name)
 
 
-def simulator_process(settings: Noun, domain_id: int, ros_arguments: list[str], log: Path,
-                      killed: set[str]) -> ChildProcess:
+def simulator_process(settings: SimulatorSettings, domain_id: int, ros_arguments: list[str],
+                      log: Path, killed: set[str]) -> ChildProcess:
     """Return a ``simulator_node`` that ends with its parent."""
+    own = settings.model_copy(update={'exit_with_stdin': True})
     return ChildProcess('the simulator', SIMULATOR_NODE, domain_id,
-                        [*to_arguments(settings), '-p', 'exit_with_stdin:=true', *ros_arguments,
-                         '-r', f'__node:={SIMULATOR_NODE}'], log, killed)
+                        [*to_arguments(own), *ros_arguments, '-r', f'__node:={SIMULATOR_NODE}'],
+                        log, killed)
 
 
 def _owned_segments(pid: int) -> set[str]:

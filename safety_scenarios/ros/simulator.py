@@ -231,7 +231,9 @@ class Simulator:
         if self._trial is not None:
             self._tell(Told(trial=self._trial.trial_id, now_ns=self._now_ns, fault=str(error)
                             if isinstance(error, MeasurementError) else described(error)))
+        trial = self._trial
         self._empty()
+        self._trial = trial  # whose evaluator may still ask
 
     def _take(self, topic: str, payload: Any) -> None:
         if topic == ASK:
@@ -255,7 +257,8 @@ class Simulator:
     def _serve(self, text: str) -> None:
         request = read_request(text)
         if isinstance(request, Request) and request.what == 'until':
-            self._until_ns = request.until_ns
+            if not self._is_foreign(request):
+                self._until_ns = request.until_ns
             return
         if isinstance(request, Answer):
             self._answers.publish(String(data=as_json(request)))
@@ -275,6 +278,11 @@ class Simulator:
             'apply': self._apply, 'withdraw': self._withdraw, 'end': self._end,
             'pause': self._pause, 'step': self._step}
         try:
+            if self._is_foreign(request):
+                raise MeasurementError(
+                    f'{request.what}: got it for the trial {request.trial}, expected '
+                    f'{self._trial.trial_id if self._trial else "a reset"}: another evaluator has '
+                    f'taken this simulator. Start one for each')
             found = does[request.what](request)
         except Exception as error:  # whatever is asked, the node lives on
             if not isinstance(error, (InputError, MeasurementError)):
@@ -284,6 +292,10 @@ class Simulator:
         return Answer(**{'id': request.id, 'now_ns': now_ns,
                          'factor': self._settings.real_time_factor,
                          'lockstep': self._settings.lockstep, **found})
+
+    def _is_foreign(self, request: Request) -> bool:
+        return request.trial != '' and (
+            self._trial is None or request.trial != self._trial.trial_id)
 
     def _reset(self, request: Request) -> Mapping[str, Any]:
         """Build the world of a trial; it stands still until it is told to begin."""

@@ -145,6 +145,7 @@ class TopicControl:
 
     def reset(self, trial: Trial) -> Ready:
         """Get ready for a trial, and stand still."""
+        self._trial_id = ''
         if not self._is_connected:
             self._ask('look', timeout_s=self._timeout_s)
             self._is_connected = True
@@ -200,7 +201,7 @@ class TopicControl:
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
         self._asks.publish(String(data=as_json(Request(
-            id=self._next_id(), what='until', until_ns=now_ns))))
+            id=self._next_id(), what='until', trial=self._trial_id, until_ns=now_ns))))
 
     def pause(self) -> None:
         """Let no time pass but by ``step``."""
@@ -230,7 +231,8 @@ class TopicControl:
         return f'{self._token}-{self._count}'
 
     def _ask(self, what: Any, timeout_s: float = _PATIENCE_S, **named: Any) -> Answer:
-        return self._done(Request(id=self._next_id(), what=what, **named), timeout_s)
+        return self._done(Request(id=self._next_id(), what=what, trial=self._trial_id, **named),
+                          timeout_s)
 
     def _done(self, request: Request, timeout_s: float) -> Answer:
         text = String(data=as_json(request))

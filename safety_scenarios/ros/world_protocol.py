@@ -46,6 +46,8 @@ class Request(Noun):
     reset; pause: let no time pass; step: let ``step_ns`` pass, and no more; until: go on to
     ``until_ns`` and stand there, which nobody answers.
     """
+    trial: str = Field(default='', max_length=500)
+    """Id of the trial that is meant, so that two evaluators do not move one world; after reset."""
     plan: str = Field(default='', max_length=LONGEST)
     """Of ``reset``: the trial as it was planned."""
     topic: str = Field(default='', max_length=500)

@@ -19,6 +19,8 @@ back what sensors publish and what is true. It knows neither a controller nor a 
 
 - ``scene.py`` puts a scenario together as one model: floor, walls, boxes, robot, people, things
 - ``base.py`` and ``arm.py`` move the robot: driver, delay, limits, then forces
+- ``arm_model.py`` reads an arm and puts it on its column, ``arm_reference.py`` says what its
+  joints do next
 - ``entities.py`` is what can be there beside the robot; ``walkers.py``, ``people.py``,
   ``figure.py``, ``second_robot.py`` and ``things.py`` are its kinds, ``putting.py`` makes them
 - ``lidar.py`` and ``sensing.py`` are what the robot's sensors publish

@@ -45,10 +45,13 @@ class Base:
     hold it on its course as far as they grip.
 
     :param names: of its joints along x, along y and about z
+    :param silence_ns: without a command for longer its driver stops it, as ``ros.silence`` says;
+        None: as the driver itself does
     """
 
     def __init__(self, model: Any, data: Any, names: Sequence[str], chassis: Chassis,
-                 drivers: Mapping[str, DriverPlugin], world: WorldBlock) -> None:
+                 drivers: Mapping[str, DriverPlugin], world: WorldBlock,
+                 silence_ns: int | None = None) -> None:
         at, dof = (int(address[0]) for address in (
             model.joint(names[0]).qposadr, model.joint(names[0]).dofadr))
         self._qpos, self._qvel = data.qpos[at:at + 3], data.qvel[dof:dof + 3]
@@ -56,6 +59,7 @@ class Base:
         self._drivers, self._floor, self._start = drivers, world.floor, world.start
         self._drive, self._limits, self._radius = chassis.drive, chassis.limits, chassis.radius
         self._delay_ns = round(chassis.limits.delay_ms * 1e6)
+        self._silence_ns = silence_ns
         self.begin()
         self._weigh(model, data, dof, chassis.payload)
 
@@ -84,6 +88,7 @@ class Base:
             topic: follower for topic, driver in self._drivers.items()
             if (follower := driver.follow({})) is not None}
         self._wanted: deque[tuple[int, Twist]] = deque()
+        self._commanded_ns = 0
         self._due_ns = 0
         self._asked = self._target = self._reference = (0.0, 0.0, 0.0)
         self._qpos[:] = self._start.x, self._start.y, self._start.heading
@@ -93,6 +98,7 @@ class Base:
         """Take a command; one that the driver rejects changes nothing."""
         follower = self._followers.get(topic)
         if follower is not None:
+            self._commanded_ns = now_ns
             with suppress(ValueError):
                 follower.take(Commanded(now_ns, clock_ns, message))
 
@@ -198,6 +204,9 @@ class Base:
     def _driven(self, now_ns: int) -> Twist:
         """Return what the drivers want now; of several the fastest counts."""
         found, most = (0.0, 0.0, 0.0), 0.0
+        if self._silence_ns is not None and now_ns - self._commanded_ns > self._silence_ns:
+            self._asked = found
+            return found
         for follower in self._followers.values():
             state = follower.state(now_ns)
             if not state:

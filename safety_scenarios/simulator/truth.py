@@ -30,10 +30,6 @@ _CLOSING = 1e-3
 """Slower than this nothing comes nearer (m/s)."""
 _NOBODY, _OWN = 0, 1
 """Whose a geometry is: nothing's that is told, or the robot's."""
-_Table = tuple[Any, Any, Any, list[tuple[int, int]]]
-"""Geometries of the robot, of others, the sums of the balls around them, and both as pairs."""
-
-
 @dataclass
 class Watched:
     """What has happened to one thing since it was told last."""
@@ -60,7 +56,7 @@ class Truth:
         touching = [geom for geom in geoms
                     if model.geom_contype[geom] or model.geom_conaffinity[geom]]
         self._geoms = touching or list(geoms)
-        self._force, self._between = numpy.zeros(6), numpy.zeros(6)
+        self._force = numpy.zeros(6)
         self._watched: list[Watched] = [Watched(), Watched()]
         self._owner = numpy.full(model.ngeom, _NOBODY)
         self._owner[list(geoms)] = _OWN
@@ -73,7 +69,8 @@ class Truth:
             self._own(name, [geom])
         self._ids = numpy.array([geom for _, geom in self._scene], int)
         self._told: set[str] = set()
-        self._tables: dict[tuple[int, ...], _Table] = {}
+        self._pairs: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        """Of the robot's geometries and another's, the pair that was nearest last at first."""
         self.clear = 0.0
         """Least gap to anything that was told last (m)."""
         self.hit = 0.0
@@ -91,34 +88,21 @@ class Truth:
 
     def gap(self, geoms: Iterable[int], far: float = FAR) -> float:
         """Return the distance between the closest points of both (m), negative where they meet."""
-        found = math.inf
-        for apart, own, other in self._pairs(tuple(geoms)):
-            if apart >= found:  # no nearer than the balls around both
-                break
-            found = min(found, mujoco.mj_geomDistance(
-                self._model, self._data, own, other, far, self._between))
-        return found
-
-    def _pairs(self, others: tuple[int, ...]) -> Sequence[tuple[float, int, int]]:
-        """Return the pairs of geometries by how near they may be (m), the nearest first."""
-        table = self._tables.get(others)
-        if table is None:
-            table = self._tables[others] = self._table(others)
-        own, other, sizes, pairs = table
-        if len(pairs) <= 1:
-            return [(-math.inf, *pair) for pair in pairs]
-        between = self._data.geom_xpos[own] - self._data.geom_xpos[other]
-        apart = numpy.sqrt((between * between).sum(axis=1)) - sizes
-        return sorted((least, *pair) for least, pair in zip(apart.tolist(), pairs, strict=True))
-
-    def _table(self, others: tuple[int, ...]) -> _Table:
-        """Return the pairs of the robot's geometries and others, with the balls around both."""
-        pairs = [(own, other) for own in self._geoms for other in others]
-        balls = [float(self._model.geom_rbound[own]) + float(self._model.geom_rbound[other])
-                 if self._model.geom_rbound[own] and self._model.geom_rbound[other] else math.inf
-                 for own, other in pairs]  # a plane has none
-        return (numpy.array([own for own, _ in pairs], int),
-                numpy.array([other for _, other in pairs], int), numpy.array(balls), pairs)
+        others = tuple(geoms)
+        pairs = self._pairs.get(others)
+        if pairs is None:
+            pairs = self._pairs[others] = [(own, other) for own in self._geoms
+                                           for other in others]
+        found, nearest = math.inf, 0
+        for place, (own, other) in enumerate(pairs):
+            # nobody looks farther than the nearest so far: balls around both tell at once
+            least = mujoco.mj_geomDistance(self._model, self._data, own, other,
+                                           min(far, found), None)
+            if least < found:
+                found, nearest = least, place
+        if nearest:  # most likely it is the nearest next time too
+            pairs.insert(0, pairs.pop(nearest))
+        return float(found)
 
     def watch(self, step_s: float) -> None:
         """Take what a step of the physics has brought: contacts with their forces."""

@@ -104,7 +104,9 @@ class World:
                             ros.separation.metres_per_unit if ros.separation else 1.0)
             self._base: Base | Arm = self._arm
         else:
-            self._base = Base(self._model, self._data, JOINTS, self._chassis, drivers, block)
+            stops_ms = ros.silence.driver_timeout_ms
+            self._base = Base(self._model, self._data, JOINTS, self._chassis, drivers, block,
+                              None if stops_ms is None else round(stops_ms * 1e6))
         for entity in (*self._walls, *self._entities):
             entity.bind(self._model, self._data)
         for wall in self._walls:
@@ -264,12 +266,11 @@ class World:
 
     def sensed(self, until_ns: int) -> Sequence[Sensed]:
         """Return what has become due, in order; called after ``advance`` to the same time."""
-        found = []
+        found = [sensed for sensor in self._sensors.values() if sensor.due_ns <= until_ns
+                 if (sensed := sensor.sense()) is not None]
         if self._state_ns <= until_ns:
             self._state_ns += STATE_NS
             found += [Sensed(name, truth=truth) for name, truth in self.states().items()]
-        found += [sensed for sensor in self._sensors.values() if sensor.due_ns <= until_ns
-                  if (sensed := sensor.sense()) is not None]
         return found
 
     def states(self) -> Mapping[str, Mapping[str, float]]:

@@ -98,17 +98,24 @@ def test_three_processes_at_a_factor_of_real_time_come_to_a_verdict(tmp_path):
     assert 'simulated-time' in {note['code'] for note in trial['notes']}
 
 
-def test_a_simulator_that_dies_costs_its_trial_and_no_other(tmp_path):
-    with running(tmp_path / 'run', '--trials', '2', '--real-time-factor', '0.5') as run:
-        await_that(lambda: has_onset(tmp_path / 'run'))
+def test_whoever_dies_costs_a_trial_and_leaves_nobody_behind(tmp_path):
+    """The simulator's death costs its trial and no other; the evaluator's ends the others."""
+    folder = tmp_path / 'run'
+    with running(folder, '--trials', '3', '--real-time-factor', '0.5') as run:
+        await_that(lambda: has_onset(folder))
         killed, = children(run.pid, SIMULATOR)
         os.kill(killed, signal.SIGKILL)
-        output, _ = run.communicate(timeout=120)
-    first, second = trials_in(tmp_path / 'run')
+        await_that(lambda: len(trials_in(folder)) == 2)
+        left = [*children(run.pid, SIMULATOR), *children(run.pid, 'controller_node')]
+        assert len(left) == 2
+        run.kill()
+        output, _ = run.communicate(timeout=10)
+        await_that(lambda: not any(Path('/proc', str(pid)).exists() for pid in left), 15)
+    first, second = trials_in(folder)
     assert first['verdict'] == 'ERROR', output
     assert 'the simulator was ended by signal SIGKILL' in first['reason']
-    assert second['verdict'] != 'ERROR', output
-    assert second['verdict'] == 'INCONCLUSIVE' or second['world']['min_gap_m'] > 0.3
+    assert second['verdict'] in ('PASS', 'INCONCLUSIVE'), 'a busy host may leave it open'
+    assert not any(code in second['reason'] for code in ('simulator was', 'not connected'))
 
 
 def test_with_a_second_simulator_nothing_is_judged(tmp_path, domain):
@@ -119,13 +126,3 @@ def test_with_a_second_simulator_nothing_is_judged(tmp_path, domain):
     trial, = run.trials
     assert (trial['verdict'], '/clock: got 2 publishers' in trial['reason']) == ('ERROR', True) \
         or (trial['verdict'], '/clock went back' in trial['reason']) == ('INCONCLUSIVE', True)
-
-
-def test_when_the_evaluator_is_killed_nobody_lives_on(tmp_path):
-    with running(tmp_path / 'run', '--real-time-factor', '0.5') as run:
-        await_that(lambda: has_onset(tmp_path / 'run'))
-        left = [*children(run.pid, SIMULATOR), *children(run.pid, 'controller_node')]
-        assert len(left) == 2
-        run.kill()
-        run.communicate(timeout=10)
-        await_that(lambda: not any(Path('/proc', str(pid)).exists() for pid in left), 10)

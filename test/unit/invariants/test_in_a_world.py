@@ -25,6 +25,7 @@ from safety_scenarios.invariants.reaches_goal import ReachesGoal
 from safety_scenarios.invariants.separation import Separation
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.zone import Zone
+from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.motion.told import SOURCE
 from unit.records import driving, END_MS, hazard, NOMINAL_MS, reacting, record, shown
@@ -259,3 +260,22 @@ def test_a_world_that_moves_another_robot_is_not_believed():
         'scan': person(robot, lambda t_s: 3.0)}))
     result = evaluate(frozen)
     assert result.latency.stop.source != SOURCE
+
+
+def slow_on_ice(peak, world=''):
+    """Judge a base that is commanded 0.8 m/s, or 1 m/s for a moment, and drives 0.3 m/s."""
+    robot = Brakes(0.3, brakes_s=0.1)
+    asked = [*driving(NOMINAL_MS + 10, -300.0, 0.3 if peak else 0.8),
+             *driving(-300.0, -250.0, 1.0 if peak else 0.8),
+             *driving(-250.0, 100.0, 0.3 if peak else 0.8), *driving(100.0, END_MS, 0.0)]
+    slides = {one.check: one for one in evaluate(in_world(
+        Brakes(0.3, brakes_s=0.1, deceleration=0.05), {'scan': person(robot, lambda t_s: 3.0)},
+        asked=asked, measuring=Measuring(exact=True, world=world))).findings}
+    return slides['a standstill is one']
+
+
+@pytest.mark.parametrize('peak', [True, False])
+def test_one_moment_of_full_speed_and_no_ice_hide_how_a_robot_slides(peak):
+    found = slow_on_ice(peak, world='mujoco')
+    assert found.verdict is Verdict.FAIL and SOURCE in found.reason
+    assert (SOURCE in slow_on_ice(peak, world='external').reason) is peak

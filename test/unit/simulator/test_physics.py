@@ -16,10 +16,12 @@
 import math
 
 import pytest
+from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.intent import PersonAt
+from safety_scenarios.model.scenario import Silence
 from safety_scenarios.simulator.base import GRAVITY
 from safety_scenarios.simulator.scene import BODY_N_M
-from unit.simulator.driven import drive, twist
+from unit.simulator.driven import drive, PERSON_STEPS_NEAR, twist
 
 NAMED = {'robot': 'small_diff_drive'}
 STANDS = 1e-3
@@ -49,6 +51,18 @@ def test_it_brakes_as_hard_as_brakes_mass_and_floor_allow(world, brakes):
     seconds, metres = stopped(drive(world))
     assert seconds == pytest.approx(1.0 / brakes, rel=0.02, abs=0.005)
     assert metres == pytest.approx(0.5 / brakes, rel=0.02)
+
+
+@pytest.mark.parametrize(('silence', 'brakes'), [
+    (Silence(), False), (Silence(policy='stop', driver_timeout_ms=300.0), True)])
+def test_a_driver_that_is_said_to_stop_it_in_silence_does(silence, brakes):
+    shipped = load_scenario(PERSON_STEPS_NEAR).ros
+    moved = drive({}, silence=silence, commands=shipped.commands)
+    moved.on(twist(0.8), 2.0)
+    for hundredth in range(1, 150):
+        moved.world.advance(2_000_000_000 + hundredth * 10_000_000)
+    speed = moved.world.states()['robot']['vx']
+    assert speed == pytest.approx(0.0 if brakes else 0.8, abs=0.01)
 
 
 @pytest.mark.parametrize(('world', 'gains'), [({}, 1.5), (NAMED, 1.5),

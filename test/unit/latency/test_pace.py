@@ -1,0 +1,107 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is judged of a trial whose time a simulator in another process made."""
+
+import pytest
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.latency.clocks import Timeline
+from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.measuring import ClockRules, Measuring, REAL
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.trial import TrialRecord
+from unit.records import command, END_MS, NOMINAL_MS, ns, reacting, record, shown, stamps
+
+BUDGET = LatencyBudget(target_ms=200, acceptable_ms=350, critical_ms=500)
+STEP_MS = 10.0
+
+
+def going(factor: float, pause_ms: float = 0.0, at_ms: float = 50.0) -> list[Event]:
+    """Return a /clock in simulated time, which stands still once for so long in real time."""
+    count = round((END_MS - NOMINAL_MS) / STEP_MS)
+    return [Event(kind='clock', name='/clock', stamps=stamps(t_ms), truth={
+        REAL: 1_000 + (t_ms / factor + (pause_ms if t_ms > at_ms else 0.0)) / 1e3})
+        for t_ms in (NOMINAL_MS + STEP_MS * number for number in range(count + 1))]
+
+
+def at(factor: float, lockstep: bool = False) -> Measuring:
+    """Return how a trial is measured at a real-time factor."""
+    return Measuring(one_host=True, uncertainty_ms={'source': 1.0}, schedule_clock='steady',
+                     pace=factor, lockstep=lockstep, rules=ClockRules(
+                         latency_clock='ros', lockstep=lockstep,
+                         rtf_min=0.9 * min(1.0, factor), rtf_max=1.1 * factor))
+
+
+def trial(factor: float, measuring: Measuring | None = None, **pause: float) -> TrialRecord:
+    """Return a trial whose controller reacts after 150 ms of simulated time."""
+    commands = [command(t_ms, speed, left_ms=t_ms, arrived_ms=t_ms)
+                for t_ms, speed in reacting(150.0)]
+    return record([*commands, *going(factor, **pause)], measuring=measuring or at(factor))
+
+
+def took(found: TrialRecord):
+    """Return what is measured of the first command after the hazard that stops."""
+    clocks = Timeline(found)
+    answer = next(event for event in found.of_kind('command')
+                  if event.stamps.steady_ns >= stamps(150.0).steady_ns)
+    return clocks.elapsed(clocks.published(shown()), answer, BUDGET)
+
+
+@pytest.mark.parametrize('factor', [0.5, 1.0, 3.0])
+def test_a_latency_is_one_in_simulated_time_whatever_the_factor(factor):
+    found = took(trial(factor))
+    assert found.judged_ns == found.steady_ns == ns(150)
+    assert found.uncertainty_ns == ns(1.0 * factor), 'what is real counts as often'
+
+
+@pytest.mark.parametrize('factor', [0.5, 1.0, 3.0])
+def test_the_factor_is_that_of_real_time(factor):
+    clocks = Timeline(trial(factor))
+    assert clocks.rtf == pytest.approx(factor, rel=1e-6)
+    assert clocks.tick_ns == pytest.approx(ns(STEP_MS / factor), rel=1e-3)
+    result = evaluate(trial(factor))
+    assert result.rtf == pytest.approx(factor, rel=1e-6)
+    assert not [one for one in result.findings if one.source == 'clock']
+    assert 'simulated-time' in {note.code for note in result.notes}
+
+
+@pytest.mark.parametrize(('pause_ms', 'verdict'), [(19.0, False), (22.0, True), (90.0, True)])
+def test_real_time_that_a_controller_is_given_beyond_the_simulated_decides(pause_ms, verdict):
+    result = evaluate(trial(1.0, pause_ms=pause_ms))
+    reasons = [one.reason for one in result.findings if one.check == 'simulated time runs evenly']
+    assert bool(reasons) is verdict
+    assert (result.verdict is Verdict.INCONCLUSIVE) is verdict
+    if not verdict:
+        assert took(trial(1.0, pause_ms=pause_ms)).uncertainty_ns >= ns(pause_ms)
+
+
+def test_a_fast_simulator_that_pauses_gives_nothing_as_long_as_it_is_ahead():
+    assert Timeline(trial(3.0, pause_ms=40.0)).given_ns(
+        stamps(0.0).steady_ns, stamps(150.0).steady_ns) == 0
+    assert not [one for one in evaluate(trial(3.0, pause_ms=40.0)).findings
+                if one.source == 'clock']
+
+
+def test_a_simulator_far_below_its_factor_is_inconclusive_only_below_real_time():
+    assert not [one for one in evaluate(trial(1.5, at(3.0))).findings if one.source == 'clock']
+    slow = evaluate(trial(0.8, at(3.0)))
+    assert slow.verdict is Verdict.INCONCLUSIVE
+    assert any('/clock ran at 0.800 of real time' in one.reason for one in slow.findings)
+
+
+def test_in_lock_step_no_factor_and_no_pause_means_anything():
+    result = evaluate(trial(0.1, at(1.0, lockstep=True), pause_ms=5_000.0))
+    assert not [one for one in result.findings if one.source == 'clock']
+    assert 'lock-step' in {note.code for note in result.notes}
