@@ -47,13 +47,15 @@ def thinking() -> Callable[[], int]:
     Begin to measure how long this thread thinks, and return what tells it (ns).
 
     A host that lets others run first holds a thread up, and that is none of its thinking: without
-    having waited for anything it has thought as long as it had a processor.
+    having waited for anything it has thought as long as it had a processor, and otherwise all the
+    time but that in which it was ready to run.
     """
     began_ns, used_ns, waits = time.monotonic_ns(), time.thread_time_ns(), _waits()
+    queued_ns = _queued_ns()
 
     def took_ns() -> int:
         if _waits() > waits:
-            return time.monotonic_ns() - began_ns
+            return time.monotonic_ns() - began_ns - (_queued_ns() - queued_ns)
         return time.thread_time_ns() - used_ns
     return took_ns
 
@@ -61,6 +63,15 @@ def thinking() -> Callable[[], int]:
 def _waits() -> int:
     """Return how often this thread has given up its processor to wait for something."""
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+
+
+def _queued_ns() -> int:
+    """Return how long this thread was ready to run while others had the processors, if told."""
+    try:
+        with open('/proc/thread-self/schedstat', 'rb', buffering=0) as file:
+            return int(file.read().split()[1])
+    except (OSError, ValueError, IndexError):  # a kernel without it: all of it counts
+        return 0
 
 
 class Loopback(LinkPlugin):

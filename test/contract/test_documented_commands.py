@@ -55,8 +55,6 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     # command: (exit code, what is replaced before it is run)
     'safety-scenarios run robotic --trials 3 --output results': (
         0, (('robotic', SHOWN + IN_LOOPBACK), ('results', 'results/of_the_readme'))),
-    'safety-scenarios run robotic --link loopback --trials 100': (
-        0, (('robotic', SHOWN), ('--trials 100', ''))),
     'safety-scenarios run robotic --link loopback': (0, (('robotic', SHOWN),)),
     'safety-scenarios run robotic --link simulated --trials 100': (
         0, (('robotic', SHOWN), ('--trials 100', ''))),

@@ -14,6 +14,9 @@
 
 """How long a controller really thinks where simulated time stands still."""
 
+import os
+import subprocess
+import sys
 import time
 
 import safety_scenarios as ss
@@ -33,6 +36,27 @@ def test_waiting_is_thinking_and_so_is_computing():
     while time.thread_time_ns() < end_ns:
         pass
     assert took_ns() >= 20 * MS
+
+
+def test_who_is_ready_and_gets_no_processor_does_not_think():
+    """While others have the only processor that it may use, a thread waits for them."""
+    may, [one, *_] = os.sched_getaffinity(0), sorted(os.sched_getaffinity(0))
+    busy = []
+    try:
+        os.sched_setaffinity(0, {one})
+        busy += [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(3)]
+        time.sleep(0.3)  # they have begun
+        took_ns, began_ns, used_ns = thinking(), time.monotonic_ns(), time.thread_time_ns()
+        time.sleep(0.02)
+        while time.thread_time_ns() < used_ns + 100 * MS:
+            pass
+        took, real = took_ns(), time.monotonic_ns() - began_ns
+    finally:
+        os.sched_setaffinity(0, may)
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert 110 * MS <= took <= 0.8 * real
 
 
 class Ponders(ControllerPlugin):
