@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The robot's motion as the world of a link tells it: after what is measured, before guesses."""
+"""The robot's motion as the world of a link tells it: before what is measured."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,8 +52,12 @@ def told(record: TrialRecord) -> Sequence[Track]:
 
 
 def actual(record: TrialRecord) -> Sequence[Track]:
-    """Return what is known of the motion itself: measured, else told by the world, else none."""
-    return measured(record) or told(record)
+    """
+    Return what is known of the motion itself: told by the world, else measured, else none.
+
+    What is measured may drift; where the truth is told, nothing else decides.
+    """
+    return told(record) or measured(record)
 
 
 def whole(record: TrialRecord) -> Track | None:

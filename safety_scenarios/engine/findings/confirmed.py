@@ -19,13 +19,19 @@ from functools import partial
 from itertools import pairwise
 from statistics import median
 
+import numpy
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.result import CONFIRMED, Elapsed, Finding, Latency, Verdict
 from safety_scenarios.model.scenario import Confirmation
 from safety_scenarios.model.trial import ALL_CLEAR, END, TrialRecord
+from safety_scenarios.motion.contacts import STANDS
+from safety_scenarios.motion.told import rest, SOURCE, told
 
 _PAUSE_NS, _PAUSE_PERIODS = 250_000_000, 5
 """A report that pauses for longer than both says nothing of what happened in between."""
+_REPORTED = 0.02
+"""What a report says is at most so much older than the truth that a robot has slowed down by it
+(m/s): 20 ms at 1 m/s^2."""
 CHECK = 'safe state confirmed'
 """Name of the check."""
 _robot = partial(Finding, check=CHECK, kind=CONFIRMED, source='latency')
@@ -36,7 +42,8 @@ def confirmation(record: TrialRecord, latency: Latency | None,
     """
     Hold what the robot reports against the budget of the confirmation.
 
-    Late, or never while its report goes on, is a FAIL. Without a report nobody knows.
+    Late, or never while its report goes on, is a FAIL. Without a report nobody knows. A report of
+    a standstill that a world tells did not come yet confirms nothing: then the true one counts.
 
     :param gate: worst class that still passes, where the scenario names no other
     """
@@ -78,13 +85,35 @@ def _held(record: TrialRecord, latency: Latency, wanted: Confirmation, limit: _L
     if pause:
         return _robot(verdict=Verdict.INCONCLUSIVE, reason=(
             f'{wanted} was reported {judged_ns / 1e6:.1f} ms after the hazard, but {pause}'))
+    true_ns = _truly(record, wanted, at_ns, latency.onset_steady_ns + latency.observed_ns)
+    early = '' if true_ns == at_ns else f', and {SOURCE} it did not stand then'
+    if true_ns is None:
+        return _robot(verdict=Verdict.FAIL, at_ms=judged_ns / 1e6, reason=(
+            f'{wanted} was reported {judged_ns / 1e6:.1f} ms after the hazard{early}, nor later'))
+    if early:
+        judged_ns += true_ns - at_ns
+        early += f' but {judged_ns / 1e6:.1f} ms after the hazard'
     verdict, margin_ns = limit.verdict(judged_ns, bound_ns), limit.limit_ns - judged_ns
     within = f' ± {bound_ns / 1e6:.2f} ms' if bound_ns else ''
     why = {Verdict.PASS: '', Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {limit}',
            Verdict.INCONCLUSIVE: f', too close to {limit} to tell'}[verdict]
     return _robot(verdict=verdict, margin=margin_ns / 1e9, unit='s', at_ms=judged_ns / 1e6,
-                  reason=f'{wanted} after {judged_ns / 1e6:.1f} ms{within}, which is '
-                         f'{found.latency_class.value} of the budget for it{why}')
+                  reason=f'{wanted} after {found.judged_ns / 1e6:.1f} ms{within}, which is '
+                         f'{found.latency_class.value} of the budget for it{early}{why}')
+
+
+def _truly(record: TrialRecord, wanted: Confirmation, at_ns: int, until_ns: int) -> int | None:
+    """Return when a base was as slow as it reported; ``at_ns`` unless a world tells otherwise."""
+    ros = record.trial.scenario.ros
+    assert ros is not None
+    slow = [limit.at_most for limit in wanted.limits if limit.at_most is not None
+            and limit.signal in ros.signals and ros.signals[limit.signal].unit == 'm/s']
+    for track in told(record) if slow else ():
+        speed = track.at(track.linear, numpy.array([at_ns + 1]))[0] if track.is_base else 0.0
+        if speed > max(0.0, min(slow)) + _REPORTED:
+            resting = rest(track, at_ns, until_ns, max(STANDS, min(slow)))
+            return None if resting is None else resting.at_ns
+    return at_ns
 
 
 def _never(record: TrialRecord, latency: Latency, wanted: Confirmation,

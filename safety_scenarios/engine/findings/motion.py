@@ -32,7 +32,6 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
-from safety_scenarios.motion.feedback import measured
 from safety_scenarios.motion.standing import (
     creep,
     demanded,
@@ -148,7 +147,7 @@ def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
                window: tuple[int, int]) -> Finding:
     """Judge every axis against the robot's own limits, in whatever direction it moves."""
     least: tuple[float, Track, int, str, float, str] | None = None
-    for track in (*moved, *measured(record), *told(record)):
+    for track in (*moved, *actual(record)):
         for what, values, limit, unit in _limits(robot, track):
             most = track.most(values, *window)
             if most is None:

@@ -27,8 +27,20 @@ from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.zone import Zone
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.scenario import Confirmation
+from safety_scenarios.model.signal import Signal
 from safety_scenarios.motion.told import SOURCE
-from unit.records import driving, END_MS, hazard, NOMINAL_MS, reacting, record, shown
+from unit.records import (
+    driving,
+    END_MS,
+    hazard,
+    NOMINAL_MS,
+    reacting,
+    record,
+    reported,
+    shown,
+    SIGNALS,
+)
 from unit.worlds import BASE, BODY, Brakes, in_world, person, RADIUS, task, TERMS, told
 
 CLOSE = RADIUS + BODY
@@ -279,3 +291,45 @@ def test_one_moment_of_full_speed_and_no_ice_hide_how_a_robot_slides(peak):
     found = slow_on_ice(peak, world='mujoco')
     assert found.verdict is Verdict.FAIL and SOURCE in found.reason
     assert (SOURCE in slow_on_ice(peak, world='external').reason) is peak
+
+
+def odometry(robot, share):
+    """Return reports of a base's speed of which odometry shows a share."""
+    return [reported(t_ms, share * robot.v(t_ms / 1e3))
+            for t_ms in range(int(NOMINAL_MS), int(END_MS) + 1, 20)]
+
+
+CONFIRMED = hazard(
+    robot=BASE, separation=TERMS, feedback=('odom',), confirmation=Confirmation(
+        signal='measured', at_most=0.05),
+    signals={**SIGNALS, 'measured': Signal(topic='odom', field='linear', reduce='norm',
+                                           unit='m/s')})
+
+
+@pytest.mark.parametrize(('share', 'deceleration', 'verdict'), [
+    (1.0, 1.0, Verdict.PASS), (0.6, 0.1, Verdict.FAIL), (1.3, 1.0, Verdict.PASS)])
+def test_odometry_that_drifts_decides_nothing_where_the_truth_is_told(share, deceleration,
+                                                                      verdict):
+    robot = Brakes(0.8, brakes_s=0.1, deceleration=deceleration)
+    scenario = CONFIRMED.model_copy(update={'ros': CONFIRMED.ros.model_copy(update={
+        'confirmation': None})})
+    found = {one.check: one for one in evaluate(in_world(
+        robot, {'scan': person(robot, lambda t_s: 6.0)}, scenario, asked=reacting(100.0),
+        extra=odometry(robot, share))).findings}
+    assert found['a standstill is one'].verdict is verdict
+    assert SOURCE in found['a standstill is one'].reason
+    assert found['no faster than the robot can'].verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(('share', 'deceleration', 'verdict', 'says'), [
+    (1.0, 1.0, Verdict.PASS, 'target of the budget for it'),
+    (0.1, 1.0, Verdict.PASS, 'as the world tells it did not stand then but 8'),
+    (0.1, 0.4, Verdict.FAIL, 'as the world tells it did not stand then but 1975'),
+    (0.1, 0.25, Verdict.FAIL, 'as the world tells it did not stand then, nor later')])
+def test_a_standstill_that_is_reported_and_not_true_confirms_nothing(share, deceleration, verdict,
+                                                                     says):
+    robot = Brakes(0.8, brakes_s=0.1, deceleration=deceleration)
+    found = {one.check: one for one in evaluate(in_world(
+        robot, {'scan': person(robot, lambda t_s: 6.0)}, CONFIRMED, asked=reacting(100.0),
+        extra=odometry(robot, share))).findings}['safe state confirmed']
+    assert found.verdict is verdict and says in found.reason
