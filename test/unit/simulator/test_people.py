@@ -22,7 +22,7 @@ from safety_scenarios.model.stimulus import StimulusContext
 from safety_scenarios.model.walking import Figure, Walk
 from safety_scenarios.registry import resolve
 from safety_scenarios.simulator.walkers import GRIP
-from unit.simulator.driven import drive, Drive, twist
+from unit.simulator.driven import Drive, drive, twist
 
 CONTEXT = StimulusContext('', (), None)
 STANDS = twist()

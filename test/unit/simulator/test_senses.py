@@ -23,7 +23,7 @@ from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.scan import BEAMS
 from safety_scenarios.model.stimulus import StimulusContext
 from safety_scenarios.registry import resolve
-from unit.simulator.driven import drive, Drive, twist
+from unit.simulator.driven import Drive, drive, twist
 
 CONTEXT = StimulusContext('', (), None)
 MIDDLE = BEAMS // 2
