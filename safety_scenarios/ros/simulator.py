@@ -57,6 +57,7 @@ from safety_scenarios.ros.world_protocol import (
 )
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.simulator.world import World
+from safety_scenarios.traces.plan_text import to_text
 from std_msgs.msg import String
 
 NAME = 'simulator_node'
@@ -133,6 +134,8 @@ class Simulator:
         self._told = 0
         self._stamps: dict[str, int] = {}
         self._sensed: list[tuple[str, int, int | None]] = []
+        self._reported: list[tuple[str, int, int | None, str, str]] = []
+        self._heard_there: set[str] = set()
 
     def run(self, ended: threading.Event) -> None:
         """Let time pass until somebody ends it."""
@@ -206,10 +209,11 @@ class Simulator:
         for one in found:
             if one.message is not None:
                 self._show(one.name, one.message, one.is_held, one.is_report)
-        if (states or self._sensed) and self._trial is not None:
+        if (states or self._sensed or self._reported) and self._trial is not None:
             self._tell(Told.model_construct(trial=self._trial.trial_id, now_ns=self._now_ns,
-                                            states=states, sensed=tuple(self._sensed)))
-            self._sensed = []
+                                            states=states, sensed=tuple(self._sensed),
+                                            reported=tuple(self._reported)))
+            self._sensed, self._reported = [], []
 
     def _show(self, topic: str, plain: Message, is_held: bool, is_report: bool) -> None:
         message, stamp_ns = to_ros(plain), None
@@ -221,6 +225,9 @@ class Simulator:
         self._publisher(topic, plain.type).publish(serialize_message(message))
         if not is_report:
             self._sensed.append((topic, self._now_ns, stamp_ns))
+        elif topic not in self._heard_there:
+            self._reported.append((topic, self._now_ns, stamp_ns, plain.type,
+                                   to_text(plain.data)))
 
     def _tell(self, told: Told) -> None:
         self._told += 1
@@ -304,6 +311,7 @@ class Simulator:
         self._world = World(trial.scenario, trial.seed)
         self._trial, ros = trial, trial.scenario.ros
         assert ros is not None  # else there is no world
+        self._heard_there = {one.topic for one in ros.feedback}
         topics = {topic: interface for topic, interface in _interfaces(ros).items()
                   if topic in self._world.topics}
         for topic in self._publishers.keys() - topics.keys():

@@ -30,7 +30,9 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import REAL
+from safety_scenarios.model.message import Message
 from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.robot_interfaces import stamped
 from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clock import RosClock
@@ -38,6 +40,7 @@ from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.simulated_time import SimulatedTime
 from safety_scenarios.ros.world_control import Ready, WorldControl
 from safety_scenarios.ros.world_protocol import Told
+from safety_scenarios.traces.plan_text import from_text
 
 _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""
@@ -230,6 +233,11 @@ class WorldLink(Link):
 def _events(found: Told) -> Iterator[Event]:
     for topic, t_ns, header_ns in found.sensed:
         yield Event.model_construct(kind='sensed', name=topic, stamps=_stamps(t_ns, header_ns))
+    for topic, t_ns, header_ns, interface, text in found.reported:
+        message = Message(type=interface, data=from_text(text))
+        yield Event.model_construct(
+            kind='feedback', name=topic, stamps=_stamps(t_ns, header_ns),
+            message=message if header_ns is None else stamped(message, header_ns))
     for name, truth in found.states.items():
         yield Event.model_construct(kind='state', name=name, truth=truth,
                                     stamps=_stamps(found.now_ns))

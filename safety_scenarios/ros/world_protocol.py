@@ -92,6 +92,9 @@ class Told(Noun):
     """Entity to its truth; an empty one is there no more."""
     sensed: tuple[tuple[str, int, int | None], ...] = ()
     """Topic, simulated time, header stamp (ns)."""
+    reported: tuple[tuple[str, int, int | None, str, str], ...] = ()
+    """What the robot reports of itself on topics that are no ``feedback`` of the scenario: topic,
+    time, header stamp (ns), interface, and the message as plain data."""
     fault: str = ''
     """Why this world has come to an end; empty: it has not."""
 

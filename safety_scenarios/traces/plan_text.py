@@ -12,14 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""A trial's plan as one line of text and back, for another process."""
+"""A trial's plan, and the data of a message, as one line of text and back: for another process."""
 
 from safety_scenarios.errors import TraceError
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.traces._exact import from_text, to_text
 from safety_scenarios.traces._plan import plan_from_data, plan_to_data, Resolve
 
-__all__ = ['Resolve', 'plan_of', 'plan_text']
+__all__ = ['Resolve', 'from_text', 'plan_of', 'plan_text', 'to_text']
 
 
 def plan_text(trial: Trial) -> str:
