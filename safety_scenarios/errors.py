@@ -36,6 +36,7 @@ A violated invariant is a ``Finding``, never an exception.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import difflib
+from operator import eq
 import re
 from typing import Any
 
@@ -231,5 +232,13 @@ def counted(number: int, noun: str, plural: str = '') -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `` Did you mean 'x'?`` for the nearest known name, or an empty string."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f' Did you mean {near[0]!r}?' if near else ''
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=len(names) or 1, cutoff=0.6)
+    if not near:
+        return ''
+
+    def nearness(other: str) -> tuple[float, int]:
+        """Of names that share as much with it, one that has more of it in the same place."""
+        return (difflib.SequenceMatcher(a=other, b=name).ratio(),
+                sum(map(eq, name, other)))
+    return f' Did you mean {max(sorted(near), key=nearness)!r}?'

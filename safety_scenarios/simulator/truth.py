@@ -30,6 +30,8 @@ _CLOSING = 1e-3
 """Slower than this nothing comes nearer (m/s)."""
 _NOBODY, _OWN = 0, 1
 """Whose a geometry is: nothing's that is told, or the robot's."""
+
+
 @dataclass
 class Watched:
     """What has happened to one thing since it was told last."""

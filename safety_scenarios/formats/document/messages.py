@@ -23,6 +23,7 @@ from typing import Any, get_args, get_origin, Union
 from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.document.positions import Path
+from safety_scenarios.model.explained import explanations
 
 _TYPES = {
     'float_type': 'a number', 'float_parsing': 'a number', 'int_type': 'a whole number',
@@ -80,7 +81,8 @@ def show(value: Any) -> str:
 
 def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Path) -> str:
     kind, got, context = error['type'], error['input'], error.get('ctx', {})
-    unit, doc = _unit(owner, path), _doc(owner, path)
+    unit = _unit(owner, path)
+    doc = _doc(owner, path) if kind in ('missing', 'string_pattern_mismatch') else ''
     if kind == 'missing':
         unit = '' if unit.strip() in doc else unit
         return f'missing. Add it{unit}{": " + doc if doc else ""}'
@@ -158,13 +160,15 @@ def _unit(owner: type[BaseModel] | None, path: Path) -> str:
 
 
 def _doc(owner: type[BaseModel] | None, path: Path) -> str:
-    """Return what a field is for: a block's own first line, else the field's description."""
+    """Return what a field is for: a block's own first line, else what the field's says."""
     field = owner.model_fields.get(str(path[-1])) if owner and path else None
-    if field is None:
+    if owner is None or field is None:
         return ''
     block = field.annotation
     doc = block.__doc__ if isinstance(block, type) and issubclass(block, BaseModel) else None
-    return inspect.cleandoc(doc or field.description or '').partition('\n')[0].rstrip('.') \
+    told = doc or field.description \
+        or explanations(owner).get(field.alias or str(path[-1]), '')
+    return inspect.cleandoc(told).partition('\n')[0].rstrip('.') \
         .replace('``', '')
 
 

@@ -170,6 +170,7 @@ class Runaway(Pushed):
 def rolling(robot, again_at_s, **changes):
     """Judge a robot that somebody walks into, who then meets it again."""
     at = robot.x(robot.at_s) + CLOSE
+
     def walks(t_s):
         if t_s < robot.at_s + 0.05:
             return at - 0.01 + max(0.0, 1.6 * (robot.at_s - t_s))
