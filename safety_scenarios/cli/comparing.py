@@ -69,7 +69,8 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     if file is not None:
         _write(file, {'first': str(first), 'second': str(second), 'exit_code': code,
                       **found.model_dump(mode='json')})
-    Console(width=console().width, stderr=file == '-').print(comparison_table(found, *names))
+    Console(emoji=False, width=console().width, stderr=file == '-').print(
+        comparison_table(found, *names))
     for which, folder in (('first', first), ('second', second)):
         known = settings_of(folder).sut
         told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]

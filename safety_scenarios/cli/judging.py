@@ -52,7 +52,7 @@ def judge_check(file: Path, **values: Any) -> None:
         found = agreement([
             Labelled(id=item.id, label=item.label, judgement=judge.ask(item.id, item.question))
             for item in asking])
-    screen = Console(width=console().width)
+    screen = Console(emoji=False, width=console().width)
     screen.print(agreement_table(found))
     screen.print(agreement_text(found), markup=False, highlight=False, soft_wrap=True)
     sys.exit(3 if all(row['error'] == sum(row.values()) for row in found.counts.values()) else 0)

@@ -108,7 +108,7 @@ def _read_as(loaded: ScenarioSet) -> Iterator[str]:
 def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
     """Show what wrong controllers make of scenarios; return what to warn of, and how much not."""
     found = sweep(loaded.scenarios, range(seeds))
-    Console(width=console().width, highlight=False).print(sweep_table(found.matrix))
+    Console(emoji=False, width=console().width, highlight=False).print(sweep_table(found.matrix))
     for note in found.notes:
         click.echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
                    err=True)

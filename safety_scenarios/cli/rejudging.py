@@ -102,7 +102,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     _note_old_names(folder)
     found = rejudge(folder, changes, scenarios, source, without_plan=without_plan)
     _write(output, found)
-    screen = Console(width=console().width)
+    screen = Console(emoji=False, width=console().width)
     screen.print(table(found.summary))
     screen.print(totals(found.summary), highlight=False, soft_wrap=True)
     different = [trial for trial in found if not trial.identical]
@@ -139,7 +139,7 @@ def repair_folder(folder: Path, without_plan: bool) -> None:
     found, done = repair(folder, without_plan=without_plan)
     for text in done or ['nothing to repair']:
         click.echo(text)
-    Console(width=console().width).print(table(found.summary))
+    Console(emoji=False, width=console().width).print(table(found.summary))
     click.echo(totals(found.summary))
     _tell(found)
     sys.exit(found.summary.exit_code)
@@ -180,7 +180,7 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: 
     for finding in result.findings:
         rows.add_row(escape(finding.check), '-' if finding.verdict is None
                      else verdict_text(finding.verdict), escape(finding.reason))
-    Console(width=console().width).print(rows)
+    Console(emoji=False, width=console().width).print(rows)
     if output is not None:
         click.echo(f'results and trace: {output}')
     sys.exit(exit_code([result.verdict]))

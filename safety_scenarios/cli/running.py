@@ -102,6 +102,6 @@ def calibrate(form: str, file: Path | None, **values: Any) -> None:
     with TemporaryDirectory() as folder, connection(settings)(settings, Path(folder)) as session:
         found = session.calibrate()
     assert found is not None
-    Console(width=console().width).print(calibration_table(found))
+    Console(emoji=False, width=console().width).print(calibration_table(found))
     if file is not None:
         file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')

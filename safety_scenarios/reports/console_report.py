@@ -50,19 +50,20 @@ _FILES = ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'tr
 
 def console() -> Console:
     """Return a console as wide as the terminal, or in ASCII and wide enough for a log."""
-    found = Console(highlight=False)
+    found = Console(emoji=False, highlight=False)
     return found if found.is_terminal else Console(
-        highlight=False, width=_WIDTH_OF_A_LOG, file=cast(IO[str], PlainText(sys.stdout)))
+        emoji=False, highlight=False, width=_WIDTH_OF_A_LOG,
+        file=cast(IO[str], PlainText(sys.stdout)))
 
 
 def show(rows: Table) -> None:
     """Print a list: in a terminal as wide as that is, anywhere else with every word in full."""
-    screen = Console(highlight=False)
+    screen = Console(emoji=False, highlight=False)
     if screen.is_terminal:
         screen.print(rows)
         return
     width = Console(width=_WIDEST).measure(rows).maximum
-    Console(highlight=False, width=width).print(rows)
+    Console(emoji=False, highlight=False, width=width).print(rows)
 
 
 class ConsoleReport(Observer):

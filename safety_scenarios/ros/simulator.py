@@ -122,7 +122,7 @@ class Simulator:
         self._pace = RealTime(factor or 1.0, _BEGIN_NS, time.monotonic_ns())
         self._step_ns = round(self._settings.step_ms * 1e6)
         self._is_paused = self._settings.lockstep
-        self._heard = 0
+        self._heard = self._taken = 0
         self._said: dict[str, str] = {}
         self._empty()
 
@@ -247,8 +247,7 @@ class Simulator:
             self._serve(payload)
             return
         self._heard += 1
-        if not self._is_live:
-            self._boundary_ns = self._now_ns  # from here on whoever commands counts its periods
+        self._taken += 1
         known = self._commands.get(topic)
         if known is None or self._world is None or not self._is_live:
             return
@@ -288,8 +287,8 @@ class Simulator:
             if self._is_foreign(request):
                 raise MeasurementError(
                     f'{request.what}: got it for the trial {request.trial}, expected '
-                    f'{self._trial.trial_id if self._trial else "a reset"}: another evaluator has '
-                    f'taken this simulator. Start one for each')
+                    f'{self._trial.trial_id if self._trial else "a reset"}: another evaluator, or '
+                    f'a second simulator, is there. Start one of each')
             found = does[request.what](request)
         except Exception as error:  # whatever is asked, the node lives on
             if not isinstance(error, (InputError, MeasurementError)):
@@ -344,6 +343,8 @@ class Simulator:
         self._world_of('begin')
         self._begin_ns, self._heard, self._is_live = self._now_ns, 0, True
         self._until_ns = self._now_ns
+        if request.is_new:
+            self._boundary_ns = self._now_ns
         return {}
 
     def _apply(self, request: Request) -> Mapping[str, Any]:
@@ -366,6 +367,7 @@ class Simulator:
         """Let some time pass; when a step of the controller is full, wait for its command."""
         until_ns = self._now_ns + request.step_ns
         self._is_paused, self._until_ns = True, math.inf
+        before = self._taken
         while self._now_ns < until_ns:
             boundary_ns = self._boundary_ns + self._step_ns
             stop_ns = min(until_ns, max(boundary_ns, self._now_ns))
@@ -376,7 +378,7 @@ class Simulator:
                 self._boundary_ns = stop_ns
                 if self._settings.lockstep:
                     self._await_command()
-        return {'now_ns': self._now_ns, 'told': self._told}
+        return {'now_ns': self._now_ns, 'told': self._told, 'heard': self._taken - before}
 
     def _await_command(self) -> None:
         """Wait until somebody has commanded since the last step; nothing else is taken before."""

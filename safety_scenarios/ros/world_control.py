@@ -74,8 +74,8 @@ class WorldControl(Protocol):
     def await_others(self, deadline: float) -> None:
         """Wait until the controller hears the world and is heard by it (monotonic time)."""
 
-    def begin(self) -> int:
-        """Let the world live; return its time (ns)."""
+    def begin(self, is_new: bool) -> int:
+        """Let the world live, maybe with a new controller; return its time (ns)."""
 
     def apply(self, topic: str, intent: Intent, hazard: bool) -> int | None:
         """Return the time right before it happened (ns); None: it cannot be shown there."""
@@ -83,8 +83,8 @@ class WorldControl(Protocol):
     def withdraw(self, topic: str) -> None:
         """Take back what was applied on a topic."""
 
-    def step(self, step_ns: int) -> int:
-        """Let this much time pass and no more; return the time then (ns)."""
+    def step(self, step_ns: int) -> tuple[int, int]:
+        """Let this much time pass and no more; return the time then (ns), and commands taken."""
 
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
@@ -177,9 +177,9 @@ class TopicControl:
                     'remap the topics.')
             time.sleep(_LOOK_S)
 
-    def begin(self) -> int:
-        """Let the world live; return its time (ns)."""
-        return self._ask('begin').now_ns
+    def begin(self, is_new: bool) -> int:
+        """Let the world live, maybe with a new controller; return its time (ns)."""
+        return self._ask('begin', is_new=is_new).now_ns
 
     def apply(self, topic: str, intent: Intent, hazard: bool) -> int | None:
         """Return the time right before it happened (ns); None: it cannot be shown there."""
@@ -190,13 +190,13 @@ class TopicControl:
         """Take back what was applied on a topic."""
         self._ask('withdraw', topic=topic)
 
-    def step(self, step_ns: int) -> int:
-        """Let this much time pass and no more; return the time then (ns)."""
+    def step(self, step_ns: int) -> tuple[int, int]:
+        """Let this much time pass and no more; return the time then (ns), and commands taken."""
         answer = self._ask('step', step_ns=step_ns, timeout_s=_STEP_S)
         deadline = time.monotonic() + _LATE_S
         while self._received < answer.told and time.monotonic() < deadline:
             time.sleep(_SLICE_S)  # what was told before the answer may come a little after it
-        return answer.now_ns
+        return answer.now_ns, answer.heard
 
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""

@@ -44,6 +44,8 @@ from safety_scenarios.traces.plan_text import from_text
 
 _SLICE_S = 0.001
 """Between two looks at what has arrived, while simulated time is awaited."""
+_LATE_S = 0.2
+"""In lock-step: what one process has heard another has soon, unless it got lost."""
 _HELD_NS = 100_000_000
 """A header stamp older than that is none of a sensor that works."""
 _STEP_NS = 50_000_000
@@ -68,6 +70,7 @@ class WorldLink(Link):
         self._time = clock.law = SimulatedTime()
         self._last_ns = 0
         self._ready: Ready | None = None
+        self._held: list[Event] = []
         self.measuring = inner.measuring
 
     def open(self, trial: Trial) -> None:  # noqa: A003
@@ -78,11 +81,14 @@ class WorldLink(Link):
         :raises InputError: the scenario asks for a world that cannot be
         """
         deadline = time.monotonic() + self._timeout_s
+        is_new = self._ready is None
         if self._inner.revive():
+            is_new = True
             self._clock.forget()
             self._control.forget()
             deadline = time.monotonic() + self._timeout_s
         self._ready = ready = self._control.reset(trial)
+        self._held = []
         self._time.factor = 0.0 if ready.lockstep else ready.factor
         self._inner.leave_to_world(ready.topics)
         self._inner.open(trial)
@@ -90,7 +96,7 @@ class WorldLink(Link):
         self._inner.refuse_other_times()
         self._measure(ready)
         self._time.begin()
-        self._last_ns = self._time.until_ns = self._control.begin()
+        self._last_ns = self._time.until_ns = self._control.begin(is_new)
 
     def _measure(self, ready: Ready) -> None:
         inner = self._inner.measuring
@@ -184,13 +190,25 @@ class WorldLink(Link):
             arrived = self._inner.receive_now()
             if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
                 raise MeasurementError(str(self._alarm()))
-            events = sorted([*self._told(), *map(self._simulated, arrived)], key=_when)
+            held, self._held = self._held, []
+            events = sorted([*held, *self._told(), *map(self._simulated, arrived)], key=_when)
             if events or now_ns >= schedule_ns:
                 return events
             if self._in_lockstep:
-                self._last_ns = self._control.step(min(_STEP_NS, schedule_ns - now_ns))
+                self._step(min(_STEP_NS, schedule_ns - now_ns))
             else:
                 time.sleep(min(_SLICE_S, _SLICE_S / 10 + (schedule_ns - now_ns) / 1e9 / factor))
+
+    def _step(self, step_ns: int) -> None:
+        """Let time pass, and wait until what the world has heard is heard here, too."""
+        self._last_ns, taken = self._control.step(step_ns)
+        deadline = time.monotonic() + _LATE_S
+        while True:
+            self._held += map(self._simulated, self._inner.receive_now())
+            if sum(event.kind == 'command' for event in self._held) >= taken \
+                    or time.monotonic() > deadline:
+                return
+            time.sleep(_SLICE_S / 5)
 
     @property
     def _in_lockstep(self) -> bool:

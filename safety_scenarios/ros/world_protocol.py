@@ -55,6 +55,8 @@ class Request(Noun):
     intent: str = Field(default='', max_length=LONGEST)
     """Of ``apply``: the intent as JSON."""
     hazard: bool = False
+    is_new: bool = False
+    """Of ``begin``: the controller has just been started, so that its periods count from now."""
     step_ns: int = Field(default=0, ge=0, le=3_600_000_000_000)
     until_ns: int = Field(default=0, ge=0, le=2**62)
 
@@ -77,6 +79,8 @@ class Answer(Noun):
     """Topics that it executes, with how many command on each."""
     told: int = 0
     """After ``step``: how often the world has told something of the trial by then."""
+    heard: int = 0
+    """After ``step``: how many commands it has taken in that step."""
     factor: float = 1.0
     lockstep: bool = False
 

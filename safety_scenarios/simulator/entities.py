@@ -23,6 +23,9 @@ GLASS = 4
 """Group of geometries that scanners see only where a beam meets them squarely."""
 UNSEEN = 5
 """Group of geometries that no scanner sees."""
+KEPT = 4
+"""Bit of what keeps its place beside the robot: it touches the robot, and nothing else, which it
+would sweep along as the robot turns."""
 AWAY = 500.0
 """Where things wait until they appear: beyond every sensor (m)."""
 Placed = tuple[float, float, float]

@@ -19,7 +19,7 @@ from typing import Any
 import mujoco
 from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.model.walking import ADULT_M
-from safety_scenarios.simulator.entities import geoms_of, Placed, UNSEEN
+from safety_scenarios.simulator.entities import geoms_of, KEPT, Placed, UNSEEN
 from safety_scenarios.simulator.figure import Limbs
 from safety_scenarios.simulator.walkers import Walker
 
@@ -144,6 +144,7 @@ class Person(Walker):
         self._is_upright = is_upright
         self.geoms = list(self._upright if is_upright else self._flat)
         for geom in (*self._upright, *self._flat):
-            self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = \
-                int(geom in self.geoms)
+            is_felt = int(geom in self.geoms)
+            self._model.geom_contype[geom] = 0 if self.is_kept else is_felt
+            self._model.geom_conaffinity[geom] = KEPT * is_felt if self.is_kept else is_felt
         self.seen_by(self._group)

@@ -30,7 +30,7 @@ from safety_scenarios.model.world_block import WorldBlock
 from safety_scenarios.simulator.arm import Arm, FRAME, JOINT_STATE, WRENCH
 from safety_scenarios.simulator.arm_model import arm_of, MountedArm
 from safety_scenarios.simulator.base import Base, DRIVER_NS
-from safety_scenarios.simulator.entities import Entity, SCANNERS
+from safety_scenarios.simulator.entities import Entity, KEPT, SCANNERS
 from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
 from safety_scenarios.simulator.putting import entities_of, moving_walls
 from safety_scenarios.simulator.robots import Chassis, chassis_of, family, JOINTS, ROBOT, UNSEEN
@@ -119,9 +119,10 @@ class World:
                 self._arm.fits(shown.names if shown else (), shown.positions if shown else ())
         refuse_overlaps(self._model, self._data)
         bodies = set(family(self._model, ROBOT))
-        self._truth = Truth(self._model, self._data, [
-            geom for geom in range(self._model.ngeom)
-            if int(self._model.geom_bodyid[geom]) in bodies], self._entities)
+        own = [geom for geom in range(self._model.ngeom)
+               if int(self._model.geom_bodyid[geom]) in bodies]
+        self._model.geom_contype[own] |= KEPT * (self._model.geom_contype[own] > 0)
+        self._truth = Truth(self._model, self._data, own, self._entities)
         self._route = Route(block)
         self._radius = self._chassis.radius
         self._is_placed = True

@@ -124,5 +124,6 @@ def test_with_a_second_simulator_nothing_is_judged(tmp_path, domain):
         run = campaign(tmp_path / 'run', QUICK, '--world', 'mujoco', '--domain-id', str(domain),
                        again=False)
     trial, = run.trials
-    assert (trial['verdict'], '/clock: got 2 publishers' in trial['reason']) == ('ERROR', True) \
-        or (trial['verdict'], '/clock went back' in trial['reason']) == ('INCONCLUSIVE', True)
+    assert trial['verdict'] in ('ERROR', 'INCONCLUSIVE')
+    assert any(text in trial['reason'] for text in (
+        '/clock: got 2 publishers', '/clock went back', 'a second simulator')), run.output

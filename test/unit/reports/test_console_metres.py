@@ -21,7 +21,7 @@ from rich.console import Console
 from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.reports.console_report import metres_table
+from safety_scenarios.reports.console_report import console, metres_table
 from safety_scenarios.stats.summarise import summarise
 from unit.records import elapsed, ns
 from unit.stats.test_summarise import said
@@ -97,3 +97,8 @@ def test_none_to_spare_is_red(available, is_red):
 def test_only_scenarios_that_tell_how_to_reckon_have_a_row():
     assert [row[0] for row in rows(None, COST)[1:]] == ['[b]arm 1']
     assert metres_table(summary(None)) is None
+
+
+def test_a_name_with_colons_is_no_picture(capsys):
+    console().print('my.policy:Ok: PASS')
+    assert capsys.readouterr().out == 'my.policy:Ok: PASS\n'

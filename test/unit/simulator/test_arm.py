@@ -108,7 +108,8 @@ def wiping():
 
 
 def force_of(world):
-    [shown] = [one.message for one in world.sensed(world.now_ns) if one.name == 'wrench'][-1:]
+    [shown] = [one.message for one in world.sensed(world.now_ns)
+               if one.name == 'wrench' and one.message is not None][-1:]
     return shown.at('wrench.force')
 
 

@@ -17,12 +17,13 @@ import math
 from typing import Any
 
 import pytest
+from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.scan import BEAMS
 from safety_scenarios.model.stimulus import StimulusContext
 from safety_scenarios.model.walking import Figure, Walk
 from safety_scenarios.registry import resolve
 from safety_scenarios.simulator.walkers import GRIP
-from unit.simulator.driven import Drive, drive, twist
+from unit.simulator.driven import Drive, drive, PERSON_STEPS_NEAR, twist
 
 CONTEXT = StimulusContext('', (), None)
 STANDS = twist()
@@ -98,6 +99,20 @@ def test_who_yields_waits_until_the_robot_is_past():
     assert told['scan']['distance'] < 2.5 and math.hypot(
         told['scan']['vx'], told['scan']['vy']) < 0.05
     assert abs(found.on(twist(1.0), 7.0)['scan']['y'] + 2.0) < 0.1
+
+
+@pytest.mark.parametrize('is_hazard', [False, True])
+def test_who_is_kept_beside_a_robot_that_turns_sweeps_nothing_along(is_hazard):
+    ahead = person(**({'walks': Walk(speed=1.0, direction=0.0)} if is_hazard else {}))
+    found = drive({'boxes': [
+        {'name': 'crate', 'at': at, 'size': [0.4, 0.4, 0.4], 'mass': 5.0}
+        for at in [[3.8, 0.0] if is_hazard else [1.1, 2.8]]]}, stimuli=(ahead,),
+        nominal=load_scenario(PERSON_STEPS_NEAR).ros.nominal.model_copy(
+            update={'stimuli': () if is_hazard else (ahead,)}))
+    assert found.world.apply('scan', ahead.intent(CONTEXT), is_hazard)
+    before = place(found.world.states(), 'box:crate')
+    after = place(found.on(STANDS if is_hazard else twist(turn=1.2), 1.2), 'box:crate')
+    assert (math.dist(before, after) > 0.1) is is_hazard
 
 
 def test_a_standing_person_is_seen_in_a_world_as_without_one():
