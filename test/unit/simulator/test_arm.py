@@ -139,12 +139,12 @@ def test_the_force_against_a_wall_is_no_more_than_its_drives_have():
     assert 0.5 * 160.0 / lever < force < 2.0 * 160.0 / 0.3
 
 
-def meets_a_person(speed, world={}, feet=True, seconds=3.0):
+def meets_a_person(speed, world=None, feet=True, seconds=3.0):
     """Swing an arm about its column into somebody; return it, the person's body and the mass."""
     [person] = scenario().ros.stimuli
     person = person.model_copy(update={'distance': 0.66, 'bearing': 2.6, 'speed': 0.0,
                                        'nearest': 0.3})
-    moved = arm(stimuli=(person,), world=world)
+    moved = arm(stimuli=(person,), world=world or {})
     shown = moved.world
     moved.command(speeds(speed, 0, 0, 0, 0, 0))
     moved.on(0.5)
