@@ -16,7 +16,7 @@
 
 _PATIENCE_NS = 5_000_000
 """A simulator this late catches up at once."""
-_FASTER = 1.1
+CATCHES_UP = 1.1
 """What it is later than that, it makes up for at no more than this times its factor, or at real
 time where that is faster: nobody has to think faster afterwards than he was told."""
 _MOST_NS = 1_000_000_000
@@ -54,7 +54,7 @@ class RealTime:
             self._began_ns += late_ns
             self._behind_ns = min(_MOST_NS, self._behind_ns + late_ns)
         elif self._behind_ns:
-            faster = max(1.0, _FASTER * self.factor) / self.factor
+            faster = max(1.0, CATCHES_UP * self.factor) / self.factor
             made_up_ns = min(self._behind_ns, round(passed_ns * (faster - 1.0)))
             self._began_ns -= made_up_ns
             self._behind_ns -= made_up_ns

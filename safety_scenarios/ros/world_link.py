@@ -37,6 +37,7 @@ from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.pace import CATCHES_UP
 from safety_scenarios.ros.simulated_time import SimulatedTime
 from safety_scenarios.ros.world_control import Ready, WorldControl
 from safety_scenarios.ros.world_protocol import Told
@@ -109,7 +110,7 @@ class WorldLink(Link):
             'rules': rules.model_copy(update={
                 'latency_clock': 'ros', 'lockstep': ready.lockstep,
                 'rtf_min': rules.rtf_min * min(1.0, factor),
-                'rtf_max': rules.rtf_max * factor})})
+                'rtf_max': rules.rtf_max * factor * CATCHES_UP})})
 
     def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
         """Let a stimulus happen in the world."""
