@@ -78,8 +78,7 @@ def _refuse_without_world(scenarios: Sequence[Scenario], settings: RunSettings) 
     problems = [Problem(_path(scenario), None, None, 'ros.world.required', (
         f'got link {settings.link} without a world, expected one with: only a robot that moves '
         f'meets what this scenario is about. Use --link simulated'))
-        for scenario in scenarios if scenario.ros and scenario.ros.world
-        and scenario.ros.world.required]
+        for scenario in scenarios if scenario.needs_world]
     if problems:
         raise ScenarioError(problems)
 

@@ -126,7 +126,8 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
     :param run_one: must be repeatable, as a loopback link is
     :param others: controllers that do everything right as well, of a scenario with a robot
     :param seeds: a check kills a saboteur only if it fails it with every one
-    :param level_of: scenario to its chance level; None: that is left out
+    :param level_of: scenario to its chance level, which no scenario has that needs a world; None:
+        that is left out
     """
     found: list[ScenarioMatrix] = []
     mistakes: list[Mistake] = []
@@ -146,7 +147,7 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
         if set(matrix.reference.verdicts) == {Verdict.PASS}:  # else the rest follows from it
             mistakes += _killing_nothing(scenario, matrix, bad, saboteurs)
             mistakes += _passed(scenario, matrix, good, bad, saboteurs)
-        if level_of is not None:
+        if level_of is not None and not scenario.needs_world:
             levels.append(level_of(scenario))
             text = too_high(levels[-1])
             mistakes += [] if text is None else [_mistake(matrix, 'chance', None, (), text)]
@@ -184,8 +185,7 @@ def in_simulated_time(link: str = 'loopback') -> RunOne:
         block = scenario.ros or scenario.agents
         robot = block.robot if block else None
         base = robot is not None and robot.kind == 'mobile_base'
-        world = scenario.ros.world if scenario.ros else None
-        name = 'simulated' if world is not None and world.required else link
+        name = 'simulated' if scenario.needs_world else link
         plugin = registry.resolve('links', name)
         settings = RunSettings(controller=controller, link=name,
                                command_type=_STAMPED if base else '')

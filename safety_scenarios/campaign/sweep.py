@@ -97,9 +97,8 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
 def _unplayable(scenario: Scenario) -> str | None:
     """Return why a scenario cannot be played here, or would take too long; None: it can."""
     try:
-        world = scenario.ros.world if scenario.ros else None
         refuse_unrunnable([scenario], RunSettings(
-            link='simulated' if world is not None and world.required else 'loopback'))
+            link='simulated' if scenario.needs_world else 'loopback'))
     except InputError as error:
         return str(error).rstrip('.')
     ros, agents = scenario.ros, scenario.agents

@@ -59,9 +59,10 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     r"""
     Test the checks: each must fail a controller that is wrong on purpose.
 
-    Without SCENARIO, all installed scenarios are used. Everything runs in this process, in
-    simulated time; how many trials that are and how long they take is told as they are made. A
-    file that cannot be tested is an error, and the others are tested all the same.
+    Without SCENARIO, all installed scenarios are used; those that need a world, and take minutes
+    each, only with --link simulated. Everything runs in this process, in simulated time; how many
+    trials that are and how long they take is told as they are made. A file that cannot be tested
+    is an error, and the others are tested all the same.
 
     \b
     safety-scenarios selftest
@@ -95,10 +96,14 @@ def _runnable(targets: Sequence[str],
     :raises InputError: none of them can
     """
     survey = look_through(targets)
-    problems, runnable = list(survey.problems), []
+    problems, runnable, left_out = list(survey.problems), [], 0
     for scenario in survey.loaded.scenarios:
+        if scenario.needs_world and link != 'simulated' and not targets:
+            left_out += 1
+            continue
         try:
-            refuse_unrunnable([scenario], RunSettings(link=link))
+            refuse_unrunnable([scenario], RunSettings(
+                link='simulated' if scenario.needs_world else link))
         except ScenarioError as error:
             problems += error.problems
         except InputError as error:
@@ -112,6 +117,9 @@ def _runnable(targets: Sequence[str],
         raise ScenarioError(problems, survey.notes)
     for note in survey.notes:
         click.echo(f'note: {note}', err=True)
+    if left_out:
+        click.echo(f'note: {counted(left_out, "scenario")} left out that only a world shows: name '
+                   f'them, or use --link simulated', err=True)
     return tuple(runnable), tuple(Mistake(
         kind='file', path=problem.path, scenario_id='', check=None, saboteurs=(),
         message=f'is not tested: {str(problem).removeprefix(problem.path).lstrip(": ")}')

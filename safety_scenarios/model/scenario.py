@@ -359,6 +359,11 @@ class Scenario(Noun):
             hazards=self.hazards, requirements=self.requirements, clauses=self.clauses)
 
     @property
+    def needs_world(self) -> bool:
+        """Whether only a link with a world can show it."""
+        return self.ros is not None and self.ros.world is not None and self.ros.world.required
+
+    @property
     def is_benign(self) -> bool:
         """Whether the right behaviour is restraint."""
         return self.expects == 'restraint'

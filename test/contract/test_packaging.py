@@ -70,7 +70,7 @@ def without_ament() -> dict[str, str]:
 def outside(python, folder, **variables):
     """Ask an installed package, from another folder, where it finds itself."""
     code = ('from safety_scenarios.loading import share_folder, load_scenarios\n'
-            'found = load_scenarios(["robotic", "clinical", "agents"]).scenarios\n'
+            'found = load_scenarios(["robotic", "clinical", "agents", "worlds"]).scenarios\n'
             'print(share_folder(), len(found))')
     return call(python, '-c', code, cwd=folder, env=without_ament() | variables).split()
 

@@ -17,10 +17,11 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from click.testing import CliRunner
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
-from safety_scenarios.cli.selftest import selftest
+from safety_scenarios.cli.selftest import _runnable, selftest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError
 from safety_scenarios.invariants.judge import Judge
@@ -84,9 +85,10 @@ def acting_as(substitutes: dict[tuple[str, int], str]) -> RunOne:
 
 
 def without_agents() -> list[Scenario]:
-    """Return the shipped scenarios in which no agents play by rules."""
+    """Return the shipped scenarios in which no agents play by rules, and that need no world."""
     folders = [str(folder) for folder in installed_folders()]
-    return [scenario for scenario in load_scenarios(folders).scenarios if not scenario.agents]
+    return [scenario for scenario in load_scenarios(folders).scenarios
+            if not scenario.agents and not scenario.needs_world]
 
 
 @pytest.fixture(scope='module')
@@ -104,7 +106,7 @@ def judged() -> Iterator[list[TrialResult]]:
 
 @pytest.fixture(scope='module')
 def shipped(judged: list[TrialResult]) -> KillMatrix:
-    """Return the matrix of what is shipped, but for agents: those have a test of their own."""
+    """Return the matrix of what is shipped, but for agents and worlds, which have own tests."""
     return self_test(without_agents(), RUN, seeds=[0])
 
 
@@ -123,6 +125,30 @@ def test_every_check_of_every_shipped_scenario_can_fail(shipped):
     for scenario in shipped.scenarios:
         assert scenario.reference.verdicts == (Verdict.PASS,)
         assert all(row.killed for row in scenario.rows)
+
+
+def test_a_robot_in_a_world_is_tested_there(tmp_path, monkeypatch):
+    monkeypatch.setattr('safety_scenarios.cli.selftest.SABOTEURS', tuple(
+        named(SABOTEURS, name) for name in ('never_stop', 'late')))
+    file = tmp_path / 'matrix.json'
+    done = CliRunner().invoke(selftest, [
+        'SCN-R-101', '--link', 'simulated', '--seeds', '1', '--chance-trials', '0',
+        '--json', str(file)])
+    [matrix] = KillMatrix.model_validate_json(file.read_text()).scenarios
+    assert matrix.reference.verdicts == (Verdict.PASS,), done.output
+    [reason] = [trial.reason for trial in matrix.trials if trial.saboteur == 'never_stop']
+    assert matrix.trials[0].verdicts == (Verdict.FAIL,) and reason
+    [found] = [row for row in matrix.rows if row.kind == 'separation']
+    assert 'as the world of the link tells it' in found.cells[1].reason
+
+
+def test_what_only_a_world_shows_is_tested_where_it_is_named():
+    for link, left_out in (('loopback', True), ('simulated', False)):
+        runnable, untested = _runnable((), link)
+        assert not untested
+        assert left_out is not any(scenario.needs_world for scenario in runnable)
+    [named_one], _ = _runnable(('SCN-R-201',), 'loopback')
+    assert named_one.needs_world
 
 
 @pytest.mark.slow
