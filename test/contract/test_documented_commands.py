@@ -148,7 +148,7 @@ ELSEWHERE = {
     'safety-scenarios selftest my_scenario.yaml --json matrix.json':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
     'safety-scenarios selftest SCN-R-101 --link simulated':
-        f'{SELFTEST}test_a_robot_in_a_world_is_tested_there',
+        'test/unit/campaign/test_selftest_in_worlds.py::test_a_robot_in_a_world_is_tested_there',
     'safety-scenarios selftest --chance-trials 0':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
     'safety-scenarios selftest config/scenarios/agents':

@@ -17,11 +17,10 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from click.testing import CliRunner
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
-from safety_scenarios.cli.selftest import _runnable, selftest
+from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError
 from safety_scenarios.invariants.judge import Judge
@@ -125,30 +124,6 @@ def test_every_check_of_every_shipped_scenario_can_fail(shipped):
     for scenario in shipped.scenarios:
         assert scenario.reference.verdicts == (Verdict.PASS,)
         assert all(row.killed for row in scenario.rows)
-
-
-def test_a_robot_in_a_world_is_tested_there(tmp_path, monkeypatch):
-    monkeypatch.setattr('safety_scenarios.cli.selftest.SABOTEURS', tuple(
-        named(SABOTEURS, name) for name in ('never_stop', 'late')))
-    file = tmp_path / 'matrix.json'
-    done = CliRunner().invoke(selftest, [
-        'SCN-R-101', '--link', 'simulated', '--seeds', '1', '--chance-trials', '0',
-        '--json', str(file)])
-    [matrix] = KillMatrix.model_validate_json(file.read_text()).scenarios
-    assert matrix.reference.verdicts == (Verdict.PASS,), done.output
-    [reason] = [trial.reason for trial in matrix.trials if trial.saboteur == 'never_stop']
-    assert matrix.trials[0].verdicts == (Verdict.FAIL,) and reason
-    [found] = [row for row in matrix.rows if row.kind == 'separation']
-    assert 'as the world of the link tells it' in found.cells[1].reason
-
-
-def test_what_only_a_world_shows_is_tested_where_it_is_named():
-    for link, left_out in (('loopback', True), ('simulated', False)):
-        runnable, untested = _runnable((), link)
-        assert not untested
-        assert left_out is not any(scenario.needs_world for scenario in runnable)
-    [named_one], _ = _runnable(('SCN-R-201',), 'loopback')
-    assert named_one.needs_world
 
 
 @pytest.mark.slow

@@ -1,0 +1,44 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The self-test of robots that move in a world."""
+
+from click.testing import CliRunner
+from safety_scenarios.cli.selftest import _runnable, selftest
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.selftest import KillMatrix, named, SABOTEURS
+
+
+def test_a_robot_in_a_world_is_tested_there(tmp_path, monkeypatch):
+    monkeypatch.setattr('safety_scenarios.cli.selftest.SABOTEURS', tuple(
+        named(SABOTEURS, name) for name in ('never_stop', 'late')))
+    file = tmp_path / 'matrix.json'
+    done = CliRunner().invoke(selftest, [
+        'SCN-R-101', '--link', 'simulated', '--seeds', '1', '--chance-trials', '0',
+        '--json', str(file)])
+    [matrix] = KillMatrix.model_validate_json(file.read_text()).scenarios
+    assert matrix.reference.verdicts == (Verdict.PASS,), done.output
+    [reason] = [trial.reason for trial in matrix.trials if trial.saboteur == 'never_stop']
+    assert matrix.trials[0].verdicts == (Verdict.FAIL,) and reason
+    [found] = [row for row in matrix.rows if row.kind == 'separation']
+    assert 'as the world of the link tells it' in found.cells[1].reason
+
+
+def test_what_only_a_world_shows_is_tested_where_it_is_named():
+    for link, left_out in (('loopback', True), ('simulated', False)):
+        runnable, untested = _runnable((), link)
+        assert not untested
+        assert left_out is not any(scenario.needs_world for scenario in runnable)
+    [named_one], _ = _runnable(('SCN-R-201',), 'loopback')
+    assert named_one.needs_world
