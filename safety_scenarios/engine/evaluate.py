@@ -85,7 +85,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
         findings.append(latency_findings.unreadable(error))
     findings += [*clock_findings.went_back(record, latency),
                  *latency_findings.within_budget(record, latency, gate),
-                 *confirmed.confirmation(record, latency, gate), *checked(record)]
+                 *confirmed.confirmation(record, latency, gate), *checked(record, clocks)]
     findings += coverage.nothing_checked(record, findings)
     findings += [*motion.of_motion(record, latency), *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
@@ -97,7 +97,7 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
               words: Words) -> TrialResult:
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
     outcome = replay(record)
-    of_invariants = checked(record)
+    of_invariants = checked(record, clocks)
     findings = [*observation.faults(record), *nominal.took_part(record),
                 *answers.empty_turn(record), *observation.numbers(record),
                 *none_taken(record), *observation.losses(record), *motion_elsewhere(record),

@@ -43,6 +43,7 @@ class Fresh(InvariantPlugin):
     """
 
     names_stimuli: ClassVar[tuple[str, ...]] = ('topics',)
+    margin_is_time: ClassVar[bool] = True
 
     kind: Literal['fresh'] = 'fresh'
     topics: tuple[TopicName, ...] = Field(min_length=1)

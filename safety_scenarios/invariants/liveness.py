@@ -16,7 +16,7 @@
 
 from itertools import pairwise
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.errors import counted
@@ -32,6 +32,8 @@ class Liveness(InvariantPlugin):
     Gaps run from the first command to the end of the observation, the last command's own silence
     included, on the steady clock. The margin is that of the gap (s), or of the rate (Hz).
     """
+
+    margin_is_time: ClassVar[bool] = True
 
     kind: Literal['liveness'] = 'liveness'
     topic: str = Field(min_length=1)

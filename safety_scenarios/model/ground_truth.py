@@ -19,13 +19,13 @@ Everything here reads ``state`` events and nothing else. A world that tells noth
 than ``LONGEST_GAP_NS`` of its own time tells nothing of what happened in between.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 import json
 import math
 from operator import itemgetter
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ GAP = 'gap'
 """What it calls the distance (m) between the closest points of robot and entity; < 0: overlap."""
 LONGEST_GAP_NS = 250_000_000
 """A world that pauses for longer does not tell what happened in between."""
+_MOST_PEOPLE = 100
+"""Of one stimulus: a record need not come from us."""
 _OTHER_ROBOT, _PERSON, _SCENERY = 'robot:', 'person:', ('wall:', 'box:', 'door:')
 Floats = NDArray[numpy.float64]
 Times = NDArray[numpy.int64]
@@ -141,6 +143,13 @@ class Entity:
         broken = numpy.flatnonzero(there & (spans > LONGEST_GAP_NS))
         return (int(since[broken[0]]), int(spans[broken[0]])) if len(broken) else None
 
+    def is_told_soon(self, steady_ns: int) -> bool:
+        """Return whether it is told to be there at some time (steady) or soon after."""
+        first = int(self.times_ns.searchsorted(steady_ns))
+        there = first + numpy.flatnonzero(self.is_there[first:])[:1]
+        since_ns = self.clock.at(self.times_ns[there]) - self.clock.at(numpy.array([steady_ns]))
+        return bool((since_ns <= LONGEST_GAP_NS).any())
+
     @property
     def is_scenery(self) -> bool:
         """Whether it is a wall, a box or a door of the scene."""
@@ -167,6 +176,8 @@ class World:
     clock: Clock
     pushes: frozenset[str]
     """Entities by which the harness itself pushes against the robot: theirs is no contact."""
+    placed: Sequence[tuple[str, int, bool]] = ()
+    """What stimuli put there: name, steady time (ns), whether it belongs to the hazard."""
 
     @property
     def robot(self) -> Entity | None:
@@ -188,18 +199,29 @@ class World:
 def world_of(record: Recorded) -> World | None:
     """Return what a record tells of its world, None where it has none; ask by ``derive``."""
     told: dict[str, list[Event]] = {}
-    pushes = set()
+    pushes, placed = set(), []
     for event in record.events:
         if event.kind == 'state':
             told.setdefault(event.name, []).append(event)
-        elif event.kind == 'stimulus' and event.arguments is not None \
-                and json.loads(event.arguments).get('kind') == 'contact_force':
-            pushes.add(event.name)
+        elif event.kind == 'stimulus' and event.arguments is not None:
+            intent = json.loads(event.arguments)
+            if intent.get('kind') == 'contact_force':
+                pushes.add(event.name)
+            if DISTANCE in intent:
+                placed += [(name, event.stamps.steady_ns, event.hazard)
+                           for name in _names(event.name, intent.get('count'))]
     if not told:
         return None
     clock = _clock(record)
     return World({name: _entity(name, events, clock) for name, events in told.items()},
-                 clock, frozenset(pushes))
+                 clock, frozenset(pushes), placed)
+
+
+def _names(topic: str, count: Any) -> Iterator[str]:
+    """Yield the names of what a stimulus puts into the world: one of each of its people."""
+    yield topic
+    if isinstance(count, int):
+        yield from (f'{topic}#{number}' for number in range(2, min(count, _MOST_PEOPLE) + 1))
 
 
 def _clock(record: Recorded) -> Clock:

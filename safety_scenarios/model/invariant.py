@@ -37,6 +37,9 @@ class InvariantPlugin(Noun):
     """Those of them that only the robot's own state can tell, never a command; checked too."""
     names_stimuli: ClassVar[tuple[str, ...]] = ()
     """Fields that name topics on which stimuli are published; checked too."""
+    margin_is_time: ClassVar[bool] = False
+    """Whether its margin in s is of a time that a busy host can have lengthened: what is too late
+    by no more than that is INCONCLUSIVE."""
 
     def check(self, record: Any) -> Finding:
         """

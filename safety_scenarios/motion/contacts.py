@@ -35,7 +35,7 @@ from safety_scenarios.model.ground_truth import (
     world_of,
 )
 from safety_scenarios.model.robot import FOOTPRINT
-from safety_scenarios.model.trial import NOMINAL, TrialRecord
+from safety_scenarios.model.trial import ALL_CLEAR, NOMINAL, TrialRecord
 from safety_scenarios.motion.track import robot_of, tracks
 
 STANDS = 0.01
@@ -133,12 +133,29 @@ def unknown(record: TrialRecord) -> str | None:
         if pause is not None:
             return (f'the world told nothing of {entity.name} for {pause[1] / 1e6:.0f} ms'
                     f'{_when(record, pause[0])}')
+    for name, t_ns in _missing(record, world):
+        return f'the world told nothing of {name}, which was put there{_when(record, t_ns)}'
     for thing in world.things:
         places = untold(world, thing).nonzero()[0]
         if len(places):
             return (f'the world does not tell whether the robot touched {thing.name}'
                     f'{_when(record, int(thing.times_ns[places[0]]))}')
     return None
+
+
+def _missing(record: TrialRecord, world: World) -> Iterator[tuple[str, int]]:
+    """Yield what was put into the world that it does not tell of soon, and since when."""
+    things = {thing.name: thing for thing in world.things}
+    all_clear = record.mark(ALL_CLEAR)
+    ends = {name: record.end_ns for name, *_ in world.placed}
+    for name, begin_ns, is_hazard in reversed(world.placed):
+        end_ns, ends[name] = ends[name], begin_ns
+        if is_hazard and all_clear is not None:
+            end_ns = min(end_ns, all_clear.stamps.steady_ns)
+        span_ns = world.clock.at(numpy.array([begin_ns, end_ns]))
+        if span_ns[1] - span_ns[0] > LONGEST_GAP_NS and (
+                name not in things or not things[name].is_told_soon(begin_ns)):
+            yield name, begin_ns
 
 
 def _when(record: TrialRecord, t_ns: int) -> str:

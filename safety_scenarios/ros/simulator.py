@@ -210,9 +210,7 @@ class Simulator:
             if one.message is not None:
                 self._show(one.name, one.message, one.is_held, one.is_report)
         if (states or self._sensed or self._reported) and self._trial is not None:
-            self._tell(Told.model_construct(trial=self._trial.trial_id, now_ns=self._now_ns,
-                                            states=states, sensed=tuple(self._sensed),
-                                            reported=tuple(self._reported)))
+            self._tell(states=states, sensed=tuple(self._sensed), reported=tuple(self._reported))
             self._sensed, self._reported = [], []
 
     def _show(self, topic: str, plain: Message, is_held: bool, is_report: bool) -> None:
@@ -229,15 +227,17 @@ class Simulator:
             self._reported.append((topic, self._now_ns, stamp_ns, plain.type,
                                    to_text(plain.data)))
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, **told: Any) -> None:
+        assert self._trial is not None  # else there is nothing to tell of
         self._told += 1
-        self._telling.publish(String(data=as_json(told)))
+        self._telling.publish(String(data=as_json(Told.model_construct(
+            trial=self._trial.trial_id, now_ns=self._now_ns, count=self._told, **told))))
 
     def _give_up(self, error: Exception) -> None:
         self._node.get_logger().error(described(error))
         if self._trial is not None:
-            self._tell(Told(trial=self._trial.trial_id, now_ns=self._now_ns, fault=str(error)
-                            if isinstance(error, MeasurementError) else described(error)))
+            self._tell(fault=str(error) if isinstance(error, MeasurementError)
+                       else described(error))
         trial = self._trial
         self._empty()
         self._trial = trial  # whose evaluator may still ask
@@ -330,7 +330,8 @@ class Simulator:
         return {'topics': {topic: publisher.get_subscription_count()
                            for topic, (_, publisher) in self._publishers.items()},
                 'commands': {one.topic: self._matched(one.topic)
-                             for one in (ros.commands if ros else ())}}
+                             for one in (ros.commands if ros else ())},
+                'listeners': self._telling.get_subscription_count()}
 
     def _matched(self, topic: str) -> int:
         if topic not in self._commands:

@@ -34,9 +34,9 @@ from safety_scenarios.ros.world_protocol import (
     ASK,
     Request,
     reset,
+    Tellings,
     TOLD,
     Told,
-    told,
 )
 from std_msgs.msg import String
 
@@ -117,6 +117,7 @@ class TopicControl:
         self._answered = threading.Condition()
         self._answers: dict[str, Answer] = {}
         self._told = Inbox()
+        self._tellings = Tellings('')
         self._received = 0
         self._trial_id = ''
         self._needs: tuple[set[str], set[str]] = set(), set()
@@ -152,6 +153,7 @@ class TopicControl:
         self._trial_id = trial.trial_id
         answer = self._done(reset(self._next_id(), trial), _PATIENCE_S)
         self._told.clear()
+        self._tellings = Tellings(trial.trial_id)
         self._received = 0
         ros = trial.scenario.ros
         self._needs = ({plugin.topic for plugin in trial.hazard},
@@ -166,8 +168,13 @@ class TopicControl:
             hazard = [seen.topics[topic] for topic in shown & seen.topics.keys()]
             deaf = [topic for topic in commanded if not seen.commands.get(topic)]
             if (not hazard or any(hazard)) and not (
-                    commanded and len(deaf) == len(commanded)):
+                    commanded and len(deaf) == len(commanded)) and seen.listeners:
                 return
+            if time.monotonic() > deadline and not seen.listeners:
+                raise LinkTimeoutError(
+                    self._node.resolve_topic_name(TOLD), 'a simulator that we can hear',
+                    self._timeout_s, 'one that answers, but knows of nobody who listens there',
+                    'Let both run in one domain with the same discovery settings.')
             if time.monotonic() > deadline:
                 topic = min(deaf) if len(deaf) == len(commanded) else min(shown)
                 raise LinkTimeoutError(
@@ -214,11 +221,12 @@ class TopicControl:
         self._trial_id = ''
 
     def take(self) -> Iterator[Told]:
-        """Yield what the world has told; what belongs to an earlier trial is passed over."""
-        for text in self._told.take():
-            found = told(str(text))
-            if found is not None and found.trial == self._trial_id:
-                yield found
+        """
+        Yield what the world has told; what belongs to an earlier trial is passed over.
+
+        :raises MeasurementError: something of it was lost
+        """
+        yield from self._tellings.read(map(str, self._told.take()))
 
     def close(self) -> None:
         """Give up the endpoints."""

@@ -19,11 +19,11 @@ A request has an id, which its answer repeats; whoever gets no answer in time as
 the world tells by itself goes out on a topic of its own, in the order in which it happened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
-from safety_scenarios.errors import in_words, InputError, TraceError
+from safety_scenarios.errors import in_words, InputError, MeasurementError, TraceError
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.traces.plan_text import plan_of, plan_text, Resolve
@@ -77,6 +77,8 @@ class Answer(Noun):
     """Topics that it publishes, with how many listen to each; after ``reset`` and ``look``."""
     commands: Mapping[str, int] = {}
     """Topics that it executes, with how many command on each."""
+    listeners: int = 0
+    """How many hear what the world tells."""
     told: int = 0
     """After ``step``: how often the world has told something of the trial by then."""
     heard: int = 0
@@ -92,6 +94,8 @@ class Told(Noun):
     """Id of the trial to which it belongs."""
     now_ns: int
     """Simulated time."""
+    count: int
+    """Of what was told of the trial so far, this included, so that a loss is noticed."""
     states: Mapping[str, Mapping[str, float]] = {}
     """Entity to its truth; an empty one is there no more."""
     sensed: tuple[tuple[str, int, int | None], ...] = ()
@@ -159,6 +163,36 @@ def told(text: str) -> Told | None:
         return Told.model_validate_json(text)
     except ValidationError:
         return None
+
+
+class Tellings:
+    """
+    What a world tells of one trial, in order and with nothing missing.
+
+    :param trial_id: of the trial; what is told of another one is passed over
+    """
+
+    def __init__(self, trial_id: str) -> None:
+        self._trial_id = trial_id
+        self._count = 0
+
+    def read(self, texts: Iterable[str]) -> Iterator[Told]:
+        """
+        Yield what is told of the trial.
+
+        :raises MeasurementError: something is missing, such as a contact
+        """
+        for text in texts:
+            found = told(text)
+            if found is None or found.trial != self._trial_id:
+                continue
+            self._count += 1
+            if found.count != self._count:
+                raise MeasurementError(
+                    f'{TOLD}: got message {found.count} of this trial, expected {self._count}: '
+                    f'what the simulator told in between was lost. Let no other simulator run, '
+                    f'or use a less busy machine')
+            yield found
 
 
 def as_json(noun: Noun, **more: Any) -> str:

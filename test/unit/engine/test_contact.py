@@ -20,10 +20,21 @@ import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.contact import TOUCHES_NOBODY
 from safety_scenarios.invariants.no_contact import NoContact
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.robot import RobotModel
-from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, reacting, record
+from unit.records import (
+    ALL_CLEAR_MS,
+    driving,
+    END_MS,
+    hazard,
+    NOMINAL_MS,
+    reacting,
+    record,
+    stamps,
+)
 from unit.worlds import BASE, BODY, Brakes, in_world, person, RADIUS, state, TERMS, told
 
 CLOSE = RADIUS + BODY
@@ -51,6 +62,42 @@ def test_a_world_that_tells_nothing_is_not_taken_for_an_empty_one():
 
 def test_a_lane_with_nobody_in_it_passes():
     assert judged(Brakes(), {}).verdict is Verdict.PASS
+
+
+def placed(t_ms=0.0, name='scan', **changes):
+    intent = PersonAt(distance=1.5, bearing=0.0, speed=0.0, nearest=0.5, **changes)
+    return Event(kind='stimulus', name=name, stamps=stamps(t_ms), hazard=t_ms >= 0,
+                 scheduled_ns=stamps(t_ms).steady_ns, arguments=intent.model_dump_json())
+
+
+def test_who_was_put_there_and_is_never_told_of_may_have_been_touched():
+    found = finding(in_world(Brakes(), hazard_at=placed()))
+    assert (found.verdict, found.reason) == (
+        Verdict.INCONCLUSIVE,
+        'the world told nothing of scan, which was put there, 0 ms after onset')
+
+
+@pytest.mark.parametrize(('told_s', 'verdict'), [(0.24, Verdict.PASS),
+                                                 (0.26, Verdict.INCONCLUSIVE)])
+def test_who_was_put_there_has_to_be_told_of_soon(told_s, verdict):
+    robot = Brakes()
+    found = finding(in_world(robot, {'scan': person(robot, lambda t_s: 3.0, from_s=told_s)},
+                             hazard_at=placed()))
+    assert found.verdict is verdict
+
+
+def test_each_of_several_people_has_to_be_told_of():
+    robot = Brakes()
+    found = finding(in_world(robot, {'scan': person(robot, lambda t_s: 3.0)},
+                             hazard_at=placed(count=2)))
+    assert found.reason.startswith('the world told nothing of scan#2')
+
+
+def test_who_comes_back_has_to_be_told_of_again():
+    robot = Brakes()
+    early = person(robot, lambda t_s: 6.0, from_s=-0.7, to_s=-0.2)
+    found = finding(in_world(robot, {'scan': early}, extra=[placed(-700.0)], hazard_at=placed()))
+    assert found.verdict is Verdict.INCONCLUSIVE
 
 
 def test_who_drives_into_a_person_fails_with_speed_force_and_impulse():

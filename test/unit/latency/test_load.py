@@ -18,13 +18,14 @@ from typing import Any
 import pytest
 from safety_scenarios.engine.calibrate import calibrate
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.invariants.liveness import Liveness
 from safety_scenarios.latency.load import WakeUps
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import ClockOffset, Measuring
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.trial import TrialRecord
 from unit.latency.probing import calibration
-from unit.records import command, driving, ns, record, shown, stamps, system_ns
+from unit.records import command, driving, hazard, ns, record, shown, stamps, system_ns
 
 IDLE_MS = 0.4
 CALIBRATED = Measuring(one_host=True, uncertainty_ms={'source': 0.44, 'received': 0.44},
@@ -32,7 +33,7 @@ CALIBRATED = Measuring(one_host=True, uncertainty_ms={'source': 0.44, 'received'
 
 
 def trial(after_ms: float, *late_ms: float, measuring: Measuring = CALIBRATED,
-          from_ms: float = -1900.0) -> TrialRecord:
+          from_ms: float = -1900.0, scenario: Any = None) -> TrialRecord:
     """
     Return a trial in which threads of the harness wake up so late, in turn, at 20 Hz.
 
@@ -47,7 +48,7 @@ def trial(after_ms: float, *late_ms: float, measuring: Measuring = CALIBRATED,
     commands = [command(t_ms + 0.3, speed, left_ms=t_ms, arrived_ms=t_ms + 0.1)
                 for t_ms, speed in (*driving(-600 + after_ms % 50, after_ms),
                                     *driving(after_ms, 2500.0, 0.0))]
-    return record(commands, extra=events, measuring=measuring)
+    return record(commands, scenario, extra=events, measuring=measuring)
 
 
 def bound_ms(*arguments: Any, **changes: Any) -> float:
@@ -81,6 +82,19 @@ def test_a_verdict_that_depends_on_it_is_open_and_no_other():
                                  (520, Verdict.FAIL, Verdict.FAIL)):
         assert evaluate(trial(after_ms, 0.4)).verdict is idle
         assert evaluate(trial(after_ms, 0.4, 0.4, 0.4, 9.2)).verdict is busy
+
+
+@pytest.mark.parametrize(('max_gap_ms', 'late_ms', 'verdict'), [
+    (540.0, (0.4,), Verdict.FAIL), (540.0, (0.4, 0.4, 0.4, 9.2), Verdict.INCONCLUSIVE),
+    (530.0, (0.4, 0.4, 0.4, 9.2), Verdict.FAIL), (560.0, (0.4, 0.4, 0.4, 9.2), Verdict.PASS)])
+def test_a_silence_that_the_host_may_have_made_is_open_and_no_longer_one(
+        max_gap_ms, late_ms, verdict):
+    """The last command is 550 ms before the end, and the host may have held one up for 16 ms."""
+    alive = Liveness(name='alive', topic='cmd_vel', max_gap_ms=max_gap_ms)
+    found = trial(450, *late_ms, scenario=hazard(invariants=[alive]))
+    [one] = [finding for finding in evaluate(found).findings if finding.check == 'alive']
+    assert one.verdict is verdict
+    assert ('may have held it up for 16 ms' in one.reason) is (verdict is Verdict.INCONCLUSIVE)
 
 
 def test_a_load_that_the_calibration_has_met_is_not_counted_again():

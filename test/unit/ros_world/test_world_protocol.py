@@ -18,7 +18,7 @@ import re
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.errors import InputError
+from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.intent import Intent, PersonAt, read_intent, StreamFault
 from safety_scenarios.ros.world_protocol import (
     Answer,
@@ -28,6 +28,7 @@ from safety_scenarios.ros.world_protocol import (
     read_request,
     Request,
     reset,
+    Tellings,
     Told,
     told,
 )
@@ -84,12 +85,28 @@ def test_what_is_no_plan_is_no_trial(plan):
 
 
 def test_what_the_world_tells_arrives_as_it_is():
-    found = Told(trial='t', now_ns=17, states={'robot': {'x': 1.5}, 'scan': {}},
+    found = Told(trial='t', now_ns=17, count=1, states={'robot': {'x': 1.5}, 'scan': {}},
                  sensed=(('scan', 15, 14), ('estop', 16, None)))
     assert told(as_json(found)) == found
 
 
+def said(count, trial='t'):
+    return as_json(Told(trial=trial, now_ns=count, count=count))
+
+
+def test_what_is_told_of_a_trial_is_read_in_order_and_nothing_else():
+    tellings = Tellings('t')
+    assert [one.count for one in tellings.read([said(8, 'before'), said(1), 'noise'])] == [1]
+    assert [one.count for one in tellings.read([said(2), said(3)])] == [2, 3]
+
+
+@pytest.mark.parametrize('counts', [[2], [1, 3], [1, 1], [1, 2, 1]])
+def test_what_was_lost_or_comes_from_two_simulators_is_no_truth(counts):
+    with pytest.raises(MeasurementError, match='was lost'):
+        list(Tellings('t').read(map(said, counts)))
+
+
 @pytest.mark.parametrize('text', [
-    '', '{}', '{"trial": "t", "now_ns": 1, "states": {"r": {"x": "a"}}}'])
+    '', '{}', '{"trial": "t", "now_ns": 1, "count": 1, "states": {"r": {"x": "a"}}}'])
 def test_what_somebody_else_says_there_is_nothing(text):
     assert told(text) is None
