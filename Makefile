@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed-$(if $(ROS_DISTRO),system-$(ROS_DISTRO),$(DISTRO))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
-# Side by side runs only what is not disturbed by it; a file is what a worker gets, the slow ones first (test/order.py).
+# First what computes, then what talks DDS (test/alone.py). A file is what a worker gets, the slow ones first (test/order.py).
 BESIDE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
@@ -28,7 +28,7 @@ eval: $(STAMP)
 
 test: $(STAMP)-test lint
 	$(BESIDE) -m 'not alone'
-	$(PYTEST) -m alone
+	$(BESIDE) -m alone
 
 check: export EXAMPLES = few
 check: $(STAMP)-test lint

@@ -13,11 +13,12 @@
 # limitations under the License.
 
 """
-Tests that measure need the machine to themselves: which they are, and that they get it.
+Tests that talk DDS: which they are, and how many of them run at once.
 
 Each of them carries the marker ``alone``, so that ``-m alone`` and ``-m 'not alone'`` part all
-tests in two. While one runs, it holds a lock of this machine: so no two of them overlap, neither
-in two workers nor in two clones.
+tests in two: what measures does not run beside what computes. They mostly wait, so two of them
+may run at once. One that measures exactly carries the marker ``exact`` and has the machine to
+itself: it holds a lock of this machine alone, which the others share, in every worker and clone.
 """
 
 from collections.abc import Iterator
@@ -52,15 +53,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if item.get_closest_marker('alone') is None:
         yield
     else:
-        with _the_machine():
+        with _the_machine(fcntl.LOCK_SH if item.get_closest_marker('exact') is None
+                          else fcntl.LOCK_EX):
             yield
 
 
 @contextmanager
-def _the_machine() -> Iterator[None]:
+def _the_machine(how: int) -> Iterator[None]:
     folder = os.open(LOCK, os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        fcntl.flock(folder, how)
         yield
     finally:
         os.close(folder)

@@ -12,7 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Slow files come first: a worker that begins with one last of all would leave the other idle."""
+"""
+Slow files come first: a worker that begins with one last of all would leave the other idle.
+
+Of those that talk DDS it is the ones that let nobody run beside them.
+"""
 
 import pytest
 
@@ -20,7 +24,8 @@ _FIRST = ('slow', 'environment', 'linter')
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files with a slow test before the others, without changing the order in either."""
-    slow = {item.path for item in items if item.get_closest_marker('alone') is None
-            and any(item.get_closest_marker(name) for name in _FIRST)}
-    items.sort(key=lambda item: item.path not in slow)
+    """Put the files with such a test before the others, without changing the order in either."""
+    first = {item.path for item in items if any(
+        item.get_closest_marker(name)
+        for name in (('exact',) if item.get_closest_marker('alone') else _FIRST))}
+    items.sort(key=lambda item: item.path not in first)

@@ -26,6 +26,8 @@ import time
 import pytest
 from ros.campaigns import environment
 
+pytestmark = pytest.mark.exact
+
 BENCH = Path(__file__).parents[2] / 'bench' / 'run.py'
 SECTIONS = {
     'An echo against the bare round trip', 'Error against known delays', 'Four topics at once',

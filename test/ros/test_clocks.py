@@ -33,7 +33,7 @@ from ros.campaigns import (
     unmeasured,
 )
 
-pytestmark = pytest.mark.dds
+pytestmark = [pytest.mark.dds, pytest.mark.exact]
 QUICK_MS = 500
 """From its onset to its all-clear."""
 CLOCK = Path(__file__).with_name('sim_clock.py')

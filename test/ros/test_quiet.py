@@ -18,7 +18,10 @@ import gc
 import os
 import sys
 
+import pytest
 from safety_scenarios.ros.quiet import undisturbed
+
+pytestmark = pytest.mark.exact
 
 
 def test_no_collection_and_short_turns_while_measuring_only():

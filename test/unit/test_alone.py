@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What must be alone is: two calls of pytest hold every test once, and no two measure at once."""
+"""Two calls of pytest hold every test once, and what measures exactly runs by itself."""
 
 import os
 from pathlib import Path
@@ -48,6 +48,7 @@ def test_both_run_at_once(request):
         time.sleep(0.01)
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize('number', range(4))
 def test_measures(domain, number):
     time.sleep(0.1)
@@ -77,7 +78,7 @@ def suite(tmp_path) -> Path:
     """Write a small suite under the rules of this one."""
     (tmp_path / 'pytest.ini').write_text(
         f'[pytest]\npythonpath = {ROOT / "test"}\naddopts = --strict-markers\n'
-        'markers =\n    dds: d\n    alone: a\n')
+        'markers =\n    dds: d\n    alone: a\n    exact: e\n')
     (tmp_path / 'conftest.py').write_text(
         'import alone\nfrom alone import pytest_itemcollected, pytest_runtest_protocol\n'
         f'alone.LOCK = {str(tmp_path)!r}\n')
@@ -86,10 +87,9 @@ def suite(tmp_path) -> Path:
 
 def test_make_test_runs_the_two_calls_on_everything():
     recipe = re.search(r'^test: .*\n((?:\t.*\n)+)', (ROOT / 'Makefile').read_text(), re.MULTILINE)
-    calls = [re.fullmatch(r"\t\$\((BESIDE|PYTEST)\) -m ('.*'|\w+)", line)
+    calls = [re.fullmatch(r"\t\$\(BESIDE\) -m ('.*'|\w+)", line)
              for line in recipe[1].splitlines()]
-    assert [(call[1], call[2].strip("'")) for call in calls] == [
-        ('BESIDE', CALLS[0]), ('PYTEST', CALLS[1])]
+    assert [call[1].strip("'") for call in calls] == list(CALLS)
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_what_talks_dds_is_alone_however_it_says_so(suite):
 
 
 @pytest.mark.slow
-def test_no_two_that_must_be_alone_overlap_in_two_runs_or_two_workers(suite):
+def test_no_two_that_measure_exactly_overlap_in_two_runs_or_two_workers(suite):
     (suite / 'test_measuring.py').write_text(RENDEZVOUS)
     runs = [pytest_with('-q', '-n', '2', '--dist', 'load', '-k', 'measures', cwd=suite),
             *(pytest_with('-q', f'--basetemp={suite / name}', cwd=suite)
