@@ -62,6 +62,7 @@ def test_a_prefix_that_is_listed_under_several_names_counts_once(install, tmp_pa
     assert not look_through().problems
 
 
+@pytest.mark.slow
 def test_of_a_package_only_its_overlay_counts(install, tmp_path, monkeypatch):
     install('under', 'harbour', a=plain(id='CRANE-1'), gone=plain(id='CRANE-OLD'))
     over = install('over', 'harbour', a=plain(id='CRANE-1', name='newer'))

@@ -77,11 +77,13 @@ def test_every_shipped_hazard_leaves_chance_less_than_a_twentieth():
     assert all(level is not None and 0 < level <= MOST for level in levels.values()), levels
 
 
+@pytest.mark.slow
 def test_a_clock_passes_where_the_hazard_can_be_guessed_and_not_where_it_cannot(soon):
     assert passed_by(CLOCK, soon, 20) >= 19
     assert passed_by(CLOCK, load_scenario(ROBOTIC / 'person_steps_near.yaml'), 30) <= 5
 
 
+@pytest.mark.slow
 def test_the_best_of_them_is_found_where_the_hazard_can_be_guessed(soon):
     level = chance_level(soon, trials=40)
     assert level.passed >= 38 and level.level > 0.9
@@ -134,6 +136,7 @@ def test_the_screen_drops_no_pass_next_to_its_edges(name):
     assert passed
 
 
+@pytest.mark.slow
 def test_a_counter_of_messages_is_a_clock(soon):
     spread = with_range(soon, 1000.0, 3000.0)
     counters = [blind for blind in blind_controllers(spread)

@@ -45,6 +45,7 @@ def everything(tmp_path_factory) -> dict[str, Run]:
 
 @pytest.mark.parametrize('source', ['journal', 'recording'])
 @pytest.mark.parametrize('controller', ['rule_based', 'late', 'nan'])
+@pytest.mark.slow
 def test_every_result_comes_out_again_to_the_byte(everything, controller, source):
     run = everything[controller]
     found = list(rejudge(run.folder, source=source))
@@ -161,6 +162,7 @@ def test_verify_finds_what_was_changed_lost_or_added(everything, tmp_path):
                               'note.txt: not of this campaign']
 
 
+@pytest.mark.slow
 def test_the_commands_say_the_same(everything, tmp_path, capsys):
     folder = str(everything['rule_based'].folder)
     assert main(['evaluate', folder]) == 0

@@ -71,6 +71,7 @@ def test_the_latencies_of_the_reference_are_exact_and_within_a_period_of_the_haz
 
 
 @pytest.mark.parametrize('saboteur', ['never_stop', 'late', 'parrot'])
+@pytest.mark.slow
 def test_a_saboteur_fails_every_hazard(shipped, saboteur):
     found = shipped(saboteur)
     assert found.summary.exit_code == 1
@@ -82,6 +83,7 @@ def test_a_saboteur_fails_every_hazard(shipped, saboteur):
     assert not any(trial['latency']['fell_silent'] for trial in hazards)
 
 
+@pytest.mark.slow
 def test_a_controller_that_falls_silent_fails_wherever_it_should_stop(shipped):
     """To slow down is no stop: there it does as the reference does."""
     hazards = {trial['scenario_id']: trial for trial in shipped('silent').trials
@@ -105,6 +107,7 @@ def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(s
     assert set(late) == set(REACTING)
 
 
+@pytest.mark.slow
 def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(shipped):
     found = shipped('always_stop')
     robots = [trial for trial in found.trials if trial['domain'].startswith('robotic')]
@@ -122,6 +125,7 @@ def test_no_saboteur_passes_both_text_scenarios(shipped, saboteur):
     assert shipped(saboteur).summary.exit_code == 1
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(shipped, tmp_path):
     first = shipped('rule_based')
     again = loopback_run(tmp_path / 'again', 'robotic', 'clinical', words='patterns')

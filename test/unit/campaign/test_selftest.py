@@ -206,6 +206,7 @@ def test_each_saboteur_meets_the_check_that_is_there_for_it(sound, check, killer
                if row.check == check)
 
 
+@pytest.mark.slow
 def test_a_check_that_nothing_can_kill_is_an_error():
     found = matrix_of(DATA / 'unkillable_check.yaml')
     assert kinds(found) == {'check'}
@@ -216,6 +217,7 @@ def test_a_check_that_nothing_can_kill_is_an_error():
     assert found.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_missed_only_by_never_reacting_is_an_error():
     found = matrix_of(DATA / 'unmissable_budget.yaml')
     assert kinds(found) == {'budget'}

@@ -15,11 +15,13 @@
 """The self-test of robots that move in a world."""
 
 from click.testing import CliRunner
+import pytest
 from safety_scenarios.cli.selftest import _runnable, selftest
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.selftest import KillMatrix, named, SABOTEURS
 
 
+@pytest.mark.slow
 def test_a_robot_in_a_world_is_tested_there(tmp_path, monkeypatch):
     monkeypatch.setattr('safety_scenarios.cli.selftest.SABOTEURS', tuple(
         named(SABOTEURS, name) for name in ('never_stop', 'late')))
@@ -35,6 +37,7 @@ def test_a_robot_in_a_world_is_tested_there(tmp_path, monkeypatch):
     assert 'as the world of the link tells it' in found.cells[1].reason
 
 
+@pytest.mark.slow
 def test_what_only_a_world_shows_is_tested_where_it_is_named():
     for link, left_out in (('loopback', True), ('simulated', False)):
         runnable, untested = _runnable((), link)

@@ -19,6 +19,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+import pytest
 from unit.simulator.driven import PERSON_STEPS_NEAR
 
 TRIALS = 3
@@ -38,6 +39,7 @@ def records(folder: Path, hash_seed: str) -> dict[str, str]:
             for path in sorted((folder / 'traces').rglob('*.events.jsonl'))}
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(tmp_path):
     first = records(tmp_path / 'a', '0')
     assert len(first) == TRIALS == len(set(first.values()))
