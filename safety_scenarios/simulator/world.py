@@ -14,40 +14,25 @@
 """The embedded world of one trial: commands and intents in, sensors and truth out."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 import math
-from typing import Any
 
 import mujoco
 import numpy
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.scenario import RosBlock, Scenario
-from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
+from safety_scenarios.model.stimulus import StimulusContext
 from safety_scenarios.model.world_block import WorldBlock
-from safety_scenarios.simulator.arm import Arm, FRAME, JOINT_STATE, WRENCH
+from safety_scenarios.simulator.arm import Arm
 from safety_scenarios.simulator.arm_model import arm_of, MountedArm
 from safety_scenarios.simulator.base import Base, DRIVER_NS
-from safety_scenarios.simulator.entities import Entity, KEPT, SCANNERS
-from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
+from safety_scenarios.simulator.entities import Entity, KEPT
 from safety_scenarios.simulator.putting import entities_of, moving_walls
+from safety_scenarios.simulator.robot_sensors import Carried, RobotSensors
 from safety_scenarios.simulator.robots import Chassis, chassis_of, family, JOINTS, ROBOT, UNSEEN
 from safety_scenarios.simulator.scene import compiled, refuse_overlaps, soften, STEP_S
 from safety_scenarios.simulator.sensed import Sensed
-from safety_scenarios.simulator.sensing import (
-    BOOL,
-    IMU,
-    imu_message,
-    motion_message,
-    ODOMETRY,
-    odometry,
-    POSE,
-    pose_message,
-    Sensor,
-    STAMPED,
-)
 from safety_scenarios.simulator.task import Route
 from safety_scenarios.simulator.truth import Truth
 
@@ -55,12 +40,6 @@ STATE_NS = 20_000_000
 """Between two tellings of the truth."""
 TASK_NS = 100_000_000
 """Between two tellings of how far the robot has come with its work."""
-_REPORT_HZ = 50.0
-"""Of odometry, as often as it commonly comes."""
-_IMU_HZ = 100.0
-"""Of an IMU, as often as it commonly comes."""
-BUMPER_N = 5.0
-"""A bumper feels no less than this (N)."""
 _ROOM_M = 0.3
 """With less than this around the robot each step of the physics is looked at."""
 _UNSTABLE = [int(kind) for kind in (
@@ -88,7 +67,6 @@ class World:
                              f'robot: a world has nothing to move. Use link loopback')
         block = ros.world or WorldBlock()
         self.now_ns = self._asked_ns = 0
-        self._random = numpy.random.default_rng(seed)
         self._known = _entities(scenario, ros)
         self._entities = [entity for found in self._known.values() for entity in found]
         self._walls = moving_walls(block)
@@ -131,15 +109,13 @@ class World:
         self._shown: dict[str, list[Entity]] = {}
         self._forces: dict[str, float] = {}
         self._gone: list[str] = []
-        self._joints: dict[str, tuple[str, ...]] = {}
-        self._groups: dict[str, int] = {}
-        self._body, self._senses = int(self._model.body(ROBOT).id), block.senses
-        self._begun, self._driven = self._base.pose, 0.0
-        self._felt_before = self._base.twist
-        self._hit: dict[str, float] = {}
+        self._body = int(self._model.body(ROBOT).id)
         self._is_base = ros.robot.kind == 'mobile_base'
-        self._sensors = {sensor.topic: sensor for sensor in self._made(ros, block, self._body)}
-        self._refuse_unmounted(block)
+        self._robot_sensors = RobotSensors(
+            ros, block, Carried(self._model, self._data, self._base, self._chassis, self._body,
+                                self._place, self._shown, self._forces),
+            numpy.random.default_rng(seed))
+        self._sensors = self._robot_sensors.by_topic
         self._state_ns = 0
         self._told_ns: dict[str, int] = {}
 
@@ -235,9 +211,7 @@ class World:
             mujoco.mj_step(self._model, self._data, steps)
             self.now_ns += steps * self._step_ns
             self._truth.watch(ahead_s)
-            if self._hit and self._truth.hit:
-                self._hit = {topic: max(before, self._truth.hit)
-                             for topic, before in self._hit.items()}
+            if self._truth.hit and self._robot_sensors.felt(self._truth.hit):
                 self._truth.hit = 0.0
         self._is_placed = False
         if self._data.warning.number[_UNSTABLE].any():
@@ -323,7 +297,7 @@ class World:
         if self._arm is None or topic not in self._sensors:
             return False
         moved = self._arm.place(intent.names, intent.positions)
-        self._joints[topic] = intent.names
+        self._robot_sensors.joints[topic] = intent.names
         self._is_placed = False
         return moved or not hazard
 
@@ -338,121 +312,9 @@ class World:
 
     def _show(self, entity: Entity) -> None:
         """Let the scanners see it whose topics it is shown on, and no others."""
-        groups = {self._groups[topic] for topic in entity.topics if topic in self._groups}
+        known = self._robot_sensors.groups
+        groups = {known[topic] for topic in entity.topics if topic in known}
         entity.seen_by(groups.pop() if len(groups) == 1 else 0 if groups else UNSEEN)
-
-    def _made(self, ros: RosBlock, block: WorldBlock, body: int) -> Sequence[Sensor]:
-        made: dict[str, Sensor] = {}
-        for plugin in (*ros.nominal.stimuli, *ros.stimuli):
-            interface, topic = plugin.interface(), plugin.topic
-            if topic in made or interface is None:
-                continue
-            frame = getattr(plugin, 'frame', 'base_link')
-            if interface == LASER_SCAN:
-                self._groups[topic] = group = 1 + len(self._groups)
-                if group > SCANNERS:
-                    raise InputError(
-                        f'ros.stimuli: got {group} scanners, {", ".join(self._groups)}, expected '
-                        f'at most {SCANNERS}. Show things on fewer topics')
-                lidar = Lidar(self._model, self._data, group, body, frame, plugin.rate_hz,
-                              block.senses, self._random, self._mount(topic))
-                made[topic] = Sensor(topic, plugin.rate_hz,
-                                     partial(self._scanned, lidar))
-            elif interface == POSE:
-                made[topic] = Sensor(topic, plugin.rate_hz, partial(self._tracked, topic, frame))
-            elif plugin.kind == 'contact':
-                made[topic] = Sensor(topic, plugin.rate_hz, partial(self._pressed, plugin))
-                if interface == BOOL:
-                    self._hit[topic] = 0.0
-            elif interface == JOINT_STATE and self._arm is not None:
-                made[topic] = Sensor(topic, plugin.rate_hz, partial(self._jointed, topic),
-                                     is_report=True)
-        for one in ros.feedback:
-            interface = one.message
-            if interface == 'auto':
-                interface = ODOMETRY if self._arm is None else JOINT_STATE
-            if self._arm is not None and interface == JOINT_STATE:
-                self._joints[one.topic] = ()
-                made[one.topic] = Sensor(one.topic, _REPORT_HZ, partial(self._jointed, one.topic),
-                                         is_report=True)
-            elif self._arm is not None and interface == WRENCH:
-                made[one.topic] = Sensor(one.topic, _IMU_HZ, partial(self._arm.wrench, FRAME),
-                                         is_report=True)
-            elif self._arm is None and interface in (ODOMETRY, STAMPED, 'geometry_msgs/msg/Twist'):
-                made[one.topic] = Sensor(
-                    one.topic, _REPORT_HZ, partial(self._moved, interface), is_report=True)
-            elif self._arm is None and interface == IMU:
-                made[one.topic] = Sensor(one.topic, _IMU_HZ, self._felt, is_report=True)
-            elif interface == BOOL:
-                self._hit[one.topic] = 0.0
-                made[one.topic] = Sensor(one.topic, _REPORT_HZ,
-                                         partial(self._bumped, one.topic), is_report=True)
-        return list(made.values())
-
-    def _scanned(self, lidar: Lidar) -> Message:
-        self._place()
-        return lidar.message(*self._base.pose)
-
-    def _mount(self, topic: str) -> Mount:
-        said = self._senses.mounts.get(topic)
-        if said is None:
-            return self._chassis.mount('lidar', topic)
-        return Mount.model_construct(kind='lidar', topic=topic, x=said.x, y=said.y,
-                                     height=said.height, yaw=said.yaw)
-
-    def _refuse_unmounted(self, block: WorldBlock) -> None:
-        unknown = sorted(set(block.senses.mounts) - set(self._groups))
-        if unknown:
-            raise InputError(
-                f'ros.world.senses.mounts: got {", ".join(unknown)}, expected the topic of a '
-                f'scanner: {", ".join(self._groups) or "this scenario has none"}')
-
-    def _moved(self, interface: str) -> Message:
-        pose, twist = self._base.pose, self._base.twist
-        if self._senses.odometry_drift or self._senses.heading_drift:
-            self._driven += math.hypot(*twist[:2]) / _REPORT_HZ
-            pose, twist = odometry(pose, twist, self._begun, self._driven, self._senses)
-        return motion_message(interface, pose, twist)
-
-    def _felt(self) -> Message:
-        """Return what an IMU tells: how fast it turns, and how hard the base speeds up."""
-        (vx, vy, turn), before = self._base.twist, self._felt_before
-        self._felt_before = (vx, vy, turn)
-        return imu_message(self._base.pose[2], turn, (vx - before[0]) * _IMU_HZ - turn * vy,
-                           (vy - before[1]) * _IMU_HZ + turn * vx)
-
-    def _bumped(self, topic: str) -> Message:
-        """Return whether the base has touched anything since the last message."""
-        force, self._hit[topic] = self._hit[topic], 0.0
-        return Message.model_construct(type=BOOL, data={'data': force > BUMPER_N})
-
-    def _tracked(self, topic: str, frame: str) -> Message | None:
-        """Return where the nearest person is that a tracker sees, seen from the robot."""
-        x, y, heading = place = self._base.pose
-        seen = [entity for entity in self._shown.get(topic, ()) if entity.is_body]
-        dark = self._senses.darkness
-        if not seen or (dark and self._random.random() < dark):
-            return None
-        nearest = min(seen, key=lambda entity: entity.distance(place))
-        east, north = nearest.pose[0] - x, nearest.pose[1] - y
-        cos, sin = math.cos(heading), math.sin(heading)
-        return pose_message(frame, cos * east + sin * north, cos * north - sin * east)
-
-    def _jointed(self, topic: str) -> Message | None:
-        names = self._joints.get(topic)
-        return None if self._arm is None or names is None else self._arm.joint_state(names)
-
-    def _pressed(self, plugin: StimulusPlugin) -> Message:
-        """Return what a force sensor shows, and a bumper: that feels real contacts too."""
-        if self._arm is not None and plugin.interface() == WRENCH:
-            return self._arm.wrench(getattr(plugin, 'frame', FRAME))
-        force, hit = self._forces.get(plugin.topic, 0.0), self._hit.get(plugin.topic, 0.0)
-        if hit:
-            self._hit[plugin.topic] = 0.0
-        pressed: Any = plugin.model_copy(
-            update={'force': max(force, hit if hit > BUMPER_N else 0.0)})
-        message: Message = pressed.at(0, 0, StimulusContext('', (), None)).message
-        return message
 
 
 def _poses(ros: RosBlock) -> Iterator[JointsAt]:
