@@ -29,7 +29,7 @@ from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_interfaces import has_header, stamped
 from safety_scenarios.model.trial import Trial
-from safety_scenarios.simulator.sensed import Sensed
+from safety_scenarios.simulator.sensed import Sensed, spelled_out
 from safety_scenarios.simulator.world import World
 
 
@@ -128,7 +128,7 @@ class SimulatedLink(LoopbackLink):
             self._stamps[topic] = self._stamp().system_ns
         stamp_ns = self._stamps[topic]
         if topic in self._controller.inputs:
-            self._hear(topic, message, stamp_ns)
+            self._hear(topic, spelled_out(message), stamp_ns)
         is_stamped = has_header(message)
         if not sensed.is_report:
             return Event.model_construct(kind='sensed', name=topic, stamps=self._stamp(

@@ -15,9 +15,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+import os
 from typing import Any
 
-from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.errors import gl_refused, MissingDependencyError
 from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.link import Link
@@ -43,11 +44,17 @@ class Simulated(Loopback):
         except ImportError as error:
             raise MissingDependencyError('the embedded world', 'mujoco',
                                          "pip install 'safety_scenarios[sim]'") from error
+        except (AttributeError, RuntimeError) as error:
+            raise gl_refused(error, os.environ.get('MUJOCO_GL', '')) from error
         return SimulatedLink
 
     @contextmanager
     def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
         from safety_scenarios.simulator.robots import check_robot
         check_robot(scenario)
+        if scenario.ros is not None and scenario.ros.world is not None \
+                and scenario.ros.world.camera is not None:
+            from safety_scenarios.simulator.offscreen import can_draw
+            can_draw()
         with super()._open(plugin, kind, scenario) as link:
             yield link

@@ -23,7 +23,7 @@ _KEPT = 'angle', 'range_m', 'scan', 'time', 'header'
 
 
 def without_numbers(message: Message) -> Message:
-    """Return a message with NaN for every number of its payload."""
+    """Return a message with NaN for every number of its payload; pixels, which cannot, are 0."""
     return Message.model_construct(type=message.type, data=_blinded(message.data))
 
 
@@ -34,4 +34,6 @@ def _blinded(value: Any, name: str = '') -> Any:
         return {key: _blinded(inner, key) for key, inner in value.items()}
     if isinstance(value, tuple):
         return tuple(_blinded(inner) for inner in value)
+    if isinstance(value, bytes):
+        return bytes(len(value))
     return math.nan if isinstance(value, float) else value

@@ -37,6 +37,8 @@ def _shown(scenario: Scenario) -> Iterator[tuple[str, str]]:
     robot = simulated_robot(scenario)
     if robot is not None:
         yield from robot.feedback.items()
+    if ros is not None and ros.world is not None and ros.world.camera is not None:
+        yield from ros.world.camera.interfaces.items()
 
 
 def heard_as(inputs: Mapping[str, str], shown: Sequence[str]) -> Mapping[str, str]:

@@ -19,7 +19,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic.config import JsonDict
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.mounted_frame import FRAME_NAME
+from safety_scenarios.model.noun import Noun, TopicName
 
 _FAR = 1000.0
 """Nothing of a scene is farther from its origin (m)."""
@@ -30,6 +31,8 @@ _THIN = 0.001
 _MOST = 500
 """Walls, boxes, patches or points of a route: more than any hall of a scenario has."""
 _METRES: JsonDict = {'unit': 'm'}
+IMAGE, CAMERA_INFO = 'sensor_msgs/msg/Image', 'sensor_msgs/msg/CameraInfo'
+"""What a camera publishes."""
 
 
 def _on_the_floor(point: tuple[float, float]) -> tuple[float, float]:
@@ -134,7 +137,7 @@ class Sector(Noun):
 
 
 class Mounted(Noun):
-    """Where on the robot a scanner is; each looks all around."""
+    """Where on the robot a scanner is, which looks all around, or a camera."""
 
     x: float = Field(default=0.0, ge=-5, le=5, json_schema_extra=_METRES)
     """Ahead of the robot's origin (m)."""
@@ -144,6 +147,42 @@ class Mounted(Noun):
     """Of its plane above the floor (m)."""
     yaw: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
     """Where its 0 looks, positive to the left (rad)."""
+    pitch: float = Field(default=0.0, ge=-math.pi / 2, le=math.pi / 2,
+                         json_schema_extra={'unit': 'rad'})
+    """Of a camera: how far it looks down (rad); a scanner lies flat."""
+
+
+class Camera(Noun):
+    """A camera on the robot; where it is the robot's file says, or ``senses.mounts``."""
+
+    topic: TopicName = 'image'
+    """Of the pictures, sensor_msgs/msg/Image with the encoding rgb8."""
+    info: TopicName = 'camera_info'
+    """Of what they are taken with, sensor_msgs/msg/CameraInfo."""
+    rate_hz: float = Field(default=10.0, ge=1, le=30, json_schema_extra={'unit': 'Hz'})
+    width: int = Field(default=320, ge=16, le=1920, json_schema_extra={'unit': 'pixels'})
+    height: int = Field(default=240, ge=16, le=1200, json_schema_extra={'unit': 'pixels'})
+    field_of_view: float = Field(default=1.2, ge=0.1, le=2.6, json_schema_extra={'unit': 'rad'})
+    """From the left edge of a picture to its right one (rad)."""
+    frame: str = Field(default='camera_optical_frame', min_length=1, max_length=200,
+                       pattern=FRAME_NAME)
+    """Frame of both messages: z ahead, x to the right and y down (REP 103)."""
+
+    @model_validator(mode='after')
+    def _two_topics(self) -> 'Camera':
+        if self.topic == self.info:
+            raise ValueError(f'got {self.topic} as topic and as info, expected two topics')
+        return self
+
+    @property
+    def focal_length(self) -> float:
+        """Return the focal length (pixels), which is that of both axes: pixels are square."""
+        return self.width / 2 / math.tan(self.field_of_view / 2)
+
+    @property
+    def interfaces(self) -> Mapping[str, str]:
+        """Return the interface type on each of its topics."""
+        return {self.topic: IMAGE, self.info: CAMERA_INFO}
 
 
 class Senses(Noun):
@@ -164,14 +203,18 @@ class Senses(Noun):
                               json_schema_extra={'unit': 'rad'})
     """How far scanners are turned to the left of where their frames say (rad)."""
     mounts: Mapping[str, Mounted] = {}
-    """By topic: where a scanner is that is elsewhere than the robot's file says, or than in the
-    middle of a plain base, 0.2 m above the floor."""
+    """By topic: where a scanner or the camera is that is elsewhere than the robot's file says, or
+    than in the middle of a plain base, 0.2 m above the floor."""
     odometry_drift: float = Field(default=0.0, ge=-1, le=1)
     """Share by which odometry overstates the way and the speed that were driven."""
     heading_drift: float = Field(default=0.0, ge=-1, le=1, json_schema_extra={'unit': 'rad/m'})
     """How far the heading of odometry turns to the left with each metre driven (rad/m)."""
     darkness: float = Field(default=0.0, ge=0, le=1)
-    """Share of the moments in which a tracker of people, which is a camera, finds nobody."""
+    """Share of the moments in which a tracker of people, which is a camera, finds nobody; and
+    share of the light that a picture of the camera lacks."""
+    lens_dirt: float = Field(default=0.0, ge=0, le=1)
+    """Share of the camera's picture that specks of dirt cover; where they are is drawn for each
+    trial."""
     range_max: float = Field(default=12.0, gt=0, le=200, json_schema_extra=_METRES)
     """Farther than this the scanner sees nothing (m), as in rain or dust."""
 
@@ -196,6 +239,8 @@ class WorldBlock(Noun):
     payload: float = Field(default=0.0, ge=0, le=10_000, json_schema_extra={'unit': 'kg'})
     """Load on the robot that its motors and brakes are not laid out for (kg)."""
     senses: Senses = Senses()
+    camera: Camera | None = None
+    """A camera that sees what is there, on whatever topic a stimulus shows it; left out: none."""
 
     @field_validator('walls', 'boxes')
     @classmethod

@@ -227,6 +227,8 @@ def _value(value: Any, field_type: str, place: str) -> Any:
     element = field_type.removeprefix('sequence<').partition('>')[0].partition('[')[0]
     element = element.partition(',')[0]
     number = float if element in ('double', 'float') else None
+    if isinstance(value, bytes) and element == 'uint8':
+        return array('B', value)  # pixels; looked at one by one they would take their time
     if not isinstance(value, (tuple, list)):
         return number(value) if number and isinstance(value, (int, float)) else value
     if '/' in element:

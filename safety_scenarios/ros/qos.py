@@ -34,6 +34,13 @@ def stimulus() -> qos.QoSProfile:
                           durability=qos.DurabilityPolicy.VOLATILE)
 
 
+def pictures() -> qos.QoSProfile:
+    """Return the same, and keep last 1: pictures are large, and of old ones there is no use."""
+    profile = stimulus()
+    profile.depth = 1
+    return profile
+
+
 def echo() -> qos.QoSProfile:
     """Return what hears our own messages, deep enough for the fastest and for a stall."""
     return qos.QoSProfile(depth=COMMAND_DEPTH, reliability=qos.ReliabilityPolicy.RELIABLE,

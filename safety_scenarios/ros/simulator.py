@@ -37,6 +37,7 @@ from safety_scenarios.model.robot_interfaces import has_header
 from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.simulated_robot import JOINT_STATE, ODOMETRY
 from safety_scenarios.model.trial import Trial
+from safety_scenarios.model.world_block import IMAGE
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import interface_class, set_header_stamp, to_ros
 from safety_scenarios.ros.measuring_node import WithoutClock
@@ -124,10 +125,13 @@ class Simulator:
         self._is_paused = self._settings.lockstep
         self._heard = self._taken = 0
         self._said: dict[str, str] = {}
+        self._world: World | None = None
         self._empty()
 
     def _empty(self) -> None:
-        self._world: World | None = None
+        if self._world is not None:
+            self._world.close()
+        self._world = None
         self._trial: Trial | None = None
         self._is_live = False
         self._until_ns: float = math.inf
@@ -410,7 +414,8 @@ class Simulator:
             known = None
         if known is None:
             known = self._publishers[topic] = interface, self._node.create_publisher(
-                interface_class(interface), topic, qos.stimulus())
+                interface_class(interface), topic,
+                qos.pictures() if interface == IMAGE else qos.stimulus())
         return known[1]
 
     def _listen(self, topic: str, wanted: str) -> None:
@@ -425,11 +430,13 @@ class Simulator:
 
 def _interfaces(ros: RosBlock) -> Mapping[str, str]:
     """Return the interface of each topic on which a world may publish."""
-    found = {}
+    found: dict[str, str] = {}
     for plugin in (*ros.nominal.stimuli, *ros.stimuli):
         interface = plugin.interface()
         if interface is not None:
             found.setdefault(plugin.topic, interface)
+    if ros.world is not None and ros.world.camera is not None:
+        found |= ros.world.camera.interfaces
     usual = ODOMETRY if ros.robot.kind == 'mobile_base' else JOINT_STATE
     for one in ros.feedback:
         found.setdefault(one.topic, usual if one.message == 'auto' else one.message)

@@ -16,11 +16,12 @@
 
 from collections.abc import Sequence
 import logging
+import os
 import signal
 import sys
 import threading
 
-from safety_scenarios.errors import MissingDependencyError, SafetyScenariosError
+from safety_scenarios.errors import gl_refused, MissingDependencyError, SafetyScenariosError
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.controller_node import until_stdin_closes
 from safety_scenarios.ros.controller_process import SIMULATOR_NODE
@@ -37,6 +38,8 @@ except ImportError as error:
     missing = MissingDependencyError('the embedded world', 'mujoco',
                                      "pip install 'safety_scenarios[sim]'")
     sys.exit(f'{SIMULATOR_NODE}: {missing}')
+except (AttributeError, RuntimeError) as error:
+    sys.exit(f'{SIMULATOR_NODE}: {gl_refused(error, os.environ.get("MUJOCO_GL", ""))}')
 
 _WHAT = ('Lets a robot move in the embedded world, with its sensors as topics and its time on '
          '/clock, until SIGINT or SIGTERM.')

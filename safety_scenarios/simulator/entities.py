@@ -82,6 +82,11 @@ class Entity:
         """Return how fast it moves along x and y of the frame ``world`` (m/s)."""
         return 0.0, 0.0
 
+    @property
+    def unpictured(self) -> Sequence[int]:
+        """Return the geometries that no camera shows now: of what is not there all of them."""
+        return () if self.topics else self.geoms
+
     def distance(self, robot: Placed) -> float:
         """Return how far away it is, as its stimulus counts it (m)."""
         x, y, _ = self.pose

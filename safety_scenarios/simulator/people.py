@@ -13,6 +13,7 @@
 # limitations under the License.
 """People: a body that walks, with arms, legs and a head that move with it."""
 
+from collections.abc import Sequence
 import math
 from typing import Any
 
@@ -116,6 +117,11 @@ class Person(Walker):
         """Return where the person is, and where he or she looks."""
         x, y, _ = super().pose
         return x, y, self._heading
+
+    @property
+    def unpictured(self) -> Sequence[int]:
+        """Return what only scanners and contacts know: legs as one cylinder, who lies as a box."""
+        return (self._upright[0], *self._flat) if self.topics else (*self._upright, *self._flat)
 
     def seen_by(self, group: int) -> None:
         """Show what there is now to the scanners of a group only."""

@@ -25,10 +25,11 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
-from safety_scenarios.model.world_block import Mounted, WorldBlock
+from safety_scenarios.model.world_block import Camera, Mounted, WorldBlock
 from safety_scenarios.simulator.arm import Arm, FRAME, JOINT_STATE, WRENCH
 from safety_scenarios.simulator.arm_model import MountedArm
 from safety_scenarios.simulator.base import Base
+from safety_scenarios.simulator.camera import PictureTaker
 from safety_scenarios.simulator.entities import Entity, SCANNERS
 from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
 from safety_scenarios.simulator.robots import Chassis
@@ -65,6 +66,8 @@ class Carried:
     """Of the robot."""
     place: Callable[[], None]
     """Lets surfaces be where their joints are by now."""
+    entities: Sequence[Entity]
+    """That stimuli may put there."""
     shown: Mapping[str, Sequence[Entity]]
     """Stimulus topic to what it shows now."""
     forces: Mapping[str, float]
@@ -76,7 +79,8 @@ class RobotSensors:
     All sensors that a scenario reads, of its stimuli and of what the robot reports of itself.
 
     :param random: of whatever is drawn in them, such as the noise of a scanner
-    :raises InputError: more scanners than can be told apart, or one is mounted that nobody has
+    :raises InputError: more scanners than can be told apart, or one is mounted that nobody has,
+        or a camera where nothing can draw
     """
 
     def __init__(self, ros: RosBlock, block: WorldBlock, carried: Carried,
@@ -100,7 +104,15 @@ class RobotSensors:
             if interface == 'auto':
                 interface = ODOMETRY if self._arm is None else JOINT_STATE
             self._of_report(one.topic, interface)
-        self._refuse_unmounted()
+        self._refuse_unmounted(block.camera)
+        self._camera: PictureTaker | None = None
+        if block.camera is not None:
+            self._camera = self._of_camera(block.camera)
+
+    def close(self) -> None:
+        """Give up what they hold; calling it again does nothing."""
+        if self._camera is not None:
+            self._camera.close()
 
     def felt(self, force: float) -> bool:
         """Let bumpers feel how hard something touches (N); False: the robot has none."""
@@ -164,12 +176,33 @@ class RobotSensors:
             return
         self.by_topic[topic] = Sensor(topic, rate_hz, read, is_report=True)
 
-    def _refuse_unmounted(self) -> None:
-        unknown = sorted(set(self._senses.mounts) - set(self.groups))
+    def _of_camera(self, camera: Camera) -> PictureTaker:
+        carried = self._carried
+        taker = PictureTaker(carried.model, carried.data, camera,
+                             self.mount('camera', camera.topic), self._senses, carried.entities,
+                             self._random)
+
+        def picture() -> Message:
+            carried.place()
+            return taker.picture(self._robot.pose)
+        for topic, read in ((camera.topic, picture), (camera.info, taker.info)):
+            self.by_topic[topic] = Sensor(topic, camera.rate_hz, read)
+        return taker
+
+    def _refuse_unmounted(self, camera: Camera | None) -> None:
+        mounts, scanners = self._senses.mounts, ', '.join(self.groups)
+        known = {*self.groups} if camera is None else {*self.groups, camera.topic}
+        unknown = sorted(set(mounts) - known)
         if unknown:
             raise InputError(
                 f'ros.world.senses.mounts: got {", ".join(unknown)}, expected the topic of a '
-                f'scanner: {", ".join(self.groups) or "this scenario has none"}')
+                f'scanner: {scanners or "this scenario has none"}'
+                f'{"" if camera is None else f"; or of the camera: {camera.topic}"}')
+        tilted = sorted(topic for topic in self.groups
+                        if topic in mounts and mounts[topic].pitch)
+        if tilted:
+            raise InputError(f'ros.world.senses.mounts: got pitch for {", ".join(tilted)}, '
+                             f'expected none: a scanner lies flat, and a camera alone has it')
 
     def _scanned(self, lidar: Lidar) -> Message:
         self._carried.place()
@@ -226,4 +259,4 @@ class RobotSensors:
 
 def _mounted(kind: str, topic: str, said: Mounted) -> Mount:
     return Mount.model_construct(kind=kind, topic=topic, x=said.x, y=said.y, height=said.height,
-                                 yaw=said.yaw)
+                                 yaw=said.yaw, pitch=said.pitch)

@@ -67,6 +67,8 @@ def compiled(chassis: Built, world: WorldBlock, entities: Iterable[Entity],
                             rgba=[0.9, 0.9, 0.88, 1])
     _walls(spec, world)
     _boxes(spec, world)
+    if world.camera is not None:
+        _sky(spec)
     chassis.build(spec)
     for entity in entities:
         entity.build(spec)
@@ -78,6 +80,13 @@ def compiled(chassis: Built, world: WorldBlock, entities: Iterable[Entity],
                          ) from error
     chassis.finish(model)
     return model
+
+
+def _sky(spec: Any) -> None:
+    """Let there be something behind everything, so that dark clothes are seen before it."""
+    spec.add_texture(name='sky', type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=32, height=192,
+                     builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+                     rgb1=[0.55, 0.65, 0.8], rgb2=[0.8, 0.82, 0.85])
 
 
 def soften(model: Any, people: Iterable[Entity], robot_kg: float) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.world_block import IMAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +34,11 @@ class Sensed:
     """Whether the sensor repeats its last header stamp, because it is frozen."""
     is_report: bool = False
     """Whether it is the robot's report of its own state, which the record keeps."""
+
+
+def spelled_out(message: Message) -> Message:
+    """Return a message whose pixels are a tuple, as every sequence is that a controller hears."""
+    if message.type != IMAGE:
+        return message
+    data = message.data
+    return Message.model_construct(type=IMAGE, data={**data, 'data': tuple(data['data'])})

@@ -113,7 +113,7 @@ class World:
         self._is_base = ros.robot.kind == 'mobile_base'
         self._robot_sensors = RobotSensors(
             ros, block, Carried(self._model, self._data, self._base, self._chassis, self._body,
-                                self._place, self._shown, self._forces),
+                                self._place, self._entities, self._shown, self._forces),
             numpy.random.default_rng(seed))
         self._sensors = self._robot_sensors.by_topic
         self._state_ns = 0
@@ -121,6 +121,7 @@ class World:
 
     def close(self) -> None:
         """Give up what it holds; calling it again does nothing."""
+        self._robot_sensors.close()
 
     @property
     def due_ns(self) -> int:

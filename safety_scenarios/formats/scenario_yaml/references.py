@@ -25,6 +25,7 @@ from typing import Any, TypeGuard
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.document.positions import dotted, Path
+from safety_scenarios.formats.scenario_yaml.of_camera import camera_topics, shown_by_camera, taken
 from safety_scenarios.formats.scenario_yaml.winnable import unwinnable
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.stimulus import StimulusPlugin
@@ -195,6 +196,8 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
     all_known = isinstance(before, tuple) and all(
         getattr(item, 'topic', None) for item in before)
     nominal: dict[str, StimulusPlugin] = {}
+    pictured = camera_topics(ros)
+    yield from taken(ros, commands, feedback)
     phases = (('ros', 'nominal', 'stimuli'), before), (('ros', 'stimuli'), ros.get('stimuli'))
     for phase, (path, stimuli) in enumerate(phases):
         seen: dict[str, int] = {}
@@ -214,7 +217,11 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
                        f'Remove one of the two')
             seen[topic] = index
             interface = _interface(plugin)
-            if phase == 0:
+            if topic in pictured and (phase or interface):
+                because = shown_by_camera(ros, topic, interface)
+                if because:
+                    yield (*path, index, 'topic'), because
+            elif phase == 0:
                 nominal[topic] = plugin
                 if interface is None:
                     yield ((*path, index), f'got {plugin.kind} before the hazard, expected a '

@@ -1,0 +1,54 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a scenario may do with the topics of ``ros.world.camera``."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from safety_scenarios.formats.document.positions import Path
+from safety_scenarios.model.world_block import Camera
+
+_FIELDS = 'topic', 'info'
+
+
+def camera_topics(ros: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the topics of a camera, each with the field that names it; empty: there is none."""
+    world = ros.get('world')
+    camera = world.get('camera') if isinstance(world, Mapping) else None
+    if not isinstance(camera, Mapping):
+        return {}
+    named = ((camera.get(field, Camera.model_fields[field].default), field) for field in _FIELDS)
+    return {topic: field for topic, field in named if isinstance(topic, str)}
+
+
+def taken(ros: Mapping[str, Any], commands: list[str],
+          feedback: list[str]) -> Iterator[tuple[Path, str]]:
+    """Yield what else uses a topic of the camera."""
+    for topic, field in camera_topics(ros).items():
+        for topics, what in ((commands, 'command'), (feedback, 'feedback')):
+            if topic in topics:
+                yield (('ros', 'world', 'camera', field),
+                       f'got {topic!r}, which is a {what} topic, expected one that the camera '
+                       f'has to itself. Choose another topic')
+
+
+def shown_by_camera(ros: Mapping[str, Any], topic: str, interface: str | None) -> str:
+    """Return why a stimulus cannot be on a topic of the camera; empty: it can."""
+    if interface:
+        return (f'got {topic!r}, on which ros.world.camera publishes, expected another topic: '
+                f'the camera sees whatever any stimulus puts into the world. Choose another one')
+    if ros['world'].get('required') is not True:
+        return (f'got {topic!r}, on which only a world publishes, so without one it cannot fail. '
+                f'Add required: true to ros.world')
+    return ''
