@@ -20,6 +20,7 @@ from typing import Any
 import mujoco
 import numpy
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.mounted_frame import MountedFrame
 from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.world_block import Camera, CAMERA_INFO, IMAGE, Senses
 from safety_scenarios.simulator.entities import Entity, Placed
@@ -113,6 +114,13 @@ class PictureTaker:
                                mujoco.mjtCatBit.mjCAT_ALL.value, self._scene)
         colours[absent, 3] = before  # scanners see by these
         return self._drawn_on.draw(self._scene)
+
+
+def camera_frame(name: str, mount: Mount) -> MountedFrame:
+    """Return the optical frame of a camera on the robot: z ahead, x to the right and y down."""
+    return MountedFrame(
+        frame=name, translation=(mount.x, mount.y, mount.height),
+        rotation=(-math.pi / 2 - mount.pitch, 0.0, mount.yaw - math.pi / 2))
 
 
 def _specks(camera: Camera, share: float, random: numpy.random.Generator) -> Any:
