@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic.config import JsonDict
-from safety_scenarios.model.mounted_frame import FRAME_NAME
+from safety_scenarios.model.mounted_frame import BASE, FRAME_NAME
 from safety_scenarios.model.noun import Noun, TopicName
 
 _FAR = 1000.0
@@ -173,6 +173,14 @@ class Camera(Noun):
         if self.topic == self.info:
             raise ValueError(f'got {self.topic} as topic and as info, expected two topics')
         return self
+
+    @field_validator('frame')
+    @classmethod
+    def _its_own(cls, frame: str) -> str:
+        if frame == BASE:
+            raise ValueError(f'got {frame}, the frame of the robot, expected one of its own: a '
+                             f'picture has z ahead')
+        return frame
 
     @property
     def focal_length(self) -> float:

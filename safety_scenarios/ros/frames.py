@@ -19,7 +19,7 @@ All of it happens between trials: the robot's own frames are listened to for a s
 scenario's first trial, and nobody listens or publishes while one is running.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 import time
 from typing import Any
 
@@ -35,10 +35,10 @@ from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.convert import interface_class, to_ros
 
 INTERFACE = 'tf2_msgs/msg/TFMessage'
-_STATIC, _MOVING = '/tf_static', '/tf'
+STATIC, MOVING = '/tf_static', '/tf'
 _LISTEN_S = 1.0
 """A latched message comes as soon as its publisher is found; a moving frame comes at 10 Hz."""
-_LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _MISSING = ('tf2_msgs is not installed here, so that {} cannot be looked up or published: a '
             'controller that transforms its input drops it, unless the robot publishes it. '
             'Install the package tf2_msgs for this ROS distribution')
@@ -90,8 +90,9 @@ class Frames:
         self._published = {name: known for name, known in (self._published | chosen).items()
                            if name not in robots}
         if self._published:
-            self._publisher = self._node.create_publisher(kind, _STATIC, _LATCHED)
-            self._publisher.publish(to_ros(self._message()))
+            self._publisher = self._node.create_publisher(kind, STATIC, LATCHED)
+            self._publisher.publish(to_ros(mounted(self._published.values(),
+                                                   self._clock.now_ns())))
 
     def _heard(self, kind: Any) -> set[str]:
         """Return the frames that others publish."""
@@ -101,21 +102,23 @@ class Frames:
             heard.update(known.child_frame_id for known in message.transforms)
 
         subscriptions = [self._node.create_subscription(kind, topic, receive, profile)
-                         for topic, profile in ((_STATIC, _LATCHED), (_MOVING, 100))]
+                         for topic, profile in ((STATIC, LATCHED), (MOVING, 100))]
         time.sleep(_LISTEN_S)
         for subscription in subscriptions:
             self._node.destroy_subscription(subscription)
         return set(heard)
 
-    def _message(self) -> Message:
-        seconds, nanoseconds = divmod(self._clock.now_ns(), 1_000_000_000)
-        return Message(type=INTERFACE, data={'transforms': [{
-            'header': {'frame_id': known.parent,
-                       'stamp': {'sec': seconds, 'nanosec': nanoseconds}},
-            'child_frame_id': known.frame,
-            'transform': {'translation': dict(zip('xyz', known.translation, strict=True)),
-                          'rotation': dict(zip('xyzw', known.quaternion, strict=True))}}
-            for known in self._published.values()]})
+
+def mounted(frames: Iterable[MountedFrame], now_ns: int) -> Message:
+    """Return the message that says where frames are on a robot."""
+    seconds, nanoseconds = divmod(now_ns, 1_000_000_000)
+    return Message(type=INTERFACE, data={'transforms': [{
+        'header': {'frame_id': known.parent,
+                   'stamp': {'sec': seconds, 'nanosec': nanoseconds}},
+        'child_frame_id': known.frame,
+        'transform': {'translation': dict(zip('xyz', known.translation, strict=True)),
+                      'rotation': dict(zip('xyzw', known.quaternion, strict=True))}}
+        for known in frames]})
 
 
 def named_frames(trial: Trial) -> set[str]:
@@ -159,7 +162,7 @@ def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, Mou
             chosen[known.frame] = known
         mounted = chosen[name]
         where = ', '.join(f'{value:g}' for value in mounted.translation)
-        told = (f'{name}: published on {_STATIC}, at ({where}) m in {mounted.parent}'
+        told = (f'{name}: published on {STATIC}, at ({where}) m in {mounted.parent}'
                 + ('' if name in declared else ', as the scenario says nothing else'))
         rows.append(_row('warn' if mounted.is_aside else 'ok', told + (
             f'; the distances in the scenario are read in {name}, so that they are others in '

@@ -20,7 +20,7 @@ Callbacks only put into a queue what has arrived; the world itself lives in the 
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import math
 import threading
 import time
@@ -43,6 +43,7 @@ from safety_scenarios.ros.convert import interface_class, set_header_stamp, to_r
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.pace import RealTime
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
+from safety_scenarios.ros.robot_frames import RobotFrames
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.unpack import from_raw
 from safety_scenarios.ros.world_protocol import (
@@ -116,6 +117,7 @@ class Simulator:
         self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
         self._node.create_subscription(String, ASK, lambda said: self._put(ASK, said.data),
                                        qos.conversation())
+        self._frames = RobotFrames(node)
         self._publishers: dict[str, tuple[str, Any]] = {}
         self._commands: dict[str, tuple[str, Any]] = {}
         self._now_ns = self._clock_ns = self._boundary_ns = _BEGIN_NS
@@ -136,6 +138,7 @@ class Simulator:
         self._is_live = False
         self._until_ns: float = math.inf
         self._told = 0
+        self._odometry = ''
         self._stamps: dict[str, int] = {}
         self._sensed: list[tuple[str, int, int | None]] = []
         self._reported: list[tuple[str, int, int | None, str, str]] = []
@@ -190,7 +193,7 @@ class Simulator:
                     is_due or self._now_ns >= min(self._clock_ns, self._until_ns)):
                 self._publish_clock()
             if world is not None and is_due:
-                self._publish(world.sensed(self._now_ns - self._begin_ns))
+                self._publish(world.sensing(self._now_ns - self._begin_ns))
             if self._is_paused:
                 self._publish_after_sensors()
         except Exception as error:  # it costs this trial, and no other
@@ -208,10 +211,12 @@ class Simulator:
         self._clock.publish(message)
         self._clock_ns = self._now_ns + self._tick_ns
 
-    def _publish(self, found: Collection[Sensed]) -> None:
-        states = {one.name: one.truth for one in found if one.message is None}
+    def _publish(self, found: Iterable[Sensed]) -> None:
+        states = {}
         for one in found:
-            if one.message is not None:
+            if one.message is None:
+                states[one.name] = one.truth
+            else:
                 self._show(one.name, one.message, one.is_held, one.is_report)
         if (states or self._sensed or self._reported) and self._trial is not None:
             self._tell(states=states, sensed=tuple(self._sensed), reported=tuple(self._reported))
@@ -225,6 +230,8 @@ class Simulator:
             stamp_ns = self._stamps[topic]
             set_header_stamp(message, stamp_ns)
         self._publisher(topic, plain.type).publish(serialize_message(message))
+        if plain.type == ODOMETRY and stamp_ns is not None and topic == self._odometry:
+            self._frames.moved(plain, stamp_ns)
         if not is_report:
             self._sensed.append((topic, self._now_ns, stamp_ns))
         elif topic not in self._heard_there:
@@ -315,8 +322,13 @@ class Simulator:
         self._trial, ros = trial, trial.scenario.ros
         assert ros is not None  # else there is no world
         self._heard_there = {one.topic for one in ros.feedback}
+        declared = {one.frame for one in ros.frames}
+        self._frames.announce((one for one in self._world.frames if one.frame not in declared),
+                              self._now_ns)
         topics = {topic: interface for topic, interface in _interfaces(ros).items()
                   if topic in self._world.topics}
+        self._odometry = next((topic for topic, interface in topics.items()
+                               if interface == ODOMETRY), '')
         for topic in self._publishers.keys() - topics.keys():
             self._node.destroy_publisher(self._publishers.pop(topic)[1])
         for topic, interface in topics.items():

@@ -17,11 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 import math
+import re
 from typing import Any
 
 import numpy
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.mounted_frame import BASE, FRAME_NAME, MountedFrame
 from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
@@ -29,7 +31,7 @@ from safety_scenarios.model.world_block import Camera, Mounted, WorldBlock
 from safety_scenarios.simulator.arm import Arm, FRAME, JOINT_STATE, WRENCH
 from safety_scenarios.simulator.arm_model import MountedArm
 from safety_scenarios.simulator.base import Base
-from safety_scenarios.simulator.camera import PictureTaker
+from safety_scenarios.simulator.camera import camera_frame, PictureTaker
 from safety_scenarios.simulator.entities import Entity, SCANNERS
 from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
 from safety_scenarios.simulator.robots import Chassis
@@ -96,6 +98,8 @@ class RobotSensors:
         self.groups: dict[str, int] = {}
         """Topic of a scanner to the group of geometries that it alone sees."""
         self.by_topic: dict[str, Sensor] = {}
+        self.frames: list[MountedFrame] = []
+        """Where on the robot they are, but for those whose frame is the robot's own."""
         for plugin in (*ros.nominal.stimuli, *ros.stimuli):
             if plugin.topic not in self.by_topic:
                 self._of_stimulus(plugin)
@@ -152,9 +156,14 @@ class RobotSensors:
             raise InputError(
                 f'ros.stimuli: got {group} scanners, {", ".join(self.groups)}, expected at most '
                 f'{SCANNERS}. Show things on fewer topics')
-        carried = self._carried
+        carried, mount = self._carried, self.mount('lidar', topic)
+        known = {BASE, *(one.frame for one in self.frames)}
+        if frame not in known and re.match(FRAME_NAME, frame):
+            self.frames.append(MountedFrame(
+                frame=frame, translation=(mount.x, mount.y, mount.height),
+                rotation=(0.0, 0.0, mount.yaw)))
         return Lidar(carried.model, carried.data, group, carried.body, frame, rate_hz,
-                     self._senses, self._random, self.mount('lidar', topic))
+                     self._senses, self._random, mount)
 
     def _of_report(self, topic: str, interface: str) -> None:
         arm = self._arm
@@ -177,10 +186,10 @@ class RobotSensors:
         self.by_topic[topic] = Sensor(topic, rate_hz, read, is_report=True)
 
     def _of_camera(self, camera: Camera) -> PictureTaker:
-        carried = self._carried
-        taker = PictureTaker(carried.model, carried.data, camera,
-                             self.mount('camera', camera.topic), self._senses, carried.entities,
-                             self._random)
+        carried, mount = self._carried, self.mount('camera', camera.topic)
+        self.frames.append(camera_frame(camera.frame, mount))
+        taker = PictureTaker(carried.model, carried.data, camera, mount, self._senses,
+                             carried.entities, self._random)
 
         def picture() -> Message:
             carried.place()

@@ -21,6 +21,7 @@ import numpy
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.mounted_frame import MountedFrame
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.stimulus import StimulusContext
 from safety_scenarios.model.world_block import WorldBlock
@@ -133,6 +134,11 @@ class World:
         """Topics on which its sensors publish, whether they show anything now or not."""
         return self._sensors.keys()
 
+    @property
+    def frames(self) -> Collection[MountedFrame]:
+        """Where on the robot its sensors are, but for those at its own origin."""
+        return self._robot_sensors.frames
+
     def command(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
         """
         Take a command of the controller.
@@ -242,12 +248,23 @@ class World:
 
     def sensed(self, until_ns: int) -> Sequence[Sensed]:
         """Return what has become due, in order; called after ``advance`` to the same time."""
-        found = [sensed for sensor in self._sensors.values() if sensor.due_ns <= until_ns
-                 if (sensed := sensor.sense()) is not None]
+        return list(self.sensing(until_ns))
+
+    def sensing(self, until_ns: int) -> Iterator[Sensed]:
+        """
+        Yield the same one by one, each as soon as it is read: a picture is last, and takes long.
+
+        It has to be exhausted, as what is not read stays due.
+        """
+        for sensor in self._sensors.values():
+            if sensor.due_ns <= until_ns:
+                sensed = sensor.sense()
+                if sensed is not None:
+                    yield sensed
         if self._state_ns <= until_ns:
             self._state_ns += STATE_NS
-            found += [Sensed(name, truth=truth) for name, truth in self.states().items()]
-        return found
+            for name, truth in self.states().items():
+                yield Sensed(name, truth=truth)
 
     def states(self) -> Mapping[str, Mapping[str, float]]:
         """Return what is true now, by entity; without anything: it is gone since."""
