@@ -213,3 +213,18 @@ def test_where_nothing_draws_the_camera_is_refused_and_no_black_picture_comes(mo
 def test_a_camera_alone_looks_down_and_nothing_else_is_mounted(senses, told):
     with pytest.raises(InputError, match=told):
         seen({'senses': senses})
+
+
+@draws
+def test_the_frames_of_sensors_are_told_once_and_none_for_what_is_in_the_robots_own():
+    shown = tuple(stimulus('person', topic=topic, distance=4.0, frame=frame)
+                  for topic, frame in (('scan', 'laser'), ('rear/scan', 'rear'),
+                                       ('low/scan', 'laser'), ('human_pose', 'tracker')))
+    mounts = {'rear/scan': {'x': -0.3, 'height': 0.4, 'yaw': math.pi}}
+    told = {one.frame: one for one in seen({'senses': {'mounts': mounts}},
+                                           stimuli=shown).world.frames}
+    assert sorted(told) == ['camera_optical_frame', 'laser', 'rear']
+    assert told['rear'].translation == (-0.3, 0.0, 0.4)
+    assert told['rear'].rotation == (0.0, 0.0, math.pi)
+    assert all(one.parent == 'base_link' for one in told.values())
+    assert not list(drive({}).world.frames)
