@@ -52,6 +52,7 @@ class Limbs:
         self.bodies: Sequence[str] = tuple(f'{name}.{part}' for part in (
             'trunk', 'leg.left', 'leg.right', 'arm.left', _RIGHT_ARM))
         self.colour = _CLOTHES[figure.clothing]
+        self._drawn: tuple[float | None, ...] = ()
 
     def build(self, parent: Any) -> None:
         """Add them, standing."""
@@ -83,6 +84,12 @@ class Limbs:
         :param fallen: 0: upright, 1: lies on the floor, across where he or she looked
         :param reached_s: since when an arm has been stretched out (s)
         """
+        lifted = None if self._figure.reaches_at is None \
+            else self._stretched(self._figure.reaches_at, reached_s)
+        drawn = heading, walked, speed, fallen, lifted
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
         scale, tilt = self._scale, fallen * math.pi / 2
         cos, sin = math.cos(heading / 2), math.sin(heading / 2)
         tip_cos, tip_sin = math.cos(tilt / 2), math.sin(tilt / 2)
@@ -97,8 +104,8 @@ class Limbs:
         for limb, angle in zip(self._ids[1:], (swing, -swing, -swing / 2, swing / 2),
                                strict=True):
             self._turn(limb, angle)
-        if self._figure.reaches_at is not None:
-            self._turn(self._ids[-1], self._stretched(self._figure.reaches_at, reached_s))
+        if lifted is not None:
+            self._turn(self._ids[-1], lifted)
 
     def _stretched(self, height: float, reached_s: float) -> float:
         """Return how far the arm is lifted forward (rad)."""

@@ -42,7 +42,8 @@ class Walker(Entity):
     def __init__(self, name: str, distance: float, bearing: float, mass: float,
                  speed: float = 0.0, nearest: float = 0.0, walk: Walk | None = None) -> None:
         super().__init__(name)
-        self._distance, self._bearing, self._mass = distance, bearing, mass
+        self._beside = distance * math.cos(bearing), distance * math.sin(bearing)
+        self._mass = mass
         self._speed, self._nearest, self._walk = speed, nearest, walk
         self._points: list[tuple[float, float]] = []
         self._ahead = (0.0, 0.0)
@@ -61,14 +62,16 @@ class Walker(Entity):
     def bind(self, model: Any, data: Any) -> None:
         """Find its body and its two joints."""
         super().bind(model, data)
-        joints = [model.joint(f'{self.name}.{axis}') for axis in 'xy']
-        self._at = [int(joint.qposadr[0]) for joint in joints]
-        self._dof = [int(joint.dofadr[0]) for joint in joints]
+        first = model.joint(f'{self.name}.x')  # that along y is the next one
+        at, dof = int(first.qposadr[0]), int(first.dofadr[0])
+        self._dof = dof
+        self._qpos, self._qvel = data.qpos[at:at + 2], data.qvel[dof:dof + 2]
+        self._applied = data.qfrc_applied[dof:dof + 2]
         self.vanish()
 
     def vanish(self) -> None:
         """Wait far away."""
-        self._put(AWAY, AWAY + 10.0 * self._dof[0], 0.0, 0.0)
+        self._put(AWAY, AWAY + 10.0 * self._dof, 0.0, 0.0)
 
     def appear(self, robot: Placed) -> None:
         """Be at its distance and bearing, and move already."""
@@ -87,7 +90,7 @@ class Walker(Entity):
         """Go on, or stand, or stay beside the robot."""
         self.since_s += step_s
         if self.is_kept or (self._walk is not None and self._walk.along):
-            (x, y), (was_x, was_y, _) = self._told(robot), self.pose
+            (x, y), (was_x, was_y) = self._told(robot), self._qpos.tolist()
             vx, vy = self.velocity
             # what it was given for the last step has taken it where the robot was told to be
             self._put(x, y, vx + (x - was_x) / step_s, vy + (y - was_y) / step_s)
@@ -97,22 +100,22 @@ class Walker(Entity):
         east, north = want_x - vx, want_y - vy
         size = math.hypot(east, north)
         push = self._mass * min(1.0, GRIP * step_s / size) / step_s if size else 0.0
-        applied = self._data.qfrc_applied
-        applied[self._dof[0]], applied[self._dof[1]] = push * east, push * north
+        self._applied[0], self._applied[1] = push * east, push * north
 
     @property
     def pose(self) -> Placed:
         """Return where it is."""
-        return float(self._data.qpos[self._at[0]]), float(self._data.qpos[self._at[1]]), 0.0
+        x, y = self._qpos.tolist()
+        return x, y, 0.0
 
     @property
     def velocity(self) -> tuple[float, float]:
         """Return how it moves (m/s)."""
-        return float(self._data.qvel[self._dof[0]]), float(self._data.qvel[self._dof[1]])
+        vx, vy = self._qvel.tolist()
+        return vx, vy
 
     def _told(self, robot: Placed) -> tuple[float, float]:
-        return beside(robot, self._distance * math.cos(self._bearing),
-                      self._distance * math.sin(self._bearing))
+        return beside(robot, *self._beside)
 
     def _wanted(self, robot: Placed) -> tuple[float, float]:
         """Return the velocity that it would have by itself now (m/s)."""
@@ -139,6 +142,6 @@ class Walker(Entity):
         return 0.0, 0.0
 
     def _put(self, x: float, y: float, vx: float, vy: float) -> None:
-        for place, values in enumerate(((x, vx), (y, vy))):
-            self._data.qpos[self._at[place]], self._data.qvel[self._dof[place]] = values
-            self._data.qfrc_applied[self._dof[place]] = 0.0
+        self._qpos[0], self._qpos[1] = x, y
+        self._qvel[0], self._qvel[1] = vx, vy
+        self._applied[0] = self._applied[1] = 0.0

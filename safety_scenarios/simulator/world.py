@@ -75,6 +75,7 @@ class World:
             if ros.robot.kind == 'arm' else chassis_of(scenario, ros.robot, block)
         self._model = compiled(self._chassis, block, [*self._walls, *self._entities], step_s)
         self._data = mujoco.MjData(self._model)
+        self._warnings = self._data.warning.number
         self._step_s, self._step_ns = step_s, round(step_s * 1e9)
         drivers = {one.topic: one.driver for one in ros.commands if one.driver is not None}
         self._arm: Arm | None = None
@@ -221,7 +222,7 @@ class World:
             if self._truth.hit and self._robot_sensors.felt(self._truth.hit):
                 self._truth.hit = 0.0
         self._is_placed = False
-        if self._data.warning.number[_UNSTABLE].any():
+        if any(map(self._warnings.item, _UNSTABLE)):
             raise MeasurementError(
                 f'the world: got physics without a solution {self.now_ns / 1e9:.2f} s after its '
                 f'begin, expected numbers. Check masses and sizes of the robot and of ros.world')
