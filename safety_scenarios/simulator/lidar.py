@@ -58,6 +58,7 @@ class Lidar:
         self._panes = numpy.zeros(6, numpy.uint8)
         self._panes[GLASS] = 1
         self._beams, self._normals = numpy.zeros((BEAMS, 3)), numpy.zeros((BEAMS, 3))
+        self._turned = math.nan
         self._glare, self._dirt = _covered(senses.glare), _covered(senses.dirt)
 
     def message(self, x: float, y: float, heading: float) -> Message:
@@ -67,9 +68,11 @@ class Lidar:
         origin = numpy.array([x + cos * mount.x - sin * mount.y,
                               y + sin * mount.x + cos * mount.y, mount.height])
         turned = heading + mount.yaw + self._senses.yaw_offset
-        cos, sin = math.cos(turned), math.sin(turned)
-        self._beams[:, 0] = cos * _COS - sin * _SIN
-        self._beams[:, 1] = sin * _COS + cos * _SIN
+        if turned != self._turned:  # who drives straight on looks the same way as before
+            self._turned = turned
+            cos, sin = math.cos(turned), math.sin(turned)
+            self._beams[:, 0] = cos * _COS - sin * _SIN
+            self._beams[:, 1] = sin * _COS + cos * _SIN
         ranges = self._disturbed(self._cast(origin))
         return self._empty.replaced('ranges', tuple(ranges.tolist()))
 
