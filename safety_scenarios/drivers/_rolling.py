@@ -40,7 +40,8 @@ class Rolling(Follower):
         self._terms = terms
         self._timeout_ns, self._period_ns = timeout_ns, period_ns
         self._limit, self._nan_disables = limit, nan_disables
-        self._wanted = self._last = self._before = self._way = numpy.zeros(3)
+        self._wanted = self._last = self._before = numpy.zeros(3)
+        self._way = self._speeds = [0.0, 0.0, 0.0]
         self._stamp_ns: float = 0
         self._now_ns: int | None = None
         self._next_ns = 0
@@ -61,7 +62,7 @@ class Rolling(Follower):
         self._to(command.t_ns - 1)
         self._wanted, self._stamp_ns = demanded, stamp_ns
         if self._limit is None:
-            self._before, self._last = self._last, self._wanted
+            self._hold(self._wanted)
         self._to(command.t_ns)
 
     def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
@@ -70,7 +71,7 @@ class Rolling(Follower):
             return {}
         self._to(t_ns)
         return {axis: (way, speed) for axis, way, speed
-                in zip(BASE_AXES, self._way.tolist(), self._last.tolist(), strict=True)
+                in zip(BASE_AXES, self._way, self._speeds, strict=True)
                 if math.isfinite(speed)}
 
     def _to(self, t_ns: int) -> None:
@@ -81,11 +82,18 @@ class Rolling(Follower):
             wanted = numpy.zeros(3) if is_stale else self._wanted
             found = wanted if self._limit is None else self._limit(
                 wanted, self._last, self._before)
-            self._before, self._last = self._last, found
+            self._hold(found)
             self._next_ns += self._period_ns
         self._pass(t_ns)
 
+    def _hold(self, found: Vector) -> None:
+        """Go as fast as this from now on."""
+        self._before, self._last = self._last, found
+        self._speeds = found.tolist()
+
     def _pass(self, t_ns: int) -> None:
         if self._now_ns is not None and t_ns > self._now_ns:
-            self._way = self._way + self._last * ((t_ns - self._now_ns) * 1e-9)
+            passed_s = (t_ns - self._now_ns) * 1e-9
+            self._way = [way + speed * passed_s for way, speed
+                         in zip(self._way, self._speeds, strict=True)]
             self._now_ns = t_ns
