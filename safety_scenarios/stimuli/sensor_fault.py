@@ -30,8 +30,6 @@ from safety_scenarios.wire.timing import schedule
 
 _LATE = frozenset(get_args(OfTime)) - {'freeze', 'duplicate'}
 """Faults that begin with a message that does not come when it is due."""
-_FAR_NS = 10**18
-"""A time with room before it and behind it."""
 
 
 class SensorFault(WireParameters, StimulusPlugin):
@@ -123,7 +121,7 @@ class SensorFault(WireParameters, StimulusPlugin):
         return found
 
     def _altered(self, nominal: Stimulus, index: int, elapsed_ns: int) -> Stimulus:
-        before = Packet(nominal.message, _FAR_NS if has_header(nominal.message) else None)
+        before = Packet(nominal.message, 0 if has_header(nominal.message) else None)
         after = altered(self.on_wire(), before, index, elapsed_ns)
         shift_ns = (after.stamp_ns or 0) - (before.stamp_ns or 0)
         return dataclasses.replace(nominal, message=after.message, truth=(), shift_ns=shift_ns)

@@ -41,7 +41,8 @@ class Packet:
 
     message: Message
     stamp_ns: int | None
-    """Its header stamp, whether the message itself has it yet or not; None: it has no header."""
+    """Its header stamp, whether the message itself has it yet or not, and whether a header can
+    say it or not; None: it has no header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +182,7 @@ def _shifted(packet: Packet, by_ns: int) -> Packet:
     """Return a message with its header stamps moved, and those of what it lists."""
     data = _restamped(packet.message.data, by_ns)
     message = packet.message if data == packet.message.data else _remade(packet.message, data)
-    return Packet(message, None if packet.stamp_ns is None
-                  else stamp_shifted(packet.stamp_ns, by_ns))
+    return Packet(message, None if packet.stamp_ns is None else packet.stamp_ns + by_ns)
 
 
 def _restamped(value: Any, by_ns: int) -> Any:
