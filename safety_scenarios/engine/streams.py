@@ -44,7 +44,9 @@ class Stream:
 
     @property
     def due_ns(self) -> int:
-        """When its next message is due, on the link's schedule clock."""
+        """When it begins, and then when its next message is due, on the link's schedule clock."""
+        if not self.is_begun and self.plugin.is_silence:
+            return self.start_ns
         return self.start_ns + self.plugin.due_ns(self.index, self.rate_hz)
 
     def skip_to(self, schedule_ns: int) -> None:
@@ -110,6 +112,8 @@ class Streams:
             applied = self._applied(stream, due_ns)
             if applied is not None:
                 return applied
+            if stream.due_ns > due_ns:  # it begins with a message that does not come
+                return None
         topic, index = stream.plugin.topic, stream.index
         alters = stream.plugin.interface() is None
         stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._altering(
