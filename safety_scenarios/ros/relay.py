@@ -170,7 +170,7 @@ class Relay:
                 problem = f'{target}: got {", ".join(others)} as a publisher beside the relay, ' \
                           f'expected the relay alone: its hearers get both. Remap the other, or ' \
                           f'choose another target'
-            self._say(line, problem)
+            self._say(line, problem or line.problem)
 
     @property
     def _full_name(self) -> str:

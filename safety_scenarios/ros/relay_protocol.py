@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, ValidationError
-from safety_scenarios.errors import in_words
+from safety_scenarios.errors import refused
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.wire_fault import WireFault
 
@@ -91,7 +91,9 @@ def read_request(text: str) -> RelayRequest | RelayAnswer:
             known = _Named.model_validate_json(text).id
         except ValidationError:
             known = ''
-        return RelayAnswer(id=known, error=in_words(error))
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc'])) or 'the request'
+        return RelayAnswer(id=known, error=refused(place, first))
 
 
 class _Named(Noun, extra='ignore'):

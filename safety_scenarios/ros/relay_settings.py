@@ -18,8 +18,8 @@ from collections.abc import Sequence
 import re
 
 from pydantic import Field, ValidationError
-from safety_scenarios.errors import in_words, SettingsError
-from safety_scenarios.model.noun import Noun
+from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.model.noun import Noun, TOLD
 from safety_scenarios.model.wire_fault import WireFault
 import yaml
 
@@ -29,6 +29,8 @@ _ASSIGNS = ':='
 
 class RelaySettings(Noun):
     """One relay process."""
+
+    model_config = TOLD
 
     topics: tuple[str, ...] = ()
     """What it carries, each as FROM:=TO: whatever is published on FROM it publishes on TO."""
@@ -80,7 +82,9 @@ def _fault(data: dict[str, object], where: str) -> WireFault:
     try:
         return WireFault.model_validate(given)
     except ValidationError as error:
-        raise SettingsError(f'{where}: {in_words(error)}') from None
+        first = error.errors(include_url=False)[0]
+        place = '.'.join(map(str, first['loc']))
+        raise SettingsError(refused(f'{where}.{place}' if place else where, first)) from None
 
 
 def _split(text: str, place: int, name: str, shape: str) -> tuple[str, str]:
