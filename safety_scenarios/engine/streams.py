@@ -163,9 +163,14 @@ class Streams:
         plugin, index, rate_hz = stream.plugin, stream.index, stream.rate_hz
         shown_ns = plugin.shown_ns(index, rate_hz)
         nominal_ns = stream.start_ns + shown_ns
+        nominal = self._nominal(stream, nominal_ns)
+        if nominal_ns != due_ns and nominal is not None and self._following.follows(nominal):
+            raise MeasurementError(
+                f'{plugin.topic}: got {plugin.kind} that shows joints as they were, expected them '
+                f'as they are: without a world nobody keeps where they have been. Use link '
+                f'simulated')
         return replace(
-            self._context(self._nominal(stream, nominal_ns), self._last.get(plugin.topic)),
-            late_ns=due_ns - nominal_ns,
+            self._context(nominal, self._last.get(plugin.topic)), late_ns=due_ns - nominal_ns,
             is_again=index > 0 and plugin.shown_ns(index - 1, rate_hz) == shown_ns)
 
     def _nominal(self, stream: Stream, due_ns: int) -> Stimulus | None:

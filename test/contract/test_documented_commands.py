@@ -35,6 +35,7 @@ import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.loading import installed_folders
 from safety_scenarios.model.settings import leaves, RunSettings
+from safety_scenarios.ros.relay_settings import RelaySettings
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -344,9 +345,10 @@ def test_what_another_test_runs_has_the_options_it_is_given(command):
 def test_launch_and_nodes_are_given_arguments_that_there_are():
     names = {path[-1] for path, _ in leaves(RunSettings)} | {'controller_launch', 'scenario'}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
+    of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
     given = [name for command in ALL if command.startswith('ros2 ')
              for name in re.findall(r'(\w+):=', command)]
-    assert len(given) > 10 and set(given) <= names | of_a_controller
+    assert len(given) > 10 and set(given) <= names | of_a_controller | of_a_relay
 
 
 def test_make_knows_what_it_is_asked_for():
