@@ -253,7 +253,10 @@ class Simulator:
             return
         self._catch_up()
         message, _ = from_raw(payload, known[0])
-        self._world.command(topic, message, self._now_ns - self._begin_ns, self._now_ns)
+        try:
+            self._world.command(topic, message, self._now_ns - self._begin_ns, self._now_ns)
+        except MeasurementError as error:  # it costs this trial, and no other
+            self._give_up(error)
 
     def _catch_up(self) -> None:
         """Let the time pass that has passed; what falls due in it stays so for the next turn."""

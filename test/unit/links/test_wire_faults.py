@@ -224,6 +224,15 @@ def test_what_the_robot_does_with_faulty_commands_is_judged_by_the_truth(shipped
     assert {'stops and stays', 'keeps its protective distance'} <= failed, failed
 
 
+def test_a_fault_that_changes_no_command_ends_the_trial(shipped):
+    path = shipped('SCN-R-101', PERSON, f'{PERSON}    - {{kind: command_fault, topic: cmd_vel, '
+                                        f'fault: stale, age_ms: 900}}\n')
+    result = evaluate(run(path))
+    assert result.verdict is Verdict.ERROR
+    assert 'changes nothing in a geometry_msgs/msg/Twist as the controller sends it' \
+        in result.reason
+
+
 def test_a_fault_of_commands_needs_a_world(shipped):
     path = shipped('SCN-R-105', FROZEN, '{kind: command_fault, topic: cmd_vel, fault: freeze}')
     with pytest.raises(ScenarioError, match='ros.stimuli: got link loopback without a world'):
