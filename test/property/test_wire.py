@@ -156,6 +156,14 @@ def test_a_throttle_lets_no_more_pass_than_its_rate_and_no_fewer_than_it_must(mo
         assert moments[number] - before < 1.25 * period_ns, 'it was lost without need'
 
 
+@pytest.mark.parametrize('every_ms', [20, 50, 75, 99])
+def test_a_throttle_keeps_its_rate_for_as_long_as_it_lasts(every_ms):
+    """A message may come a little early, and not each of them."""
+    moments = [number * every_ms * 1_000_000 for number in range(100_000 // every_ms)]
+    found = passed(fault('throttle', most_hz=10.0), moments)
+    assert 880 <= len(found) <= 1000
+
+
 def measured(packet: Packet) -> list[float]:
     data = packet.message.data
     return [*data['ranges'], *data['intensities'], *data['pose']['position'].values()]

@@ -39,6 +39,8 @@ from unit.simulator.driven import twist
 
 FROZEN = '{kind: sensor_fault, topic: scan, fault: frozen}'
 PERSON = '    - {kind: person, topic: human_pose, distance: 2.05, rate_hz: 20}\n'
+CLOCK_NS = 10**18
+"""The clock of header stamps at the begin of a world."""
 PERIOD_NS = 50_000_000
 """Of the scan of these scenarios."""
 
@@ -178,7 +180,7 @@ def test_the_world_alters_what_its_own_sensors_show():
     assert {one.shift_ns for _, one in late} == {-120_000_000}
 
 
-def stands_s(what):
+def stands_s(what, is_stamped=True):
     """Return when a base stands that is told to at 2 s, with a fault on its commands from 1 s."""
     world = World(in_a_world({}), seed=1)
     for tick in range(500):
@@ -189,8 +191,10 @@ def stands_s(what):
                                                       wire=what), True)
         if tick % 5 == 0:
             speed = 0.5 if tick < 200 else 0.0
-            world.command('cmd_vel', twist(speed), now_ns, now_ns)
-        if tick > 210 and abs(world.states()['robot']['vx']) < 0.01:
+            clock_ns = now_ns + CLOCK_NS
+            command = twist(speed).stamped(clock_ns) if is_stamped else twist(speed)
+            world.command('cmd_vel', command, now_ns, clock_ns)
+        if tick > 110 and abs(world.states()['robot']['vx']) < 0.01:
             return now_ns / 1e9
     return None
 
@@ -200,9 +204,13 @@ def test_commands_that_arrive_late_stop_the_robot_late_and_lost_ones_as_its_driv
     assert 2.4 < plain < 2.7
     late = stands_s(WireFault(kind='delay', delay_ms=300.0))
     assert late == pytest.approx(plain + 0.3, abs=0.02)
-    assert stands_s(WireFault(kind='freeze')) is None, 'it goes on as it was told last'
-    fast = stands_s(WireFault(kind='duplicate', copies=3))
-    assert fast == plain
+    frozen = WireFault(kind='freeze')
+    assert stands_s(frozen, is_stamped=False) is None, 'it goes on as it was told last'
+    assert stands_s(WireFault(kind='duplicate', copies=3)) == plain
+    rejected = stands_s(WireFault(kind='delay', delay_ms=700.0))
+    assert rejected < 2.2, 'its driver takes no commands that are older than half a second'
+    assert stands_s(WireFault(kind='stale', age_ms=700.0)) == pytest.approx(rejected, abs=0.3)
+    assert stands_s(frozen) == pytest.approx(rejected, abs=0.1)
 
 
 def test_what_the_robot_does_with_faulty_commands_is_judged_by_the_truth(shipped):
