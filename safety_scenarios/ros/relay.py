@@ -164,8 +164,9 @@ class Relay:
             elif time.monotonic() - self._began_s > self._settings.patience_s:
                 problem = f'{line.source}: nobody publishes there, expected a publisher to ' \
                           f'carry to {target}. Start it, or correct its name'
-            others = sorted({full_node_name(info) for info in
-                             self._node.get_publishers_info_by_topic(target)} - {own})
+            names = [full_node_name(info) for info in
+                     self._node.get_publishers_info_by_topic(target)]
+            others = sorted({name for name in names if name != own or names.count(own) > 1})
             if others:
                 problem = f'{target}: got {", ".join(others)} as a publisher beside the relay, ' \
                           f'expected the relay alone: its hearers get both. Remap the other, or ' \

@@ -59,7 +59,7 @@ class Around:
         self._scans.publish(scan)
         return self.count
 
-    def play(self, count, every_s=0.01):
+    def play(self, count, every_s=0.01, patience_s=5.0):
         """Publish scans and beats; return (when each was published, what was heard)."""
         self.heard.clear()
         sent = {}
@@ -67,7 +67,10 @@ class Around:
             sent[self.scan()] = time.monotonic_ns()
             self._beats.publish(Empty())
             time.sleep(every_s)
-        time.sleep(0.15)
+        deadline = time.monotonic() + patience_s
+        while len(self.heard) < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.05)  # for what should not come
         return sent, list(self.heard)
 
 
@@ -101,7 +104,7 @@ def test_a_relay_is_a_wire_with_faults_that_are_switched_while_it_runs(domain):
         around, control = Around(node), RelayControl(node, 15.0)
         with spinning(node):
             assert set(control.topics()) == {'/scan_on_wire', '/beat_on_wire', '/nowhere'}
-            awaited(lambda: around.play(1)[1] and node.count_publishers('/beat_on_wire'))
+            awaited(lambda: around.play(1, patience_s=0.2)[1] and node.count_publishers('/beat_on_wire'))
 
             sent, heard = around.play(30)
             assert numbers(heard) == list(sent)
