@@ -36,6 +36,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'contact': 'stimuli.contact:Contact',
         'sensor_fault': 'stimuli.sensor_fault:SensorFault',
         'link_loss': 'stimuli.link_loss:LinkLoss',
+        'command_fault': 'stimuli.command_fault:CommandFault',
         'prompt': 'stimuli.prompt:Prompt',
         'probe': 'stimuli.probe:Probe',
         'message': 'stimuli.message:RawMessage',

@@ -75,12 +75,20 @@ def _refuse_without_world(scenarios: Sequence[Scenario], settings: RunSettings) 
     if getattr(settings, 'world', 'none') != 'none' \
             or getattr(registry.resolve('links', settings.link), 'has_robot', False):
         return
-    problems = [Problem(_path(scenario), None, None, 'ros.world.required', (
-        f'got link {settings.link} without a world, expected one with: only a robot that moves '
-        f'meets what this scenario is about. Use --link simulated'))
-        for scenario in scenarios if scenario.needs_world]
+    problems = [_without_world(scenario, settings.link)
+                for scenario in scenarios if scenario.needs_world]
     if problems:
         raise ScenarioError(problems)
+
+
+def _without_world(scenario: Scenario, link: str) -> Problem:
+    got = f'got link {link} without a world, expected one with'
+    if scenario.ros is not None and any(one.on_commands for one in scenario.ros.stimuli):
+        return Problem(_path(scenario), None, None, 'ros.stimuli', (
+            f'{got}: only there a robot makes something of commands that do not arrive as they '
+            f'were sent. Use --link simulated'))
+    return Problem(_path(scenario), None, None, 'ros.world.required', (
+        f'{got}: only a robot that moves meets what this scenario is about. Use --link simulated'))
 
 
 def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) -> None:
@@ -89,7 +97,8 @@ def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) ->
         return
     full = full_name(settings)
     stimuli = [plugin for scenario in scenarios if scenario.ros
-               for plugin in (*scenario.ros.nominal.stimuli, *scenario.ros.stimuli)]
+               for plugin in (*scenario.ros.nominal.stimuli, *scenario.ros.stimuli)
+               if not plugin.on_commands]
     single = any(scenario.body.kind == 'chat' and not scenario.body.is_conversation
                  for scenario in scenarios)
     ours = {'publisher': {*(full(plugin.topic) for plugin in stimuli),

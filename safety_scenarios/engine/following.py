@@ -71,14 +71,18 @@ class Following:
         data = event.message.data
         self._start |= dict(zip(data.get('name', ()), data.get('position', ()), strict=False))
 
+    def follows(self, stimulus: Stimulus) -> bool:
+        """Return whether a stimulus shows joints that have moved."""
+        return bool(self._followers) and stimulus.topic in self._shown \
+            and stimulus.message.type == JOINT_STATE
+
     def shown(self, stimulus: Stimulus, clock: Callable[[], int]) -> Stimulus:
         """
         Return a stimulus, one of joint states with the joints where they are by now.
 
         :param clock: the steady time now, asked for only where joints have moved
         """
-        if not self._followers or stimulus.topic not in self._shown \
-                or stimulus.message.type != JOINT_STATE:
+        if not self.follows(stimulus):
             return stimulus
         steady_ns = clock()
         now = {name: state for follower in self._followers.values()

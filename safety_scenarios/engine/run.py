@@ -202,7 +202,7 @@ class _Player:
         taken = {plugin.topic for plugin in trial.hazard}
         hazard = [self._streams.over(plugin, onset_ns, hazard=True) for plugin in trial.hazard]
         others = [stream for topic, stream in self._nominal.items() if topic not in taken]
-        silent = [stream.due_ns for stream in hazard if stream.plugin.is_silence]
+        silent = [stream.start_ns for stream in hazard if stream.plugin.is_silence]
         self._mark(ONSET, min(silent) if len(silent) == len(hazard) else onset_ns)
         if trial.all_clear_ns is None:
             end_ns = onset_ns + trial.end_ns

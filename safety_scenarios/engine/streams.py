@@ -14,7 +14,7 @@
 
 """What is published when: stimuli on their schedules, and what was sent last on each topic."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from safety_scenarios.engine.following import Following
 from safety_scenarios.errors import MeasurementError
@@ -44,7 +44,9 @@ class Stream:
 
     @property
     def due_ns(self) -> int:
-        """When its next message is due, on the link's schedule clock."""
+        """When it begins, and then when its next message is due, on the link's schedule clock."""
+        if not self.is_begun and self.plugin.is_silence:
+            return self.start_ns
         return self.start_ns + self.plugin.due_ns(self.index, self.rate_hz)
 
     def skip_to(self, schedule_ns: int) -> None:
@@ -110,10 +112,12 @@ class Streams:
             applied = self._applied(stream, due_ns)
             if applied is not None:
                 return applied
+            if stream.due_ns > due_ns:  # it begins with a message that does not come
+                return None
         topic, index = stream.plugin.topic, stream.index
         alters = stream.plugin.interface() is None
-        stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._context(
-            self._nominal(stream, due_ns) if alters else None, self._last.get(topic)))
+        stimulus = stream.plugin.at(due_ns - stream.start_ns, index, self._altering(
+            stream, due_ns) if alters else self._context(None, self._last.get(topic)))
         stream.index += 1
         if stimulus is None:
             return None
@@ -137,6 +141,11 @@ class Streams:
         intent = plugin.intent(self._context(None, None))
         stamps = None if intent is None else self._link.apply(topic, intent, hazard=stream.hazard)
         if intent is None or stamps is None:
+            if plugin.on_commands:
+                raise MeasurementError(
+                    f'{topic}: got the stimulus {plugin.kind} on a link that cannot let it happen '
+                    f'between the controller and its robot, expected one with a world that can. '
+                    f'Use link simulated, or world mujoco')
             if topic in self._in_world:
                 raise MeasurementError(
                     f'{topic}: got the stimulus {plugin.kind} after one that the link shows in '
@@ -149,7 +158,23 @@ class Streams:
         return Event(kind='stimulus', name=topic, stamps=stamps, hazard=stream.hazard,
                      scheduled_ns=due_ns, arguments=intent.model_dump_json())
 
+    def _altering(self, stream: Stream, due_ns: int) -> StimulusContext:
+        """Return what one may know that alters the nominal stimulus, which may come late."""
+        plugin, index, rate_hz = stream.plugin, stream.index, stream.rate_hz
+        shown_ns = plugin.shown_ns(index, rate_hz)
+        nominal_ns = stream.start_ns + shown_ns
+        nominal = self._nominal(stream, nominal_ns)
+        if nominal_ns != due_ns and nominal is not None and self._following.follows(nominal):
+            raise MeasurementError(
+                f'{plugin.topic}: got {plugin.kind} that shows joints as they were, expected them '
+                f'as they are: without a world nobody keeps where they have been. Use link '
+                f'simulated')
+        return replace(
+            self._context(nominal, self._last.get(plugin.topic)), late_ns=due_ns - nominal_ns,
+            is_again=index > 0 and plugin.shown_ns(index - 1, rate_hz) == shown_ns)
+
     def _nominal(self, stream: Stream, due_ns: int) -> Stimulus | None:
+        """Return what the nominal stimulus shows at a time."""
         nominal = self.nominal.get(stream.plugin.topic)
         if nominal is None or nominal is stream:
             return None

@@ -72,7 +72,8 @@ class Fresh(InvariantPlugin):
                                     f'{silent_ns / 1e6:.0f} ms, while {topic} grew too old')
             if event.name in sent and (event.kind == 'sensed' or (
                     event.kind == 'stimulus' and event.message is not None)):
-                stamp_ns = stamps.ros_ns if stamps.header_ns is None else stamps.header_ns
+                stamp_ns = stamps.ros_ns if stamps.header_ns is None \
+                    else min(stamps.header_ns, stamps.ros_ns)  # no data are of the future
                 sent[event.name] = stamp_ns if event.name in missing \
                     else max(sent[event.name], stamp_ns)
                 missing.discard(event.name)

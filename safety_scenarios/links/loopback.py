@@ -38,7 +38,12 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.motion_interfaces import may_move
 from safety_scenarios.model.parameters import read_parameters
 from safety_scenarios.model.preflight import PreflightRow, UNDECLARED
-from safety_scenarios.model.robot_interfaces import has_header, stamp_of, stamped
+from safety_scenarios.model.robot_interfaces import (
+    has_header,
+    stamp_of,
+    stamp_shifted,
+    stamped,
+)
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.simulated_robot import SimulatedRobot
 from safety_scenarios.model.stimulus import Stamp, Stimulus
@@ -133,7 +138,7 @@ class LoopbackLink(Link):
         """Hand one stimulus to the controller."""
         topic, message = stimulus.topic, stimulus.message
         if stimulus.stamp is not Stamp.HOLD or topic not in self._stamps:
-            self._stamps[topic] = _EPOCH_NS + self._now_ns
+            self._stamps[topic] = stamp_shifted(_EPOCH_NS + self._now_ns, stimulus.shift_ns)
         if topic in self._controller.inputs:
             self._hear(topic, message, self._stamps[topic])
         if topic == PROMPT:

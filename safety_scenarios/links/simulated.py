@@ -27,7 +27,7 @@ from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import has_header, stamped
+from safety_scenarios.model.robot_interfaces import has_header, stamp_shifted, stamped
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.simulator.sensed import Sensed, spelled_out
 from safety_scenarios.simulator.world import World
@@ -125,7 +125,7 @@ class SimulatedLink(LoopbackLink):
             return Event.model_construct(kind='state', name=topic, stamps=self._stamp(),
                                          truth=sensed.truth)
         if not sensed.is_held or topic not in self._stamps:
-            self._stamps[topic] = self._stamp().system_ns
+            self._stamps[topic] = stamp_shifted(self._stamp().system_ns, sensed.shift_ns)
         stamp_ns = self._stamps[topic]
         if topic in self._controller.inputs:
             self._hear(topic, spelled_out(message), stamp_ns)

@@ -71,6 +71,9 @@ def _shows(plugin: StimulusPlugin, before: StimulusPlugin, ros: RosBlock,
            scenario: Scenario) -> bool:
     """Return whether a stimulus publishes what another did, at every moment that is looked at."""
     at_ns = round(ros.all_clear.at_ms * 1e6)
+    if plugin.interface() is None and any(plugin.due_ns(place, before.rate_hz) != before.due_ns(
+            place, before.rate_hz) for place in (0, 1)):
+        return False  # the same, and not at the same time
     plugin = plugin.model_copy(update={'rate_hz': before.rate_hz})
     for look in range(_LOOKS):
         elapsed_ns = at_ns * look // _LOOKS
@@ -89,7 +92,8 @@ def _context(scenario: Scenario, nominal: Stimulus | None) -> StimulusContext:
 
 def _told(stimulus: Stimulus | None) -> str:
     return 'nothing' if stimulus is None else repr((
-        stimulus.topic, stimulus.stamp, stimulus.message.type, stimulus.message.data))
+        stimulus.topic, stimulus.stamp, stimulus.shift_ns, stimulus.message.type,
+        stimulus.message.data))
 
 
 def _unheard(scenario: Scenario, ros: RosBlock) -> Iterator[Remark]:

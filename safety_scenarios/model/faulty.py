@@ -18,7 +18,7 @@ from typing import Any
 
 from safety_scenarios.model.message import Message
 
-_KEPT = 'angle', 'range_m', 'scan', 'time', 'header'
+KEPT = 'angle', 'range_m', 'scan', 'time', 'header'
 """How fields begin that say how it was measured, and not what."""
 
 
@@ -28,7 +28,7 @@ def without_numbers(message: Message) -> Message:
 
 
 def _blinded(value: Any, name: str = '') -> Any:
-    if name.startswith(_KEPT):
+    if name.startswith(KEPT):
         return value
     if isinstance(value, dict):
         return {key: _blinded(inner, key) for key, inner in value.items()}

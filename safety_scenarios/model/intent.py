@@ -21,10 +21,11 @@ Places are told from the robot's origin at the moment of the change, x ahead and
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import model_serializer, SerializerFunctionWrapHandler
+from pydantic import model_serializer, model_validator, SerializerFunctionWrapHandler
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.walking import Figure, Walk
+from safety_scenarios.model.wire_fault import WireFault, WireKind
 
 
 class Intent(Noun):
@@ -116,12 +117,37 @@ class ContactForce(Intent):
 
 
 class StreamFault(Intent):
-    """A sensor goes on publishing, but no longer tells the truth."""
+    """
+    A sensor goes on publishing, but no longer tells the truth; or commands arrive otherwise.
 
+    On a topic on which the robot is commanded it lies between the controller and the driver.
+    """
+
+    short: ClassVar[tuple[str, ...]] = ('wire',)
     kind: Literal['stream_fault'] = 'stream_fault'
     topic: str
-    fault: Literal['frozen', 'nan']
-    """frozen: the same message and stamp again and again; nan: fresh stamps, no numbers."""
+    fault: Literal['frozen', WireKind]
+    """frozen: the same message and stamp again and again; nan: fresh stamps, no numbers; the
+    others as doc/wire_faults.md says."""
+    wire: WireFault | None = None
+    """Its numbers; None: it has none."""
+
+    @model_validator(mode='after')
+    def _one_fault(self) -> 'StreamFault':
+        if self.wire is not None and self.wire.kind != self.fault:
+            raise ValueError(f'wire: got {self.wire.kind} with {self.fault}, expected the same')
+        self.on_wire()
+        return self
+
+    def on_wire(self) -> WireFault:
+        """
+        Return it as what a wire has.
+
+        :raises ValueError: it lacks the numbers that it needs
+        """
+        if self.wire is not None:
+            return self.wire
+        return WireFault(kind='freeze' if self.fault == 'frozen' else self.fault)
 
 
 class JointsAt(Intent):

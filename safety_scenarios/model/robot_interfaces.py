@@ -54,6 +54,8 @@ _BRAKING, _SHORTEST_S = 10.0, 0.02
 """An arm brakes at this many rad/s^2, within two cycles of its controller at the fastest."""
 _TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
 _WITH_HEADER = ('sensor_msgs', 'nav_msgs')
+LATEST_STAMP_NS = 2**31 * 1_000_000_000 - 1
+"""A header stamp has 31 bits for its seconds: none is later, and none is before 0."""
 _MAX_ANSWER = 1_000_000
 """Characters; a longer answer is not searched for a trial id."""
 
@@ -115,6 +117,11 @@ def stamp_of(message: Message) -> int | None:
             return int(numbers[sec]) * 1_000_000_000 + int(numbers[nanosec])
     stamp = message.data.get('header', {}).get('stamp')
     return None if stamp is None else int(stamp['sec']) * 1_000_000_000 + int(stamp['nanosec'])
+
+
+def stamp_shifted(stamp_ns: int, by_ns: int) -> int:
+    """Return a header stamp moved by so much, as far as a header can say it."""
+    return max(0, min(LATEST_STAMP_NS, stamp_ns + by_ns))
 
 
 def stamped(message: Message, stamp_ns: int) -> Message:

@@ -360,8 +360,10 @@ class Scenario(Noun):
 
     @property
     def needs_world(self) -> bool:
-        """Whether only a link with a world can show it."""
-        return self.ros is not None and self.ros.world is not None and self.ros.world.required
+        """Whether only a link with a world can show it, or tell what the robot makes of it."""
+        return self.ros is not None and (
+            any(plugin.on_commands for plugin in self.ros.stimuli)
+            or (self.ros.world is not None and self.ros.world.required))
 
     @property
     def is_benign(self) -> bool:

@@ -41,6 +41,8 @@ class Stimulus:
     message: Message
     stamp: Stamp = Stamp.NOW
     truth: tuple[tuple[str, float], ...] = ()
+    shift_ns: int = 0
+    """What the link adds to the stamp that it writes: it is of another moment, or clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,10 @@ class StimulusContext:
     """What the nominal phase would publish on this topic now, for one that alters it."""
     last: Stimulus | None = None
     """What was published on this topic last."""
+    late_ns: int = 0
+    """How much later than it was due ``nominal`` comes."""
+    is_again: bool = False
+    """Whether ``nominal`` is the message that came last, once more."""
 
 
 class StimulusPlugin(Noun):
@@ -67,8 +73,13 @@ class StimulusPlugin(Noun):
 
     once: ClassVar[bool] = False
     """Whether it is sent a single time, at its start."""
-    is_silence: ClassVar[bool] = False
-    """Whether what it does is to send nothing."""
+    on_commands: ClassVar[bool] = False
+    """Whether its topic is one on which the robot is commanded: only a world can show it."""
+
+    @property
+    def is_silence(self) -> bool:
+        """Whether it begins by sending nothing where something was due."""
+        return False
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
         """
@@ -88,6 +99,18 @@ class StimulusPlugin(Noun):
         :param rate_hz: its own, or of the nominal stimulus that it alters
         """
         return round(index * 1e9 / rate_hz)
+
+    def shown_ns(self, index: int, rate_hz: float) -> int:
+        """Return of which moment the nominal stimulus is that it alters then, after the start."""
+        return self.due_ns(index, rate_hz)
+
+    def unshown(self, nominal: Stimulus, rate_hz: float) -> str | None:
+        """
+        Return why nobody would see it on top of a nominal stimulus, None if somebody would.
+
+        :param rate_hz: of the nominal stimulus
+        """
+        return None
 
     def intent(self, context: StimulusContext) -> Intent | None:
         """

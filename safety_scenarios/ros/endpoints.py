@@ -127,7 +127,7 @@ class Endpoints:
             self._subscribe(state.topic, state.message, deadline, 'feedback')
         if PROMPT in self.publishers:
             self._subscribe(RESPONSE, _STRING, deadline, 'response')
-        hazard = {plugin.topic for plugin in trial.hazard} - self._worlds
+        hazard = {plugin.topic for plugin in trial.hazard if not plugin.on_commands} - self._worlds
         if hazard:
             self._await_listener(hazard, deadline)
         self._fit.refuse_deaf(self.publishers)

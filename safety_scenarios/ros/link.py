@@ -37,7 +37,7 @@ from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.qos_override import QosOverride
-from safety_scenarios.model.robot_interfaces import read_answer
+from safety_scenarios.model.robot_interfaces import read_answer, stamp_shifted
 from safety_scenarios.model.simulated_robot import SimulatedRobot
 from safety_scenarios.model.stimulus import Stamp, Stimulus
 from safety_scenarios.model.trial import Trial
@@ -223,7 +223,8 @@ class RosLink(Link):
         header_ns = None
         if hasattr(message, 'header'):
             header_ns = self._stamps.get(stimulus.topic) if stimulus.stamp is Stamp.HOLD else None
-            header_ns = self._clock.now_ns() if header_ns is None else header_ns
+            if header_ns is None:
+                header_ns = stamp_shifted(self._clock.now_ns(), stimulus.shift_ns)
             self._stamps[stimulus.topic] = header_ns
         restamp(message, self._clock.now_ns() if header_ns is None else header_ns)
         serialised = serialize_message(message)

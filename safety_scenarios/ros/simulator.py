@@ -33,7 +33,7 @@ from safety_scenarios import registry
 from safety_scenarios.errors import described, InputError, MeasurementError, SettingsError
 from safety_scenarios.model.intent import read_intent
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import has_header
+from safety_scenarios.model.robot_interfaces import has_header, stamp_shifted
 from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.simulated_robot import JOINT_STATE, ODOMETRY
 from safety_scenarios.model.trial import Trial
@@ -217,22 +217,22 @@ class Simulator:
             if one.message is None:
                 states[one.name] = one.truth
             else:
-                self._show(one.name, one.message, one.is_held, one.is_report)
+                self._show(one, one.message)
         if (states or self._sensed or self._reported) and self._trial is not None:
             self._tell(states=states, sensed=tuple(self._sensed), reported=tuple(self._reported))
             self._sensed, self._reported = [], []
 
-    def _show(self, topic: str, plain: Message, is_held: bool, is_report: bool) -> None:
-        message, stamp_ns = to_ros(plain), None
+    def _show(self, one: Sensed, plain: Message) -> None:
+        topic, message, stamp_ns = one.name, to_ros(plain), None
         if has_header(plain):
-            if not is_held or topic not in self._stamps:
-                self._stamps[topic] = self._now_ns
+            if not one.is_held or topic not in self._stamps:
+                self._stamps[topic] = stamp_shifted(self._now_ns, one.shift_ns)
             stamp_ns = self._stamps[topic]
             set_header_stamp(message, stamp_ns)
         self._publisher(topic, plain.type).publish(serialize_message(message))
         if plain.type == ODOMETRY and stamp_ns is not None and topic == self._odometry:
             self._frames.moved(plain, stamp_ns)
-        if not is_report:
+        if not one.is_report:
             self._sensed.append((topic, self._now_ns, stamp_ns))
         elif topic not in self._heard_there:
             self._reported.append((topic, self._now_ns, stamp_ns, plain.type,
@@ -264,7 +264,10 @@ class Simulator:
             return
         self._catch_up()
         message, _ = from_raw(payload, known[0])
-        self._world.command(topic, message, self._now_ns - self._begin_ns, self._now_ns)
+        try:
+            self._world.command(topic, message, self._now_ns - self._begin_ns, self._now_ns)
+        except MeasurementError as error:  # it costs this trial, and no other
+            self._give_up(error)
 
     def _catch_up(self) -> None:
         """Let the time pass that has passed; what falls due in it stays so for the next turn."""

@@ -34,6 +34,8 @@ class Sensed:
     """Whether the sensor repeats its last header stamp, because it is frozen."""
     is_report: bool = False
     """Whether it is the robot's report of its own state, which the record keeps."""
+    shift_ns: int = 0
+    """What is added to the header stamp: it is of another moment, or of another clock."""
 
 
 def spelled_out(message: Message) -> Message:

@@ -13,7 +13,8 @@
 # limitations under the License.
 """What a robot's sensors publish, each at its own rate, and what may be wrong with them."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 import math
 from typing import Any
@@ -21,9 +22,12 @@ from typing import Any
 from safety_scenarios.model.faulty import without_numbers
 from safety_scenarios.model.intent import Silence, StreamFault
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.robot_interfaces import has_header
 from safety_scenarios.model.world_block import Senses
 from safety_scenarios.simulator.base import GRAVITY
 from safety_scenarios.simulator.sensed import Sensed
+from safety_scenarios.wire.chain import Wire
+from safety_scenarios.wire.content import Packet
 
 POSE = 'geometry_msgs/msg/PoseStamped'
 ODOMETRY = 'nav_msgs/msg/Odometry'
@@ -47,20 +51,53 @@ class Sensor:
         self._count = 0
         self._last: Message | None = None
         self._fault: StreamFault | Silence | None = None
+        self._wire: Wire | None = None
+        self._coming: deque[tuple[int, Packet]] = deque()
         self._dropped = 0
 
     @property
     def due_ns(self) -> int:
-        """When the next message is due."""
-        return round(self._count * 1e9 / self._rate_hz)
+        """When the next message is due, or what is still on its way."""
+        reads_ns = round(self._count * 1e9 / self._rate_hz)
+        return min(reads_ns, self._coming[0][0]) if self._coming else reads_ns
 
     def fail(self, fault: StreamFault | Silence | None) -> None:
-        """Let something be wrong with it from now on; None: no longer."""
-        self._fault, self._dropped = fault, 0
+        """
+        Let something be wrong with it from now on; None: no longer.
 
-    def sense(self) -> Sensed | None:
+        What is on its way then is lost: the next message of a sensor takes its place.
+        """
+        self._fault, self._dropped, self._wire = fault, 0, None
+        self._coming.clear()
+        if isinstance(fault, StreamFault) and not (
+                fault.wire is None and fault.fault in ('frozen', 'nan')):
+            self._wire = Wire((fault.on_wire(),))
+
+    def sense(self, now_ns: int) -> Sequence[Sensed]:
+        """Return the messages that arrive by now."""
+        found: list[Sensed] = []
+        if round(self._count * 1e9 / self._rate_hz) <= now_ns:
+            self._count += 1
+            if self._wire is not None:
+                self._send(self._wire, now_ns)
+            elif (sensed := self._next()) is not None:
+                found.append(sensed)
+        while self._coming and self._coming[0][0] <= now_ns:
+            _, packet = self._coming.popleft()
+            shift_ns = 0 if packet.stamp_ns is None else packet.stamp_ns - now_ns
+            found.append(Sensed(self.topic, packet.message, is_report=self._is_report,
+                                shift_ns=shift_ns))
+        return found
+
+    def _send(self, wire: Wire, now_ns: int) -> None:
+        """Let what it would publish now go on its way."""
+        message = self._read()
+        if message is not None:
+            stamp_ns = now_ns if has_header(message) else None
+            self._coming.extend(wire.take(Packet(message, stamp_ns), now_ns))
+
+    def _next(self) -> Sensed | None:
         """Return the message that is due, None if there is none."""
-        self._count += 1
         fault = self._fault
         if isinstance(fault, Silence) and (
                 fault.messages is None or self._dropped < fault.messages):

@@ -28,6 +28,7 @@ from safety_scenarios.model.world_block import WorldBlock
 from safety_scenarios.simulator.arm import Arm
 from safety_scenarios.simulator.arm_model import arm_of, MountedArm
 from safety_scenarios.simulator.base import Base, DRIVER_NS
+from safety_scenarios.simulator.command_wires import CommandWires
 from safety_scenarios.simulator.entities import Entity, KEPT
 from safety_scenarios.simulator.putting import entities_of, moving_walls
 from safety_scenarios.simulator.robot_sensors import Carried, RobotSensors
@@ -87,6 +88,7 @@ class World:
             stops_ms = ros.silence.driver_timeout_ms
             self._base = Base(self._model, self._data, JOINTS, self._chassis, drivers, block,
                               None if stops_ms is None else round(stops_ms * 1e6))
+        self._commands = CommandWires([one.topic for one in ros.commands], self._base.take)
         for entity in (*self._walls, *self._entities):
             entity.bind(self._model, self._data)
         for wall in self._walls:
@@ -142,12 +144,12 @@ class World:
 
     def command(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
         """
-        Take a command of the controller.
+        Take a command of the controller, which reaches the driver if its way is as it should be.
 
         :param now_ns: in the time of this world
         :param clock_ns: on the clock of header stamps
         """
-        self._base.take(topic, message, now_ns, clock_ns)
+        self._commands.take(topic, message, now_ns, clock_ns)
 
     def apply(self, topic: str, intent: Intent, hazard: bool) -> bool:
         """Let something happen; False: it is nothing that this world can show."""
@@ -156,6 +158,9 @@ class World:
                 wall.hazard_comes()
         self._state_ns = self._asked_ns + 1  # what is true has changed: it is told right after
         sensor = self._sensors.get(topic)
+        if isinstance(intent, StreamFault) and topic in self._commands.topics:
+            self._commands.fail(topic, intent.on_wire(), self._asked_ns)
+            return True
         if isinstance(intent, _FAULTS):
             if sensor is not None:
                 sensor.fail(intent)
@@ -189,6 +194,7 @@ class World:
     def withdraw(self, topic: str) -> None:
         """Take back what was applied on a topic."""
         self._state_ns = self._asked_ns + 1
+        self._commands.fail(topic, None, self._asked_ns)
         if topic in self._sensors:
             self._sensors[topic].fail(None)
         if self._forces.pop(topic, None) is not None:
@@ -207,6 +213,7 @@ class World:
             return
         moving = [*self._walls, *(entity for entity in self._entities if entity.topics)]
         while self.now_ns + self._step_ns <= until_ns:
+            self._commands.arrive(self.now_ns)
             steps = self._steps(until_ns)
             ahead_s = steps * self._step_s
             self._base.push(self.now_ns, ahead_s)
@@ -231,8 +238,9 @@ class World:
         """Return how many steps the same forces hold for: near anything they are looked at."""
         if self._arm is not None or self._truth.clear < _ROOM_M:
             return 1
-        ahead_ns = min(until_ns - self.now_ns, DRIVER_NS - self.now_ns % DRIVER_NS)
-        return max(1, ahead_ns // self._step_ns)
+        ahead_ns = min(until_ns - self.now_ns, DRIVER_NS - self.now_ns % DRIVER_NS,
+                       self._commands.due_ns - self.now_ns)
+        return max(1, int(ahead_ns // self._step_ns))
 
     def _place(self) -> None:
         """Let surfaces be where their joints are by now: a step leaves them where they were."""
@@ -259,9 +267,7 @@ class World:
         """
         for sensor in self._sensors.values():
             if sensor.due_ns <= until_ns:
-                sensed = sensor.sense()
-                if sensed is not None:
-                    yield sensed
+                yield from sensor.sense(until_ns)
         if self._state_ns <= until_ns:
             self._state_ns += STATE_NS
             for name, truth in self.states().items():

@@ -14,7 +14,7 @@
 
 """A topic that falls silent."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 from safety_scenarios.model.intent import Silence
@@ -32,7 +32,10 @@ class LinkLoss(StimulusPlugin):
     drop: int | None = Field(default=None, ge=1)
     """How many messages are lost; None: all until the all-clear."""
 
-    is_silence: ClassVar[bool] = True
+    @property
+    def is_silence(self) -> bool:
+        """Return True: that is all it does."""
+        return True
 
     def interface(self) -> None:
         """Return None: the nominal stimulus decides."""

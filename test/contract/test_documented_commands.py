@@ -35,6 +35,7 @@ import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.loading import installed_folders
 from safety_scenarios.model.settings import leaves, RunSettings
+from safety_scenarios.ros.relay_settings import RelaySettings
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +60,8 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios run robotic --link simulated --trials 100': (
         0, (('robotic', SHOWN), ('--trials 100', ''))),
     'safety-scenarios run SCN-R-101 --link simulated': (0, ()),
+    'safety-scenarios run SCN-R-105 --link simulated': (0, ()),
+    'safety-scenarios run SCN-R-105 --link simulated --controller repeat_last': (1, ()),
     'safety-scenarios compare runs/before runs/after': (0, ()),
     'safety-scenarios compare runs/last_week runs/today --fail-on-regression': (0, ()),
     'safety-scenarios compare results/good results/new --fail-on-regression '
@@ -118,6 +121,8 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 LAUNCH = 'test/ros/test_launch.py::'
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 TOOLS = 'test/ros/test_ros_tools.py::'
+RELAY = 'test/ros/test_relay.py::' \
+    'test_a_relay_is_a_wire_with_faults_that_are_switched_while_it_runs'
 EXTERNAL = 'test/ros/test_external.py::'
 SAYS_WHAT = f'{EXTERNAL}test_a_controller_that_somebody_else_started_passes_and_says_what_it_is'
 SELFTEST = 'test/unit/campaign/test_selftest.py::'
@@ -129,6 +134,11 @@ HERE = 'test/contract/test_documented_commands.py::'
 SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
 ELSEWHERE = {
     # command: the test that runs it, or the code behind it where that needs what no test may have
+    'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '
+    '-p "faults:=[\'scan_on_wire:={kind: delay, delay_ms: 100}\']"': RELAY,
+    'ros2 topic pub --once /relay/ask std_msgs/msg/String "{data: \'{\\"id\\": \\"1\\", '
+    '\\"what\\": \\"apply\\", \\"topic\\": \\"/scan_on_wire\\", \\"faults\\": '
+    '[{\\"kind\\": \\"freeze\\"}]}\'}"': RELAY,
     'safety-scenarios preflight robotic --controller external':
         'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
     'safety-scenarios preflight SCN-R-101 --controller external':
@@ -335,9 +345,10 @@ def test_what_another_test_runs_has_the_options_it_is_given(command):
 def test_launch_and_nodes_are_given_arguments_that_there_are():
     names = {path[-1] for path, _ in leaves(RunSettings)} | {'controller_launch', 'scenario'}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
+    of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
     given = [name for command in ALL if command.startswith('ros2 ')
              for name in re.findall(r'(\w+):=', command)]
-    assert len(given) > 10 and set(given) <= names | of_a_controller
+    assert len(given) > 10 and set(given) <= names | of_a_controller | of_a_relay
 
 
 def test_make_knows_what_it_is_asked_for():

@@ -55,7 +55,8 @@ def shown_elsewhere(record: TrialRecord) -> Iterator[Finding]:
 
 def _shown(record: TrialRecord) -> set[str]:
     """Return the topics of stimuli: what is named after one is no command of the controller."""
-    return {plugin.topic for plugin in (*record.trial.nominal, *record.trial.hazard)}
+    return {plugin.topic for plugin in (*record.trial.nominal, *record.trial.hazard)
+            if not plugin.on_commands}
 
 
 def _motion(event: Event) -> str | None:

@@ -23,12 +23,12 @@ import math
 import sys
 from typing import Any, TypeGuard
 
-from safety_scenarios.errors import did_you_mean
+from safety_scenarios.errors import did_you_mean, MeasurementError
 from safety_scenarios.formats.document.positions import dotted, Path
 from safety_scenarios.formats.scenario_yaml.of_camera import camera_topics, shown_by_camera, taken
 from safety_scenarios.formats.scenario_yaml.winnable import unwinnable
 from safety_scenarios.model.invariant import InvariantPlugin
-from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
 
 Found = tuple[Path, str]
 
@@ -205,7 +205,9 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
             topic = getattr(plugin, 'topic', None)
             if not isinstance(topic, str):
                 continue
-            if topic in commands:
+            if plugin.on_commands:
+                yield from _on_commands(plugin, commands, phase, (*path, index))
+            elif topic in commands:
                 yield ((*path, index, 'topic'), f'got {topic!r}, which is a command topic. The '
                        f'harness must not command the robot: choose another topic')
             if topic in feedback:
@@ -217,6 +219,8 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
                        f'Remove one of the two')
             seen[topic] = index
             interface = _interface(plugin)
+            if plugin.on_commands:
+                continue
             if topic in pictured and (phase or interface):
                 because = shown_by_camera(ros, topic, interface)
                 if because:
@@ -229,9 +233,33 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
                                            f'ros.stimuli')
             elif topic in nominal:
                 yield from _type(topic, _interface(nominal[topic]), interface, (*path, index))
+                if interface is None:
+                    yield from _unshown(plugin, nominal[topic], (*path, index))
             elif interface is None and all_known:
                 yield ((*path, index, 'topic'), f'got {topic!r}, on which nothing is published '
                        f'before the hazard, so it cannot fail. Add it to ros.nominal.stimuli')
+
+
+def _on_commands(plugin: StimulusPlugin, commands: list[str], phase: int,
+                 path: Path) -> Iterator[Found]:
+    """Demand that what is wrong with commands is so on their topic, and not before onset."""
+    if commands and plugin.topic not in commands:
+        yield ((*path, 'topic'), _unknown_topic(plugin.topic, commands))
+    if phase == 0:
+        yield (path, f'got {plugin.kind} before the hazard, expected it from onset on. Put it '
+                     f'under ros.stimuli')
+
+
+def _unshown(plugin: StimulusPlugin, nominal: StimulusPlugin, path: Path) -> Iterator[Found]:
+    """Refuse what nobody would see: it would be taken for a hazard that was shown."""
+    try:
+        shown = nominal.at(0, 0, StimulusContext('', (), None))
+        reason = None if shown is None else plugin.unshown(shown, nominal.rate_hz)
+    except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError,
+            MeasurementError):
+        return  # too broken to tell; that is said elsewhere
+    if reason is not None:
+        yield path, reason
 
 
 def _interface(plugin: StimulusPlugin) -> str | None:
