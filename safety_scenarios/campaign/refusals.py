@@ -97,6 +97,8 @@ def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) ->
             'subscription': {*(full(known.topic) for scenario in scenarios
                                if (robot := scenario.ros or scenario.agents)
                                for known in (*robot.commands, *robot.feedback)),
+                             *(full(scenario.ros.onset.topic) for scenario in scenarios
+                               if scenario.ros and scenario.ros.onset),
                              *([full(RESPONSE)] if single else [])}}
     once = {full(plugin.topic) for plugin in stimuli if _is_sent_once(plugin)} | {full(PROMPT)}
     for override in read_overrides(settings.qos_overrides):

@@ -159,6 +159,10 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
             f'{", ".join(record.measuring.simulated)} worked out from the commands by the '
             f'harness: no robot was measured'))
     yield from _of_pace(record)
+    if record.trial.is_observed and record.first_hazard is not None:
+        yield Note(code='rehearsed-hazard', text=(
+            'the hazard was played and its reference sensor stood in for: where ros.onset is, a '
+            'real one is meant'))
     if latency is None:
         return
     if latency.widened_ns:

@@ -42,6 +42,11 @@ class Link:
 
     measuring: Measuring = Measuring()
     """How it measures time, and how well; as of the last ``open``."""
+    rehearses: bool = False
+    """
+    Whether no real hazard can come here, so that of a scenario with ``ros.onset`` the stimuli are
+    played, and something stands in for the reference sensor.
+    """
 
     def schedule_ns(self, stamps: Stamps) -> int:
         """Return when something happened on the schedule clock."""

@@ -122,7 +122,7 @@ def named_frames(trial: Trial) -> set[str]:
     """Return the frames that the headers of a trial's stimuli name, but the robot's own."""
     found = set()
     context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
-    for plugin in (*trial.nominal, *trial.hazard):
+    for plugin in (*trial.nominal, *(() if trial.is_observed else trial.hazard)):
         if plugin.interface() is None:
             continue
         stimulus = plugin.at(0, 0, context)

@@ -64,6 +64,8 @@ class WorldLink(Link):
     :param alarm: says why the simulator is gone, None while it lives or if it is not ours
     """
 
+    rehearses = True
+
     def __init__(self, inner: RosLink, clock: RosClock, control: WorldControl,
                  timeout_s: float, alarm: Callable[[], str | None]) -> None:
         self._inner, self._clock, self._control = inner, clock, control
