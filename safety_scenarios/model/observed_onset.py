@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.model.budget import MAX_MS, Milliseconds
@@ -39,6 +39,15 @@ _OLDEST_HEADER_NS = 1_000_000_000
 
 class Edge(Limit):
     """What the reference sensor says as soon as the hazard is there, and not before."""
+
+    @model_validator(mode='before')
+    @classmethod
+    def _is_limit(cls, data: Any) -> Any:
+        if isinstance(data, (str, bool, int, float)):
+            raise ValueError(f'got {data!r}, expected a limit on a signal of the sensor\'s topic, '
+                             f'such as {{signal: broken, at_least: 1}}; of a truth value true is '
+                             f'1 and false 0')
+        return data
 
 
 class ObservedOnset(Noun):

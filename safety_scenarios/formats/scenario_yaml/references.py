@@ -41,7 +41,8 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     topics, feedback = _topic_names(ros, 'commands'), _topic_names(ros, 'feedback')
     onset = ros.get('onset')
     sensor = [onset['topic']] if isinstance(onset, Mapping) \
-        and isinstance(onset.get('topic'), str) else []
+        and isinstance(onset.get('topic'), str) \
+        and onset['topic'] not in (*topics, *feedback) else []
     signals: Any = ros.get('signals')
     signals = signals if isinstance(signals, Mapping) else {}
     if topics:
@@ -120,7 +121,7 @@ def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[st
                                       f'topic of its state under ros.feedback')
         elif path[1] == 'onset':
             continue
-        elif path[1] != 'confirmation' and topic in sensor and topic not in feedback:
+        elif path[1] != 'confirmation' and topic in sensor:
             yield ((*path, 'signal'), f'got a signal of {topic!r}, which marks the onset, '
                                       f'expected one of a command topic. What the reference '
                                       f'sensor sees is nothing that the controller does')
