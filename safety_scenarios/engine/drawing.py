@@ -55,7 +55,8 @@ class Beams:
     @property
     def angles(self) -> Floats:
         """Direction of each beam (rad)."""
-        return self.angle_min + self.angle_increment * numpy.arange(self.count)
+        return numpy.asarray(self.angle_min + self.angle_increment * numpy.arange(self.count),
+                             numpy.float64)
 
 
 def silhouette(drawn: Mapping[str, Any], live: Beams, place: Place) -> Ranges:
@@ -114,7 +115,7 @@ def nearest(ranges: Ranges, live: Beams, place: Place) -> float | None:
         return 0.0  # too close to be measured
     if not measured.any():
         return None
-    x, y = _points(ranges[measured].astype(numpy.float64), live.angles[measured])
+    x, y = _points(numpy.asarray(ranges[measured], numpy.float64), live.angles[measured])
     x, y = place.outward(x, y)
     return float(numpy.hypot(x, y).min())
 
@@ -136,7 +137,8 @@ def _segments(drawn: Mapping[str, Any], place: Place) -> tuple[Floats, Floats]:
         angles = float(drawn['angle_min']) + step * run
         angles = numpy.concatenate(([angles[0] - step / 2], angles, [angles[-1] + step / 2]))
         own = ranges[run]
-        points = numpy.column_stack(_points(numpy.concatenate((own[:1], own, own[-1:])), angles))
+        own = numpy.concatenate((own[:1], own, own[-1:]))
+        points = numpy.column_stack(_points(own, numpy.asarray(angles, numpy.float64)))
         if place.x or place.y:
             points = _closed(points)
         points = numpy.column_stack(place.inward(*points.T))
@@ -188,4 +190,4 @@ def _met(begins: Floats, ends: Floats, angles: Floats) -> Floats:
         far = (x * up - y * along) / across
         share = (x * sin - y * cos) / across
         met = (far > 0) & (share >= -1e-9) & (share <= 1 + 1e-9)
-    return numpy.where(met, far, math.inf).min(axis=1)
+    return numpy.asarray(numpy.where(met, far, math.inf).min(axis=1), numpy.float64)

@@ -44,7 +44,7 @@ class Edge(Limit):
     @classmethod
     def _is_limit(cls, data: Any) -> Any:
         if isinstance(data, (str, bool, int, float)):
-            raise ValueError(f'got {data!r}, expected a limit on a signal of the sensor\'s topic, '
+            raise ValueError(f"got {data!r}, expected a limit on a signal of the sensor's topic, "
                              f'such as {{signal: broken, at_least: 1}}; of a truth value true is '
                              f'1 and false 0')
         return data

@@ -144,6 +144,27 @@ class Endpoints:
         self.wiring.begin(commands, [*feedback, *self.publishers], [
             plugin.topic for plugin in (*trial.nominal, *shown) if plugin.interface()])
 
+    def offer(self, topic: str, interface: str) -> None:
+        """
+        Publish on a topic what passes through the harness, if no stimulus is published there.
+
+        :raises MeasurementError: it would be kept for whoever comes late, which it must not
+        """
+        if self._profiles.is_latched(topic):
+            raise MeasurementError(f'{topic}: got transient_local for what is drawn into live '
+                                   f'data, expected volatile: nobody may get an old message')
+        if topic not in self.publishers:
+            self._publish(topic, interface)
+
+    def alone(self, topic: str, deadline: float, advice: str) -> tuple[str, list[Any]]:
+        """
+        Return the interface of a topic and its one publisher, as soon as it is there.
+
+        :raises LinkTimeoutError: nobody publishes there, or more than one
+        """
+        self._advice[topic] = advice
+        return self._discover(topic, 'auto', deadline, 'live')
+
     def _published(self, trial: Trial) -> Sequence[StimulusPlugin]:
         """Return the hazard's stimuli, none of which is published where the hazard is real."""
         return () if trial.is_observed and not self._worlds else trial.hazard
@@ -393,7 +414,8 @@ class Endpoints:
                 advice = 'Several types on one topic: stop the other publisher.'
             elif types and not alone:
                 expected = 'one publisher alone'
-                advice = 'Whose command would be judged? Stop the others, or remap.'
+                advice = 'Whose command would be judged? Stop the others, or remap.' \
+                    if kind != 'live' else 'Whose data is it? Stop the others, or remap.'
             elif types:
                 advice = f'Ask for {types[0]} or auto in the scenario, or publish {wanted}.'
             else:

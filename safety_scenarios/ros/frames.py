@@ -20,9 +20,12 @@ scenario's first trial, and nobody listens or publishes while one is running.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+import math
 import time
 from typing import Any
 
+from pydantic import ValidationError
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from safety_scenarios.model.message import Message
@@ -116,6 +119,40 @@ class Frames:
             'transform': {'translation': dict(zip('xyz', known.translation, strict=True)),
                           'rotation': dict(zip('xyzw', known.quaternion, strict=True))}}
             for known in self._published.values()]})
+
+
+def static_frames(node: Node) -> Sequence[MountedFrame]:
+    """
+    Return the places of frames that are on ``/tf_static``; takes a second.
+
+    Nothing where nobody publishes there, or tf2_msgs is not installed here.
+    """
+    try:
+        kind = interface_class(INTERFACE)
+    except Exception:  # not installed here, however that shows
+        return ()
+    heard: dict[str, MountedFrame] = {}
+
+    def receive(message: Any) -> None:
+        for known in message.transforms:
+            place, turn = known.transform.translation, known.transform.rotation
+            with suppress(ValidationError):
+                heard[known.child_frame_id] = MountedFrame(
+                    frame=known.child_frame_id.lstrip('/'),
+                    parent=known.header.frame_id.lstrip('/'),
+                    translation=(place.x, place.y, place.z),
+                    rotation=_fixed_axes(turn.x, turn.y, turn.z, turn.w))
+    subscription = node.create_subscription(kind, _STATIC, receive, _LATCHED)
+    time.sleep(_LISTEN_S)
+    node.destroy_subscription(subscription)
+    return tuple(heard.values())
+
+
+def _fixed_axes(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
+    """Return roll, pitch and yaw of a quaternion."""
+    return (math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
+            math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x)))),
+            math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
 
 
 def named_frames(trial: Trial) -> set[str]:

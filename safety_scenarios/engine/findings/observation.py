@@ -39,8 +39,11 @@ _FAULTS = {INTERRUPTED: 'nobody interrupted it',
            'ControllerError': 'the controller kept working',
            'LinkTimeoutError': 'the controller was connected',
            'MeasurementError': 'the trial could be measured',
+           'LiveDataError': 'the stimulus was shown in the live data',
            'TraceError': 'the record could be written and read'}
 """Name of a fault, as the record has it, to the check that it is a finding of."""
+_OPEN = (INTERRUPTED, 'LiveDataError')
+"""Faults of nobody who is judged, nor of the harness: what would have been is open."""
 _UNEXPECTED = 'nothing unexpected happened'
 _found = partial(harness, 'observation')
 
@@ -55,7 +58,7 @@ def faults(record: TrialRecord) -> Iterator[Finding]:
     for event in record.of_kind('fault'):
         if event.name == CLOCK_ERROR:
             continue
-        verdict = Verdict.INCONCLUSIVE if event.name == INTERRUPTED else Verdict.ERROR
+        verdict = Verdict.INCONCLUSIVE if event.name in _OPEN else Verdict.ERROR
         yield _found(_FAULTS.get(event.name, _UNEXPECTED), verdict, event.text or '',
                      record.since_onset_ms(event.stamps.steady_ns))
     if not record.events:
