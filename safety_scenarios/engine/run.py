@@ -147,6 +147,7 @@ class _Player:
         self._recorder = recorder
         self._streams = Streams(trial, link)
         self._answered_ns = 0
+        self._shown_ns: int | None = None
         ros = trial.scenario.ros
         self._watch = None if ros is None or ros.onset is None \
             else OnsetWatch(ros.onset, ros.signals)
@@ -240,6 +241,9 @@ class _Player:
         trial = self._trial
         assert trial.all_clear_ns is not None
         self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
+        if self._shown_ns is not None and any(stream.is_drawn for stream in hazard):
+            onset_ns = max(onset_ns, self._shown_ns)  # with the first live message after its time
+            self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
         self._mark(ALL_CLEAR)
         taken = {stream.plugin.topic for stream in hazard}
         for stream in hazard:
@@ -275,6 +279,8 @@ class _Player:
 
     def _note(self, event: Event) -> None:
         self._recorder.add(event)
+        if event.hazard and self._shown_ns is None:
+            self._shown_ns = self._link.schedule_ns(event.stamps)
         if self._watch is not None:
             self._watch.take(event)
         if self._streams.follows:

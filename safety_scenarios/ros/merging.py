@@ -271,7 +271,7 @@ class Merging:
         """
         if self._trial is None or self._trial.scenario is not trial.scenario:
             self._places.clear()
-        self._trial = trial
+        self._trial, begin = trial, time.monotonic()
         for topic, name in self._rules.items():
             if topic not in self._live:
                 self._begin(topic, name, deadline)
@@ -280,7 +280,8 @@ class Merging:
             while not live.last_ns:
                 if time.monotonic() >= deadline:
                     raise LinkTimeoutError(
-                        self._node.resolve_topic_name(name), f'a live {live.interface}', 0.0,
+                        self._node.resolve_topic_name(name), f'a live {live.interface}',
+                        time.monotonic() - begin,
                         self._endpoints.graph.discovered(name, self._endpoints.publishers),
                         'Start the sensor whose data the stimulus is drawn into.')
                 time.sleep(_POLL_S)

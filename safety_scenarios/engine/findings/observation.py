@@ -113,7 +113,7 @@ def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
             or record.trial.is_observed \
             or any(plugin.is_silence for plugin in record.trial.hazard):
         return
-    if record.first_hazard is None:
+    if record.first_hazard is None and not record.of_kind('fault', 'LiveDataError'):
         yield _found('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
 
 
