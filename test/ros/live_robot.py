@@ -17,8 +17,8 @@ A robot with sensors of its own, in plain rclpy: ``live_robot.py MODE LOG``.
 
 Its scanner looks ahead from 0.2 m before the origin, at walls 5 m away. MODE is lidar: it scans on
 ``front/scan``; barrier: it scans on ``scan``, and once the base has driven for half a second a
-person stands there, whom a light barrier tells 60 ms later. When the person came (system time, ns)
-goes into the file LOG, a line each.
+person stands there, whom a light barrier tells 60 ms later. When the person came, and when the
+barrier really told (system time, ns), goes into the file LOG, a line each.
 """
 
 import math

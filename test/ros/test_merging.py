@@ -182,6 +182,8 @@ def test_a_light_barrier_tells_when_a_real_person_came_and_nothing_is_published(
     [journal] = run.folder.glob('traces/**/*.events.jsonl')
     record = read_journal(journal, registry.resolve)
     assert not record.of_kind('stimulus') and record.onset is not None
-    came = [int(line) for line in (tmp_path / 'log').read_text(encoding='utf-8').split()]
-    off_ns = min(abs(record.onset.stamps.system_ns - moment) for moment in came)
-    assert off_ns <= record.observed.uncertainty_ns, off_ns / 1e6
+    lines = (tmp_path / 'log').read_text(encoding='utf-8').splitlines()
+    off_ns, late_ns = min((abs(record.onset.stamps.system_ns - came_ns), told_ns - came_ns)
+                          for came_ns, told_ns in (map(int, line.split()) for line in lines))
+    own_ns = abs(late_ns - 60_000_000)  # a barrier on a busy host is late itself, by what it says
+    assert off_ns <= record.observed.uncertainty_ns + own_ns, (off_ns / 1e6, late_ns / 1e6)
