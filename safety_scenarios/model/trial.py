@@ -131,11 +131,14 @@ class TrialRecord(Noun):
             return ()
         assert scenario.ros is not None and scenario.ros.onset is not None
         ros, onset = scenario.ros, scenario.ros.onset
-        return [self.model_copy(update={'trial': self.trial.model_copy(update={
-            'scenario': scenario.model_copy(update={'ros': ros.model_copy(update={
-                'onset': onset.model_copy(update={
-                    'latency_ms': onset.latency_ms + sign * observed.uncertainty_ns / 1e6})})})})})
-            for sign in (-1, 1)]
+        found = []
+        for sign in (-1, 1):
+            other = onset.model_copy(update={
+                'latency_ms': onset.latency_ms + sign * observed.uncertainty_ns / 1e6})
+            changed = scenario.model_copy(update={'ros': ros.model_copy(update={'onset': other})})
+            found.append(self.model_copy(update={
+                'trial': self.trial.model_copy(update={'scenario': changed})}))
+        return found
 
     @cached_property
     def _watched(self) -> OnsetWatch | None:
