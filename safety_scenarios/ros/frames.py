@@ -132,20 +132,30 @@ def static_frames(node: Node) -> Sequence[MountedFrame]:
     except Exception:  # not installed here, however that shows
         return ()
     heard: dict[str, MountedFrame] = {}
-
-    def receive(message: Any) -> None:
-        for known in message.transforms:
-            place, turn = known.transform.translation, known.transform.rotation
-            with suppress(ValidationError):
-                heard[known.child_frame_id] = MountedFrame(
-                    frame=known.child_frame_id.lstrip('/'),
-                    parent=known.header.frame_id.lstrip('/'),
-                    translation=(place.x, place.y, place.z),
-                    rotation=_fixed_axes(turn.x, turn.y, turn.z, turn.w))
-    subscription = node.create_subscription(kind, _STATIC, receive, _LATCHED)
+    subscription = node.create_subscription(kind, _STATIC, lambda message: heard.update(
+        {known.frame: known for known in mounted(message)}), _LATCHED)
     time.sleep(_LISTEN_S)
     node.destroy_subscription(subscription)
     return tuple(heard.values())
+
+
+def mounted(message: Any) -> Iterator[MountedFrame]:
+    """Yield what a tf2_msgs/msg/TFMessage says, but for names that tf2 does not have."""
+    for known in message.transforms:
+        place, turn = known.transform.translation, known.transform.rotation
+        with suppress(ValidationError):
+            yield MountedFrame(frame=known.child_frame_id, parent=known.header.frame_id,
+                               translation=(place.x, place.y, place.z),
+                               rotation=_fixed_axes(turn.x, turn.y, turn.z, turn.w))
+
+
+def unreadable() -> str:
+    """Return why ``/tf_static`` cannot be read here; empty if it can."""
+    try:
+        interface_class(INTERFACE)
+    except Exception:  # not installed here, however that shows
+        return '. The package tf2_msgs is not installed here, so that /tf_static cannot be read'
+    return ''
 
 
 def _fixed_axes(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:

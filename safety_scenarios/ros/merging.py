@@ -52,7 +52,7 @@ from safety_scenarios.ros.convert import (
     warm_up,
 )
 from safety_scenarios.ros.endpoints import Endpoints
-from safety_scenarios.ros.frames import static_frames
+from safety_scenarios.ros.frames import static_frames, unreadable
 from safety_scenarios.ros.inbox import Left
 from safety_scenarios.ros.receiving import with_info
 
@@ -362,5 +362,5 @@ class Merging:
             try:
                 self._places[key] = place_in(live, frame, known)
             except MeasurementError as error:
-                raise MeasurementError(f'merge: {error}') from None
+                raise MeasurementError(f'merge: {error}{unreadable()}') from None
         return self._places[key]

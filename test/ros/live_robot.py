@@ -16,8 +16,8 @@
 A robot with sensors of its own, in plain rclpy: ``live_robot.py MODE LOG``.
 
 Its scanner looks ahead from 0.2 m before the origin, at walls 5 m away. MODE is lidar: it scans on
-``front/scan``; barrier: it scans on ``scan``, and once the base has driven for half a second a
-person stands there, whom a light barrier tells 60 ms later. When the person came, and when the
+``front/scan``; barrier: it scans on ``scan``, and once the base has driven for a second a person
+stands there, whom a light barrier tells 60 ms later. When the person came, and when the
 barrier really told (system time, ns), goes into the file LOG, a line each.
 """
 
@@ -35,7 +35,7 @@ from std_msgs.msg import Bool
 
 LATENCY_S = 0.06
 BEAMS, STEP = 541, math.radians(0.5)
-DRIVES_S, STANDS_S = 0.5, 1.5
+DRIVES_S, STANDS_S = 1.0, 1.5
 
 
 class Robot(Node):

@@ -17,8 +17,9 @@
 from pathlib import Path
 import sys
 import time
+from types import SimpleNamespace
 
-from geometry_msgs.msg import Pose, PoseArray, PoseStamped
+from geometry_msgs.msg import Pose, PoseArray, PoseStamped, Quaternion, TransformStamped
 import numpy
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
@@ -28,8 +29,9 @@ from safety_scenarios.engine.placing import Place
 from safety_scenarios.errors import LiveDataError, MeasurementError
 from safety_scenarios.model.event import Stamps
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.mounted_frame import MountedFrame
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext
-from safety_scenarios.ros.frames import _fixed_axes
+from safety_scenarios.ros.frames import mounted
 from safety_scenarios.ros.merging import _Overlay, Live
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.traces.journal import read_journal
@@ -159,9 +161,20 @@ def test_a_topic_with_one_person_shows_the_nearer_one(live, seen):
     assert wire.hear(message).pose.position.x == pytest.approx(seen)
 
 
-def test_a_turn_of_tf_is_read_about_the_fixed_axes():
-    assert _fixed_axes(0.0, 0.0, 0.5**0.5, 0.5**0.5) == pytest.approx((0.0, 0.0, numpy.pi / 2))
-    assert abs(_fixed_axes(1.0, 0.0, 0.0, 0.0)[0]) == pytest.approx(numpy.pi)
+@pytest.mark.parametrize(('turn', 'rotation'), [
+    ((0.0, 0.0, 0.5**0.5, 0.5**0.5), (0.0, 0.0, numpy.pi / 2)),
+    ((1.0, 0.0, 0.0, 0.0), (numpy.pi, 0.0, 0.0)),
+    ((0.0, 0.1, 0.0, 0.99**0.5), (0.0, 2 * numpy.arcsin(0.1), 0.0))])
+def test_the_place_of_a_scanner_is_read_from_what_the_robot_publishes(turn, rotation):
+    known = TransformStamped(child_frame_id='laser')
+    known.header.frame_id = 'base_link'
+    known.transform.translation.x = 0.25
+    known.transform.rotation = Quaternion(**dict(zip('xyzw', turn, strict=True)))
+    [found] = mounted(SimpleNamespace(transforms=[known, TransformStamped()]))
+    assert (found.frame, found.parent, found.translation) == (
+        'laser', 'base_link', (0.25, 0.0, 0.0))
+    assert found.rotation == pytest.approx(rotation)
+    assert MountedFrame(frame='laser', rotation=rotation).quaternion == pytest.approx(turn)
 
 
 def test_a_controller_stops_for_a_person_in_its_own_scan(tmp_path, domain):
@@ -174,14 +187,20 @@ def test_a_controller_stops_for_a_person_in_its_own_scan(tmp_path, domain):
 
 
 def test_a_light_barrier_tells_when_a_real_person_came_and_nothing_is_published(tmp_path, domain):
-    """The robot writes down when that was; the barrier is 60 ms late, and known to 15 ms."""
+    """
+    The robot writes down when that was; the barrier is 60 ms late, and known to 15 ms.
+
+    Which verdict comes of it is tested in simulated time: a busy host may keep the barrier from
+    being what the scenario says it is, and then none is due.
+    """
     with process(sys.executable, str(ROBOT), 'barrier', str(tmp_path / 'log'), domain=domain):
         run = campaign(tmp_path / 'run', str(DATA / 'real_hazard.yaml'), '--domain-id',
-                       str(domain), domain=domain, **SOON)
-    assert run.code == 0, run.output
+                       str(domain), domain=domain, again=False, **SOON)
+    assert run.code in (0, 3), run.output
     [journal] = run.folder.glob('traces/**/*.events.jsonl')
     record = read_journal(journal, registry.resolve)
-    assert not record.of_kind('stimulus') and record.onset is not None
+    assert not record.of_kind('stimulus')
+    assert record.onset is not None, run.output
     lines = (tmp_path / 'log').read_text(encoding='utf-8').splitlines()
     off_ns, late_ns = min((abs(record.onset.stamps.system_ns - came_ns), told_ns - came_ns)
                           for came_ns, told_ns in (map(int, line.split()) for line in lines))
