@@ -151,6 +151,10 @@ class LinkTimeoutError(MeasurementError):
                          f'discovered {discovered}. {advice}')
 
 
+class LiveDataError(MeasurementError):
+    """Live data that a stimulus is drawn into is missing, old, or hides what is drawn."""
+
+
 class ClockError(MeasurementError):
     """A clock stood still, stepped or cannot be compared."""
 

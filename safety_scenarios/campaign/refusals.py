@@ -30,6 +30,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Calibration
+from safety_scenarios.model.merge_rule import MERGED, read_merges
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import OpenLink
@@ -68,6 +69,7 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     _refuse_without_world(scenarios, settings)
     refuse_unmatched(settings, scenarios)
     _refuse_overrides(scenarios, settings)
+    _refuse_merges(scenarios, settings)
 
 
 def _refuse_without_world(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
@@ -106,6 +108,8 @@ def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) ->
             'subscription': {*(full(known.topic) for scenario in scenarios
                                if (robot := scenario.ros or scenario.agents)
                                for known in (*robot.commands, *robot.feedback)),
+                             *(full(scenario.ros.onset.topic) for scenario in scenarios
+                               if scenario.ros and scenario.ros.onset),
                              *([full(RESPONSE)] if single else [])}}
     once = {full(plugin.topic) for plugin in stimuli if _is_sent_once(plugin)} | {full(PROMPT)}
     for override in read_overrides(settings.qos_overrides):
@@ -119,6 +123,44 @@ def _refuse_overrides(scenarios: Collection[Scenario], settings: RunSettings) ->
                 and override.topic in once:
             raise SettingsError(f'{override.parameter}: got best_effort, expected reliable, '
                                 f'because what is sent once must not get lost')
+
+
+def _refuse_merges(scenarios: Collection[Scenario], settings: RunSettings) -> None:
+    """
+    Refuse to draw where nothing is shown, or nobody could draw it.
+
+    :raises SettingsError: says which rule, and what there is
+    """
+    merges = read_merges(settings.merge)
+    if merges and (settings.link != 'ros' or settings.world != 'none'):
+        raise SettingsError(f'merge: got {settings.merge[0]} with link {settings.link} and world '
+                            f'{settings.world}, expected link ros and world none: only a real '
+                            f'robot has live data to draw into')
+    full = full_name(settings)
+    shown: dict[str, list[StimulusPlugin]] = {}
+    for scenario in scenarios:
+        ros = scenario.ros
+        for plugin in (*ros.nominal.stimuli, *(
+                () if ros.onset is not None else ros.stimuli)) if ros else ():
+            shown.setdefault(plugin.topic, []).append(plugin)
+    for topic, live in merges.items():
+        rule = f'merge {topic}:={live}'
+        if topic not in shown:
+            raise SettingsError(f'{rule}: got {topic}, on which no stimulus of these scenarios is '
+                                f'published, expected one of {", ".join(sorted(shown)) or "none"}.'
+                                f'{did_you_mean(topic, shown)}')
+        if full(topic) == full(live):
+            raise SettingsError(f'{rule}: both are {full(topic)}, expected two topics: the '
+                                f'harness would hear itself. Remap {topic} to what the '
+                                f'controller hears')
+        for plugin in shown[topic]:
+            if plugin.interface() not in MERGED:
+                raise SettingsError(
+                    f'{rule}: got the stimulus {plugin.kind}, which '
+                    + ('shows nothing of its own' if plugin.interface() is None else
+                       f'publishes {plugin.interface()}')
+                    + f', expected one of {", ".join(MERGED)}: nothing else can be drawn into '
+                      f'live data')
 
 
 def _is_sent_once(plugin: StimulusPlugin) -> bool:

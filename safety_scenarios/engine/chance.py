@@ -61,6 +61,8 @@ def _reckoned(same: Same[Scenario]) -> Reckoned:
                               'controller fails its hazard')
     if ros.reaction is None:
         return Reckoned(None, 'no reaction is asked for')
+    if ros.onset is not None:
+        return Reckoned(None, 'the hazard is real, and the harness does not draw when it comes')
     hold_ms = longest_hold_ms(ros)
     if hold_ms * _NS_PER_MS <= MOMENT_NS:
         return Reckoned(None, (

@@ -15,6 +15,7 @@
 """From a record to a verdict: a pure function, so that every verdict can be computed again."""
 
 from collections.abc import Iterator
+from statistics import median
 
 from safety_scenarios.engine.chance import reckoned
 from safety_scenarios.engine.findings import (
@@ -47,6 +48,7 @@ from safety_scenarios.latency.pairing import measure
 from safety_scenarios.latency.stream import header_notes
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.judgement import Words
+from safety_scenarios.model.merge_rule import PASSING
 from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.result import (
     BUSY_HOST,
@@ -159,6 +161,11 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
             f'{", ".join(record.measuring.simulated)} worked out from the commands by the '
             f'harness: no robot was measured'))
     yield from _of_pace(record)
+    yield from _of_merging(record)
+    if record.trial.is_observed and record.first_hazard is not None:
+        yield Note(code='rehearsed-hazard', text=(
+            'the hazard was played and its reference sensor stood in for: where ros.onset is, a '
+            'real one is meant'))
     if latency is None:
         return
     if latency.widened_ns:
@@ -171,6 +178,17 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
     if latency.inferred:
         yield Note(code='inferred', text='the reaction is inferred from silence: the driver stops '
                                          'the robot after its timeout')
+
+
+def _of_merging(record: TrialRecord) -> Iterator[Note]:
+    """Say how much later live data reached the controller for having something drawn in."""
+    for topic, events in record.by_topic('stimulus').items():
+        late_ms = [1e3 * event.truth[PASSING] for event in events if PASSING in event.truth]
+        if late_ms:
+            yield Note(code='merged', text=(
+                f'{topic}: drawn into live data, which reached the controller '
+                f'{median(late_ms):.2f} ms later for it at the median, {max(late_ms):.2f} ms at '
+                f'the most ({counted(len(late_ms), "message")})'))
 
 
 def _of_pace(record: TrialRecord) -> Iterator[Note]:

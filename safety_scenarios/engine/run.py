@@ -28,6 +28,7 @@ from safety_scenarios.errors import ControllerError, described, MeasurementError
 from safety_scenarios.model.event import Event, EventSink, Stamps
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.observed_onset import ARMED, OnsetWatch
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'
@@ -146,6 +147,10 @@ class _Player:
         self._recorder = recorder
         self._streams = Streams(trial, link)
         self._answered_ns = 0
+        self._shown_ns: int | None = None
+        ros = trial.scenario.ros
+        self._watch = None if ros is None or ros.onset is None \
+            else OnsetWatch(ros.onset, ros.signals)
         self._begin_ns = self._mark(NOMINAL)
         for plugin in trial.nominal:
             self._streams.begin(plugin, self._begin_ns)
@@ -199,9 +204,15 @@ class _Player:
     def play_hazard(self) -> None:
         """Publish the hazard from onset to the all-clear, then the nominal stimuli again."""
         trial, onset_ns = self._trial, self._onset_ns
-        taken = {plugin.topic for plugin in trial.hazard}
-        hazard = [self._streams.over(plugin, onset_ns, hazard=True) for plugin in trial.hazard]
+        shown = trial.hazard if self._watch is None or self._link.rehearses else ()
+        taken = {plugin.topic for plugin in shown}
+        hazard = [self._streams.over(plugin, onset_ns, hazard=True) for plugin in shown]
         others = [stream for topic, stream in self._nominal.items() if topic not in taken]
+        if self._watch is not None:
+            observed_ns = self._await_hazard(self._watch, [*hazard, *others])
+            if observed_ns is not None:
+                self._end_hazard(observed_ns, hazard, others)
+            return
         silent = [stream.start_ns for stream in hazard if stream.plugin.is_silence]
         self._mark(ONSET, min(silent) if len(silent) == len(hazard) else onset_ns)
         if trial.all_clear_ns is None:
@@ -209,8 +220,32 @@ class _Player:
             if self._play(hazard, end_ns, self._is_answer):
                 self._play((), min(end_ns, self._answered_ns + _SETTLE_NS))
             return
+        self._end_hazard(onset_ns, hazard, others)
+
+    def _await_hazard(self, watch: OnsetWatch, streams: Sequence[Stream]) -> int | None:
+        """Return when the hazard began by its reference sensor; None if that is not known."""
+        assert self._trial.scenario.ros is not None and self._trial.scenario.ros.onset is not None
+        armed_ns = self._mark(ARMED)
+        if not watch.is_over:
+            within_ns = round(self._trial.scenario.ros.onset.within_ms * 1e6)
+            self._play(streams, armed_ns + within_ns, lambda event: watch.is_over)
+        observed = watch.observed(self._link.measuring)
+        if observed is None:
+            return None
+        self._mark(ONSET)
+        return self._link.schedule_ns(observed.onset.stamps)
+
+    def _end_hazard(self, onset_ns: int, hazard: Sequence[Stream],
+                    others: Sequence[Stream]) -> None:
+        """Play on to the all-clear, and the nominal stimuli to the end of the observation."""
+        trial = self._trial
+        assert trial.all_clear_ns is not None
         self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
+        if self._shown_ns is not None and any(stream.is_drawn for stream in hazard):
+            onset_ns = max(onset_ns, self._shown_ns)  # with the first live message after its time
+            self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
         self._mark(ALL_CLEAR)
+        taken = {stream.plugin.topic for stream in hazard}
         for stream in hazard:
             self._streams.withdraw(stream)
         for topic in taken & set(self._nominal):
@@ -244,12 +279,18 @@ class _Player:
 
     def _note(self, event: Event) -> None:
         self._recorder.add(event)
+        if event.hazard and self._shown_ns is None:
+            self._shown_ns = self._link.schedule_ns(event.stamps)
+        if self._watch is not None:
+            self._watch.take(event)
         if self._streams.follows:
             self._streams.heard(event)
         self._stopped = self._stop(event) or self._stopped
 
     def _mark(self, name: str, scheduled_ns: int | None = None) -> int:
         event = self._link.mark(name).model_copy(update={'scheduled_ns': scheduled_ns})
+        if self._watch is not None:
+            self._watch.take(event)
         return self._link.schedule_ns(self._recorder.add(event).stamps)
 
     def _is_answer(self, event: Event) -> bool:

@@ -36,6 +36,8 @@ class Stream:
     is_begun: bool = False
     is_in_world: bool = False
     """The link shows it in its world, so that no messages are due."""
+    is_drawn: bool = False
+    """The link draws it into live data, in which it stays until it is withdrawn."""
 
     @property
     def is_over(self) -> bool:
@@ -95,11 +97,14 @@ class Streams:
         stream.skip_to(schedule_ns)
 
     def withdraw(self, stream: Stream) -> None:
-        """Take what a stream has changed in the link's world back out of it."""
+        """Take what a stream has changed in the link's world, or drawn, back out of it."""
         if stream.is_in_world:
             self._link.withdraw(stream.plugin.topic)
             self._in_world.discard(stream.plugin.topic)
             stream.is_in_world = False
+        if stream.is_drawn:
+            self._link.withdraw(stream.plugin.topic)
+            stream.is_drawn = False
 
     def send(self, stream: Stream, due_ns: int) -> Event | None:
         """
@@ -125,7 +130,8 @@ class Streams:
             stimulus = self._following.shown(stimulus, self._now_ns)
         self._last[topic] = stimulus
         event = self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
-        if self.follows:
+        stream.is_drawn = event is None
+        if self.follows and event is not None:
             self._following.sent(event)
         return event
 

@@ -244,10 +244,12 @@ class Timeline:
         """
         Return the controller's own part of a latency.
 
-        None where nobody beside it answered probes, or they bound it no better than 1 ms.
+        None where nobody beside it answered probes, or they bound it no better than 1 ms, and of a
+        hazard that was observed: how it reached the controller nobody knows.
         """
         offset, stamps = self._measuring.offset, command.stamps
-        if offset is None or offset.split_bound_ns > SPLIT_BOUND_NS or self.step_ns \
+        if offset is None or self._record.trial.is_observed \
+                or offset.split_bound_ns > SPLIT_BOUND_NS or self.step_ns \
                 or stamps.source_ns is None or stamps.received_ns is None:
             return None
         left_ns = stamps.source_ns - offset.offset_ns
@@ -281,16 +283,34 @@ class Timeline:
 
     def _uncertainty_ns(self, method: Method, busy_ns: float, *system_ns: int) -> int:
         """Combine the calibrated part with that of the load and, of ROS time, of /clock."""
-        own_ns = round(math.hypot(self._measuring.uncertainty_ns(method), busy_ns))
+        own_ns = round(math.hypot(self._calibrated_ns(method), busy_ns))
         pace = self._measuring.pace
         if pace is not None and not self._measuring.lockstep:
             resolution_ns = max(self._uneven_ns(moment_ns, pace) for moment_ns in system_ns)
         elif pace is None and (not self._measuring.sim_time
                                or self._measuring.rules.judge == 'steady'):
-            return own_ns
+            return own_ns + self._of_sensor_ns
         else:
             resolution_ns = max(self._tick_step_ns(moment_ns) for moment_ns in system_ns)
-        return round(math.hypot(own_ns, 2 * resolution_ns / math.sqrt(6)))
+        return round(math.hypot(own_ns, 2 * resolution_ns / math.sqrt(6))) + self._of_sensor_ns
+
+    def _calibrated_ns(self, method: Method) -> int:
+        """Return what the calibration found; a sensor's message is stamped when it arrives."""
+        measuring = self._measuring
+        if self._record.observed is None or method == 'callback':
+            return measuring.uncertainty_ns(method)
+        return max(measuring.uncertainty_ns(method), measuring.uncertainty_ns('received'))
+
+    @property
+    def _of_sensor_ns(self) -> int:
+        """
+        Return by how much the onset may be off by which a reference sensor is stated to be.
+
+        It is added, and not combined as independent errors are: that of one sensor is the same in
+        every trial, and nobody knows more of it than its bound.
+        """
+        observed = self._record.observed
+        return 0 if observed is None else observed.uncertainty_ns
 
     def _tick_step_ns(self, system_ns: int) -> float:
         """Return by how much /clock advanced around a moment, at least its median step."""

@@ -28,6 +28,8 @@ from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
 from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.links.loopback_agents import LoopbackAgents
+from safety_scenarios.links.reference_sensor import PERIOD_NS as SENSED_NS
+from safety_scenarios.links.reference_sensor import ReferenceSensor
 from safety_scenarios.links.simulated_reports import feedback_rows, PERIOD_NS, SimulatedReports
 from safety_scenarios.model.calling import Call, NOT_MADE
 from safety_scenarios.model.envelope import Envelope
@@ -65,6 +67,8 @@ class LoopbackLink(Link):
     :param robot: whose reports the scenario listens to; here the harness works them out
     """
 
+    rehearses = True
+
     def __init__(self, controller: ControllerHost, rules: ClockRules | None = None,
                  participants: Mapping[str, ControllerHost] = {},
                  declared: Sequence[str] = (), robot: SimulatedRobot | None = None) -> None:
@@ -85,6 +89,7 @@ class LoopbackLink(Link):
         self._participants = dict(participants)
         self._open: Sequence[ControllerHost] = (controller, *participants.values())
         self._agents: LoopbackAgents | None = None
+        self._sensor: ReferenceSensor | None = None
         self._calls: Sequence[Call] = ()
         self._is_heard = True
         self._declared, self._commands = frozenset(declared), frozenset[str]()
@@ -100,6 +105,7 @@ class LoopbackLink(Link):
         if self._reports is not None:
             self._reports.begin()
             self._report_ns = self._now_ns + PERIOD_NS
+        self._begin_sensing(trial)
         block = trial.scenario.agents
         robot = trial.scenario.ros or block
         self._commands = frozenset(topic.topic for topic in robot.commands) if robot \
@@ -137,6 +143,8 @@ class LoopbackLink(Link):
     def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
         """Hand one stimulus to the controller."""
         topic, message = stimulus.topic, stimulus.message
+        if hazard:
+            self._see_hazard()
         if stimulus.stamp is not Stamp.HOLD or topic not in self._stamps:
             self._stamps[topic] = stamp_shifted(_EPOCH_NS + self._now_ns, stimulus.shift_ns)
         if topic in self._controller.inputs:
@@ -221,6 +229,32 @@ class LoopbackLink(Link):
                 kind='feedback', name=topic, message=message,
                 stamps=self._stamp(system_ns if has_header(plain) else None)))
         return events
+
+    def _begin_sensing(self, trial: Trial) -> None:
+        """Let a stand-in tell of a hazard that is real elsewhere, from now on."""
+        ros = trial.scenario.ros
+        self._sensor = None if ros is None or ros.onset is None \
+            else ReferenceSensor(trial, ros.onset, ros.signals)
+        if self._sensor is not None:
+            self._later(SENSED_NS, self._sense_again)
+
+    def _see_hazard(self) -> None:
+        if self._sensor is not None and self._sensor.see(self._now_ns):
+            self._later(self._sensor.latency_ns, self._sense)
+
+    def _sense_again(self) -> Sequence[Event]:
+        self._later(SENSED_NS, self._sense_again)
+        return self._sense()
+
+    def _sense(self) -> Sequence[Event]:
+        assert self._sensor is not None
+        topic, message = self._sensor.topic, self._sensor.tell(self._now_ns)
+        system_ns = _EPOCH_NS + self._now_ns
+        if topic in self._controller.inputs:
+            self._hear(topic, message, system_ns)
+        return (Event.model_construct(
+            kind='feedback', name=topic, stamps=self._stamp(system_ns),
+            message=stamped(message, system_ns) if has_header(message) else message),)
 
     def _beside(self, system_ns: int) -> Sequence[Event]:
         """Return what the controller publishes beside its commands, by which a robot may move."""

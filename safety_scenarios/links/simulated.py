@@ -78,6 +78,8 @@ class SimulatedLink(LoopbackLink):
         self._world.advance(self._now_ns - self._begin_ns)
         stamps = self._stamp()
         is_shown = self._world.apply(topic, intent, hazard)
+        if hazard and is_shown:
+            self._see_hazard()
         self._plan()
         return stamps if is_shown else None
 

@@ -60,7 +60,8 @@ class Event(Slotted):
     """
     One entry of a trial's record.
 
-    - ``mark``: a phase begins (``nominal``, ``onset``, ``all_clear``, ``end``)
+    - ``mark``: a phase begins (``nominal``, ``armed`` where a real hazard is waited for,
+      ``onset``, ``all_clear``, ``end``)
     - ``stimulus``: the harness published on ``name``; without a message, it went silent there, or
       with ``arguments`` a link let it happen in its world: they are the intent
     - ``echo``: it heard that stimulus itself, with the middleware's stamps of it

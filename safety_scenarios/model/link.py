@@ -42,6 +42,11 @@ class Link:
 
     measuring: Measuring = Measuring()
     """How it measures time, and how well; as of the last ``open``."""
+    rehearses: bool = False
+    """
+    Whether no real hazard can come here, so that of a scenario with ``ros.onset`` the stimuli are
+    played, and something stands in for the reference sensor.
+    """
 
     def schedule_ns(self, stamps: Stamps) -> int:
         """Return when something happened on the schedule clock."""
@@ -74,7 +79,7 @@ class Link:
         return None
 
     def withdraw(self, topic: str) -> None:
-        """Take back what was applied on a topic."""
+        """Take back what was applied on a topic, or is drawn into live data there."""
 
     def arm(self) -> None:
         """
@@ -100,11 +105,13 @@ class Link:
         """Return a ``mark`` event stamped now; also before ``open`` and after ``close``."""
         raise NotImplementedError
 
-    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
         """
         Publish, with the clocks read right before it.
 
         :param scheduled_ns: when it was due, on the schedule clock; part of the event
+        :return: the ``stimulus`` event. None: it is drawn into live data, until the next one on
+            its topic or ``withdraw``; each message that shows it comes as an event when it left
         """
         raise NotImplementedError
 

@@ -36,6 +36,7 @@ from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.mounted_frame import MountedFrame
 from safety_scenarios.model.noun import Label, Noun
+from safety_scenarios.model.observed_onset import ObservedOnset
 from safety_scenarios.model.recording import BagBlock
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.separation import Separation
@@ -202,6 +203,9 @@ class RosBlock(Noun):
     nominal: Nominal
     stimuli: tuple[StimulusPlugin, ...] = Field(min_length=1)
     """The hazard (or, in a benign variant, the harmless event), from onset."""
+    onset: ObservedOnset | None = None
+    """Where the hazard is real: the sensor that marks its onset. What ``stimuli`` show is then
+    played only where no real hazard can come, as over link loopback."""
     all_clear: AllClear
     commands: tuple[CommandTopic, ...] = Field(min_length=1)
     """On which the controller under test commands the robot."""

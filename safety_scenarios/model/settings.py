@@ -26,6 +26,7 @@ from pydantic.fields import FieldInfo
 from safety_scenarios.model.budget import LimitName
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
+from safety_scenarios.model.merge_rule import read_merges
 from safety_scenarios.model.noun import Noun, TOLD
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.robot import RobotModel
@@ -159,6 +160,10 @@ class RunSettings(Noun):
     """Name of the evaluator's ROS node."""
     remap: tuple[str, ...] = ()
     """ROS remapping rules FROM:=TO, such as cmd_vel:=/robot1/cmd_vel."""
+    merge: tuple[str, ...] = ()
+    """Over link ros: draw a stimulus into a robot's live sensor data, STIMULUS_TOPIC:=LIVE_TOPIC,
+    such as scan:=/front/scan (doc/hazards_on_hardware.md). The controller hears the topic of the
+    stimulus alone."""
     qos_overrides: tuple[str, ...] = ()
     """Quality of service instead of the default, such as
     /scan.publisher.reliability=best_effort; as a ROS parameter it is
@@ -208,6 +213,12 @@ class RunSettings(Noun):
     @classmethod
     def _can_be_offered(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
         read_overrides(texts)
+        return texts
+
+    @field_validator('merge')
+    @classmethod
+    def _can_be_merged(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        read_merges(texts)
         return texts
 
     @model_validator(mode='after')

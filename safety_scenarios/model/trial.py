@@ -32,6 +32,7 @@ from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.observed_onset import Observed, OnsetWatch, watched
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Limit, Signal
@@ -74,6 +75,12 @@ class Trial(Noun):
     """By ``ros.vary``: name to the value in this trial, which ``scenario`` has in it already."""
 
     @property
+    def is_observed(self) -> bool:
+        """Whether the hazard is real, and a reference sensor marks its onset."""
+        ros = self.scenario.ros
+        return ros is not None and ros.onset is not None
+
+    @property
     def is_text(self) -> bool:
         """Whether a chat prompt is the stimulus and a text the reaction."""
         body = self.scenario.body
@@ -96,14 +103,60 @@ class TrialRecord(Noun):
 
     @property
     def onset(self) -> Event | None:
-        """Return the hazard's first publish; for a silence, the mark moved to when it was due."""
+        """
+        Return the hazard's first publish; for a silence, the mark moved to when it was due.
+
+        Of a hazard that is observed it is the sensor's message, moved back to when that began.
+        """
         return self._onset
+
+    @property
+    def onset_watch(self) -> OnsetWatch | None:
+        """Return what the reference sensor showed, None where the harness makes the hazard."""
+        return self._watched
+
+    @property
+    def observed(self) -> Observed | None:
+        """Return the onset that the reference sensor told; None without one."""
+        return self._observed
+
+    def around_onset(self) -> 'Sequence[TrialRecord]':
+        """
+        Return the record as if its onset had been at either end of its uncertainty.
+
+        Nothing where the harness has made the hazard, or the sensor's latency is exact.
+        """
+        observed, scenario = self.observed, self.trial.scenario
+        if observed is None or not observed.uncertainty_ns:
+            return ()
+        assert scenario.ros is not None and scenario.ros.onset is not None
+        ros, onset = scenario.ros, scenario.ros.onset
+        found = []
+        for sign in (-1, 1):
+            other = onset.model_copy(update={
+                'latency_ms': onset.latency_ms + sign * observed.uncertainty_ns / 1e6})
+            changed = scenario.model_copy(update={'ros': ros.model_copy(update={'onset': other})})
+            found.append(self.model_copy(update={
+                'trial': self.trial.model_copy(update={'scenario': changed})}))
+        return found
+
+    @cached_property
+    def _watched(self) -> OnsetWatch | None:
+        ros = self.trial.scenario.ros
+        return None if ros is None or ros.onset is None \
+            else watched(ros.onset, ros.signals, self.events)
+
+    @cached_property
+    def _observed(self) -> Observed | None:
+        return None if self._watched is None else self._watched.observed(self.measuring)
 
     @cached_property
     def _onset(self) -> Event | None:
         mark = self.mark(ONSET)
         if mark is None:
             return None
+        if self.onset_watch is not None:
+            return None if self.observed is None else self.observed.onset
         first = self.first_hazard
         silence = any(plugin.is_silence for plugin in self.trial.hazard)
         if first is None or (silence and first.scheduled_ns != mark.scheduled_ns):
@@ -390,7 +443,7 @@ class TrialRecord(Noun):
         """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
         for read in ('_index', '_series_read', '_onset', '_executed', '_asked', '_derived',
-                     '_told_distances'):
+                     '_told_distances', '_watched', '_observed'):
             copied.__dict__.pop(read, None)
         return copied
 

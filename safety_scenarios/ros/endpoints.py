@@ -32,6 +32,7 @@ from safety_scenarios.model.agents import Agent, AgentsBlock
 from safety_scenarios.model.envelope import INTERFACE
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.qos_override import QosOverride
+from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.clock import RosClock
@@ -51,6 +52,7 @@ from safety_scenarios.ros.wiring import Wiring
 _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02
 """Discovery takes tenths of a second; looking more often costs CPU."""
+_START_SENSOR = 'Start the reference sensor of ros.onset, or remap {} to its topic.'
 _RETURN_S = 3.0
 """Longer than endpoints take to match on one host."""
 
@@ -111,7 +113,8 @@ class Endpoints:
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
         self._withdrawn.clear()
-        for plugin in (*trial.nominal, *trial.hazard):
+        shown = self._published(trial)
+        for plugin in (*trial.nominal, *shown):
             interface = plugin.interface()
             if interface is not None and plugin.topic not in (*self.publishers, *self._worlds):
                 self._publish(plugin.topic, interface)
@@ -125,16 +128,46 @@ class Endpoints:
             self._subscribe(command.topic, command.message, deadline, 'command')
         for state in robot.feedback if robot else ():
             self._subscribe(state.topic, state.message, deadline, 'feedback')
+        sensor = trial.scenario.ros.onset if trial.scenario.ros else None
+        if sensor is not None and robot is not None \
+                and sensor.topic not in {state.topic for state in robot.feedback}:
+            self._advice[sensor.topic] = _START_SENSOR.format(sensor.topic)
+            self._subscribe(sensor.topic, sensor.message, deadline, 'feedback')
         if PROMPT in self.publishers:
             self._subscribe(RESPONSE, _STRING, deadline, 'response')
-        hazard = {plugin.topic for plugin in trial.hazard if not plugin.on_commands} - self._worlds
+        hazard = {plugin.topic for plugin in shown if not plugin.on_commands} - self._worlds
         if hazard:
             self._await_listener(hazard, deadline)
         self._fit.refuse_deaf(self.publishers)
         commands = [command.topic for command in robot.commands] if robot else []
         feedback = [state.topic for state in robot.feedback] if robot else []
         self.wiring.begin(commands, [*feedback, *self.publishers], [
-            plugin.topic for plugin in (*trial.nominal, *trial.hazard) if plugin.interface()])
+            plugin.topic for plugin in (*trial.nominal, *shown) if plugin.interface()])
+
+    def offer(self, topic: str, interface: str) -> None:
+        """
+        Publish on a topic what passes through the harness, if no stimulus is published there.
+
+        :raises MeasurementError: it would be kept for whoever comes late, which it must not
+        """
+        if self._profiles.is_latched(topic):
+            raise MeasurementError(f'{topic}: got transient_local for what is drawn into live '
+                                   f'data, expected volatile: nobody may get an old message')
+        if topic not in self.publishers:
+            self._publish(topic, interface)
+
+    def alone(self, topic: str, deadline: float, advice: str) -> tuple[str, list[Any]]:
+        """
+        Return the interface of a topic and its one publisher, as soon as it is there.
+
+        :raises LinkTimeoutError: nobody publishes there, or more than one
+        """
+        self._advice[topic] = advice
+        return self._discover(topic, 'auto', deadline, 'live')
+
+    def _published(self, trial: Trial) -> Sequence[StimulusPlugin]:
+        """Return the hazard's stimuli, none of which is published where the hazard is real."""
+        return () if trial.is_observed and not self._worlds else trial.hazard
 
     def leave_to_world(self, topics: Collection[str]) -> None:
         """Leave stimuli to a world of ours, which publishes them; give up what was made."""
@@ -375,13 +408,14 @@ class Endpoints:
                 return types[0], publishers
             advice = self._advice.get(topic, f'Start the controller, or remap {topic} to the '
                                              f'topic it publishes on.')
-            if kind == 'feedback':
+            if kind == 'feedback' and topic not in self._advice:
                 advice = self._who_reports(topic)
             if len(types) > 1:
                 advice = 'Several types on one topic: stop the other publisher.'
             elif types and not alone:
                 expected = 'one publisher alone'
-                advice = 'Whose command would be judged? Stop the others, or remap.'
+                advice = 'Whose command would be judged? Stop the others, or remap.' \
+                    if kind != 'live' else 'Whose data is it? Stop the others, or remap.'
             elif types:
                 advice = f'Ask for {types[0]} or auto in the scenario, or publish {wanted}.'
             else:

@@ -20,9 +20,12 @@ scenario's first trial, and nobody listens or publishes while one is running.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+import math
 import time
 from typing import Any
 
+from pydantic import ValidationError
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from safety_scenarios.model.message import Message
@@ -121,11 +124,55 @@ def mounted(frames: Iterable[MountedFrame], now_ns: int) -> Message:
         for known in frames]})
 
 
+def static_frames(node: Node) -> Sequence[MountedFrame]:
+    """
+    Return the places of frames that are on ``/tf_static``; takes a second.
+
+    Nothing where nobody publishes there, or tf2_msgs is not installed here.
+    """
+    try:
+        kind = interface_class(INTERFACE)
+    except Exception:  # not installed here, however that shows
+        return ()
+    heard: dict[str, MountedFrame] = {}
+    subscription = node.create_subscription(kind, STATIC, lambda message: heard.update(
+        {known.frame: known for known in told_frames(message)}), LATCHED)
+    time.sleep(_LISTEN_S)
+    node.destroy_subscription(subscription)
+    return tuple(heard.values())
+
+
+def told_frames(message: Any) -> Iterator[MountedFrame]:
+    """Yield what a tf2_msgs/msg/TFMessage says, but for names that tf2 does not have."""
+    for known in message.transforms:
+        place, turn = known.transform.translation, known.transform.rotation
+        with suppress(ValidationError):
+            yield MountedFrame(frame=known.child_frame_id, parent=known.header.frame_id,
+                               translation=(place.x, place.y, place.z),
+                               rotation=_fixed_axes(turn.x, turn.y, turn.z, turn.w))
+
+
+def unreadable() -> str:
+    """Return why ``/tf_static`` cannot be read here; empty if it can."""
+    try:
+        interface_class(INTERFACE)
+    except Exception:  # not installed here, however that shows
+        return '. The package tf2_msgs is not installed here, so that /tf_static cannot be read'
+    return ''
+
+
+def _fixed_axes(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
+    """Return roll, pitch and yaw of a quaternion."""
+    return (math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
+            math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x)))),
+            math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+
+
 def named_frames(trial: Trial) -> set[str]:
     """Return the frames that the headers of a trial's stimuli name, but the robot's own."""
     found = set()
     context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
-    for plugin in (*trial.nominal, *trial.hazard):
+    for plugin in (*trial.nominal, *(() if trial.is_observed else trial.hazard)):
         if plugin.interface() is None:
             continue
         stimulus = plugin.at(0, 0, context)

@@ -42,6 +42,15 @@ class Arrival:
     """What the middleware says of it; None where it says nothing."""
 
 
+@dataclass(slots=True)
+class Left:
+    """A message that a callback has sent on, as the event that it is."""
+
+    event: Event
+    after_ns: int
+    """System time right after it was published; its stamps are of right before."""
+
+
 class Inbox:
     """
     A queue that any thread fills and one thread empties, in the order of arrival.
@@ -50,10 +59,10 @@ class Inbox:
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[Arrival | Event] = deque(maxlen=_MOST)
+        self._waiting: deque[Arrival | Left | Event] = deque(maxlen=_MOST)
         self.put = self._waiting.append
 
-    def take(self) -> Iterator[Arrival | Event]:
+    def take(self) -> Iterator[Arrival | Left | Event]:
         """
         Yield what has arrived by now, and no longer keep it.
 

@@ -20,7 +20,7 @@ an inbox, from their threads, and the link empties that in its own.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 import gc
 import time
 from typing import Any
@@ -54,7 +54,8 @@ from safety_scenarios.ros.endpoints import Endpoints
 from safety_scenarios.ros.frames import Frames
 from safety_scenarios.ros.graph import CLOCK, full_node_name
 from safety_scenarios.ros.hosts import Hosts, one_host
-from safety_scenarios.ros.inbox import Arrival, Inbox
+from safety_scenarios.ros.inbox import Arrival, Inbox, Left
+from safety_scenarios.ros.merging import Merging
 from safety_scenarios.ros.offset import ask_offset
 from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
@@ -100,6 +101,7 @@ class RosLink(Link):
     :param is_external: the controller is none of them
     :param declared: topics on which the controller may command motion without being judged
     :param robot: whose state the controller's process reports, as there is none here
+    :param merges: topics of stimuli to those of the live data that they are drawn into
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
     """
 
@@ -108,7 +110,7 @@ class RosLink(Link):
                  children: Sequence[ChildProcess] = (), is_external: bool = False,
                  trials: set[str] | None = None, declared: Sequence[str] = (),
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
-                 frames: Frames | None = None) -> None:
+                 frames: Frames | None = None, merges: Mapping[str, str] = {}) -> None:
         self.measuring = measuring
         self._frames = frames
         self._node = node
@@ -130,6 +132,7 @@ class RosLink(Link):
                                     self._inbox, self._participants, declared,
                                     robot.untold if robot else {}, overrides)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
+        self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
         self._health_ns = self._wiring_ns = 0
         self._looked_ns = 0
         self._settled = False
@@ -153,6 +156,7 @@ class RosLink(Link):
         deadline = time.monotonic() + self._timeout_s
         self._clock.await_first(self._timeout_s, self.measuring.rules.lockstep)
         self._endpoints.match(trial, deadline)
+        self._merging.open(trial, deadline)
         self._calls.match(trial, deadline)
         if self._frames is not None:
             self._frames.announce(trial)
@@ -177,8 +181,13 @@ class RosLink(Link):
 
         :raises MeasurementError: a goal may go on: somebody else has to stop the robot
         """
+        self._merging.withdraw()
         self._endpoints.withdraw_latched()
         self._calls.cancel()
+
+    def withdraw(self, topic: str) -> None:
+        """Draw nothing any more into the live data of a topic."""
+        self._merging.withdraw(topic)
 
     def close(self) -> None:
         """Give up the endpoints."""
@@ -186,11 +195,12 @@ class RosLink(Link):
         if self._clock.ticks is self._inbox:
             self._clock.ticks = None
         self._participants.close()
+        self._merging.close()
         self._endpoints.close()
 
     def preflight(self) -> Sequence[PreflightRow]:
         """Return what the graph shows of the other end."""
-        rows = [*self._endpoints.preflight(), *self._calls.preflight()]
+        rows = [*self._endpoints.preflight(), *self._calls.preflight(), *self._merging.rows()]
         rows.append(PreflightRow(
             check='hosts', status='ok' if self.measuring.one_host else 'warn',
             detail=f'{_HOSTS[self._one_host]}: {self.measuring.hosts_because}'))
@@ -216,8 +226,11 @@ class RosLink(Link):
             best = min(best, self._now(), key=lambda found: found[0])
         return Event.model_construct(kind='mark', name=name, stamps=best[1])
 
-    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
         """Publish one stimulus; the message is built first, then the clocks are read."""
+        if self._merging.draws(stimulus.topic):
+            self._merging.show(stimulus, hazard)
+            return None
         message = to_ros(stimulus.message)
         publisher = self._endpoints.publishers[stimulus.topic]
         header_ns = None
@@ -275,6 +288,7 @@ class RosLink(Link):
         :raises ClockError: ROS time cannot be trusted
         """
         self._clock.check(time.monotonic_ns())
+        self._merging.check()
         reason = self._ill_health()
         if reason is not None:
             return [self.mark('ControllerError').model_copy(
@@ -358,9 +372,11 @@ class RosLink(Link):
         had_died = [child.ensure_running() for child in self._children]
         return any(had_died)
 
-    def _event(self, arrived: Arrival | Event) -> Event | None:
+    def _event(self, arrived: Arrival | Left | Event) -> Event | None:
         if isinstance(arrived, Event):
             return arrived
+        if isinstance(arrived, Left):
+            return self._left(arrived)
         kind, topic, info = arrived.kind, arrived.topic, arrived.info
         said, message, header_ns = None, None, None
         if kind == 'response':
@@ -383,6 +399,15 @@ class RosLink(Link):
         return Event.model_construct(
             kind=kind, name=topic, stamps=stamps, message=message,
             sequence=info.get('publication_sequence_number') if info else None)
+
+    def _left(self, left: Left) -> Event:
+        """Return a stimulus that was drawn into a live message, due when that had come."""
+        event = left.event
+        stamps, due_ns = event.stamps, event.scheduled_ns or 0
+        late_ns = stamps.steady_ns - due_ns
+        due_ns = self.measuring.schedule_ns(stamps) - late_ns
+        self._sent[event.name].append((stamps.system_ns, left.after_ns, due_ns))
+        return event.model_copy(update={'scheduled_ns': due_ns})
 
     def _own(self, kind: Any, topic: str, stamps: Stamps, info: Any) -> Event | None:
         """Return an event of the harness itself; the echo of a foreign publisher is none."""

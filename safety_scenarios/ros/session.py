@@ -34,6 +34,7 @@ from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.identity import NodeFacts
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Calibration, Measuring, METHODS, UNCALIBRATED_MS
+from safety_scenarios.model.merge_rule import read_merges
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
@@ -202,7 +203,7 @@ class _Opener:
                                  settings.controller == EXTERNAL, self._trials,
                                  settings.declared_topics, robot,
                                  read_overrides(settings.qos_overrides),
-                                 self._frames)) as link:
+                                 self._frames, read_merges(settings.merge))) as link:
                 if is_in_world:
                     with closing(self._in_world(link, children)) as outer:
                         yield outer

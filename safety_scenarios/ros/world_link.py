@@ -64,6 +64,8 @@ class WorldLink(Link):
     :param alarm: says why the simulator is gone, None while it lives or if it is not ours
     """
 
+    rehearses = True
+
     def __init__(self, inner: RosLink, clock: RosClock, control: WorldControl,
                  timeout_s: float, alarm: Callable[[], str | None]) -> None:
         self._inner, self._clock, self._control = inner, clock, control
@@ -153,7 +155,7 @@ class WorldLink(Link):
         """Return a mark in simulated time."""
         return self._simulated(self._inner.mark(name))
 
-    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
         """
         Publish what no world can show.
 
@@ -164,8 +166,8 @@ class WorldLink(Link):
                 f'{stimulus.topic}: got a stimulus that the world cannot show on a topic that it '
                 f'publishes, expected one that it can: both would contradict each other. Use '
                 f'world none for this')
-        return self._simulated(self._inner.send(stimulus, hazard=hazard,
-                                                scheduled_ns=scheduled_ns))
+        sent = self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
+        return None if sent is None else self._simulated(sent)
 
     def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Let live agents hear something."""

@@ -52,6 +52,8 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     data['origin'] = None if scenario.origin is None else scenario.origin.model_dump()
     if data['ros'] is not None and not data['ros']['vary']:
         del data['ros']['vary']
+    if data['ros'] is not None and data['ros']['onset'] is None:
+        del data['ros']['onset']
     if data['ros'] is not None:
         data['ros']['nominal'] = {name: value for name, value in data['ros']['nominal'].items()
                                   if value or name not in _NEWER}

@@ -123,6 +123,7 @@ WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_c
 TOOLS = 'test/ros/test_ros_tools.py::'
 RELAY = 'test/ros/test_relay.py::' \
     'test_a_relay_is_a_wire_with_faults_that_are_switched_while_it_runs'
+MERGING = 'test/ros/test_merging.py::'
 EXTERNAL = 'test/ros/test_external.py::'
 SAYS_WHAT = f'{EXTERNAL}test_a_controller_that_somebody_else_started_passes_and_says_what_it_is'
 SELFTEST = 'test/unit/campaign/test_selftest.py::'
@@ -145,6 +146,10 @@ ELSEWHERE = {
         'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
     'safety-scenarios run robotic --controller external':
         SAYS_WHAT,
+    'safety-scenarios run dummy_at_the_barrier.yaml --controller external --trials 20':
+        f'{MERGING}test_a_light_barrier_tells_when_a_real_person_came_and_nothing_is_published',
+    'safety-scenarios run robotic --controller external --merge scan:=/front/scan':
+        f'{MERGING}test_a_controller_stops_for_a_person_in_its_own_scan',
     'safety-scenarios run robotic --controller external --remap cmd_vel:=/base/cmd_vel':
         f'{EXTERNAL}test_a_controller_on_another_topic_is_found_by_remapping',
     'safety-scenarios run SCN-R-101 --controller external --remap cmd_vel:=/base/cmd_vel':

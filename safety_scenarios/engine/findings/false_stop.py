@@ -141,6 +141,9 @@ def _judged(record: TrialRecord, nominal: Nominal, spell: tuple[list[Sample], in
         first, now = nearer
         return found(Verdict.INCONCLUSIVE, f'{what}, {now:.2f} m from what the world had shown '
                                            f'at {first:.2f} m')
+    if record.trial.is_observed and record.first_hazard is None:
+        return found(Verdict.INCONCLUSIVE, f'{what}, and what called for it where the hazard is '
+                                           f'real nobody knows')
     return found(Verdict.FAIL, f'{what}, though nothing called for a stop')
 
 

@@ -25,16 +25,31 @@ def checked(record: TrialRecord, clocks: Timeline | None = None) -> list[Finding
     """
     Return one finding for each invariant, in the order of the file.
 
+    An onset that a sensor told within a bound is tried at both ends of it too: what holds at one
+    and not at the other is INCONCLUSIVE.
+
     :param clocks: of the record, which know what a busy host may have held up; None: nothing
     """
-    found = []
+    found, around = [], record.around_onset()
     for invariant in record.trial.scenario.invariants:
-        finding = _check(invariant, record)
+        finding = _certain(_check(invariant, record),
+                           [_check(invariant, other) for other in around])
         if clocks is not None and invariant.margin_is_time and finding.verdict is Verdict.FAIL:
             finding = _by_the_host(finding, record, clocks)
         found.append(finding if finding.source == 'invariant' else finding.model_copy(
             update={'source': 'invariant'}))
     return found
+
+
+def _certain(found: Finding, around: list[Finding]) -> Finding:
+    """Return a finding as it is if it would be the same wherever in its bound the onset was."""
+    other = next((one for one in around if one.verdict is not found.verdict), None)
+    if other is None or found.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR):
+        return found
+    told = other.verdict.value if other.verdict else 'not evaluated'
+    return found.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
+        f'{found.reason}; too close to tell, as with the onset at the end of its uncertainty it '
+        f'would be {told}: {other.reason}')})
 
 
 def _by_the_host(finding: Finding, record: TrialRecord, clocks: Timeline) -> Finding:

@@ -57,6 +57,13 @@ def within_budget(record: TrialRecord, latency: Latency | None,
     margin_ns, bound_ns = limit_ns - reaction.judged_ns, reaction.uncertainty_ns
     verdict = Verdict.PASS if margin_ns >= bound_ns else Verdict.FAIL if margin_ns < -bound_ns \
         else Verdict.INCONCLUSIVE
+    if record.observed is not None and verdict is Verdict.PASS \
+            and reaction.judged_ns < record.observed.uncertainty_ns:
+        yield _finding(check=name, verdict=Verdict.INCONCLUSIVE, at_ms=reaction.judged_ns / 1e6,
+                       reason=f'{reaction.judged_ns / 1e6:.1f} ms is less than the '
+                              f'± {record.observed.uncertainty_ns / 1e6:.2f} ms within which the '
+                              f'onset is known, so that the reaction may have come before it')
+        return
     took = f'{reaction.judged_ns / 1e6:.1f} ms' + (f' ± {bound_ns / 1e6:.2f} ms' if bound_ns
                                                    else '')
     why = {Verdict.PASS: '',

@@ -24,6 +24,7 @@ from safety_scenarios.engine.findings.other_trials import of_other_trials
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.calling import SUCCEEDED
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.observed_onset import ARMED
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.trial import ALL_CLEAR, ONSET, TrialRecord
@@ -45,8 +46,8 @@ def before_onset(record: TrialRecord) -> Iterator[Finding]:
         if record.mark(ONSET) is None:
             yield _found('prompt was sent', Verdict.INCONCLUSIVE, 'the prompt was never sent')
         return
-    if record.of_kind('fault') and record.mark(ONSET) is None:
-        return
+    if record.mark(ONSET) is None and (record.of_kind('fault') or record.mark(ARMED)):
+        return  # told as what went wrong, or as a hazard that nobody saw begin
     try:
         yield _moving(record, ros, name)
         if record.trial.scenario.is_benign and record.onset is not None:

@@ -22,10 +22,12 @@ from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.errors import counted, described
 from safety_scenarios.latency.stream import interleaved, lost
+from safety_scenarios.model.observed_onset import ARMED
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
 
 ANY_NUMBER = 'every command is a number'
+HAZARD_OBSERVED = 'the hazard was observed'
 COULD_BE_RUN = 'the trial could be run'
 ON_TIME = 'stimuli left on time'
 """Without it the host was too busy: nothing is found out about the controller."""
@@ -37,8 +39,11 @@ _FAULTS = {INTERRUPTED: 'nobody interrupted it',
            'ControllerError': 'the controller kept working',
            'LinkTimeoutError': 'the controller was connected',
            'MeasurementError': 'the trial could be measured',
+           'LiveDataError': 'the stimulus was shown in the live data',
            'TraceError': 'the record could be written and read'}
 """Name of a fault, as the record has it, to the check that it is a finding of."""
+_OPEN = (INTERRUPTED, 'LiveDataError')
+"""Faults of nobody who is judged, nor of the harness: what would have been is open."""
 _UNEXPECTED = 'nothing unexpected happened'
 _found = partial(harness, 'observation')
 
@@ -53,7 +58,7 @@ def faults(record: TrialRecord) -> Iterator[Finding]:
     for event in record.of_kind('fault'):
         if event.name == CLOCK_ERROR:
             continue
-        verdict = Verdict.INCONCLUSIVE if event.name == INTERRUPTED else Verdict.ERROR
+        verdict = Verdict.INCONCLUSIVE if event.name in _OPEN else Verdict.ERROR
         yield _found(_FAULTS.get(event.name, _UNEXPECTED), verdict, event.text or '',
                      record.since_onset_ms(event.stamps.steady_ns))
     if not record.events:
@@ -61,6 +66,7 @@ def faults(record: TrialRecord) -> Iterator[Finding]:
     elif not record.of_kind('fault') and record.mark(END) is None:
         yield _found('the record has its end', Verdict.INCONCLUSIVE,
                      'it ends before the trial did')
+    yield from _hazard_observed(record)
     yield from _hazard_shown(record)
     yield from _on_time(record)
 
@@ -82,12 +88,32 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
                      f'transit. Let the controller publish reliably, or lower the load')
 
 
+def _hazard_observed(record: TrialRecord) -> Iterator[Finding]:
+    """Find a real hazard whose beginning nobody knows: nothing can be an answer to it."""
+    watch, armed, ros = record.onset_watch, record.mark(ARMED), record.trial.scenario.ros
+    if watch is None or armed is None or ros is None or ros.onset is None:
+        return
+    observed = record.observed
+    if watch.problem:
+        yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, watch.problem)
+    elif observed is None:
+        waited_ms = (record.end_ns - armed.stamps.steady_ns) / 1e6
+        yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
+            f'no hazard was observed within {waited_ms / 1e3:.1f} s: {ros.onset.when} did not '
+            f'come to hold on {ros.onset.topic}'))
+    else:
+        yield _found(HAZARD_OBSERVED, Verdict.PASS, (
+            f'{ros.onset.when} came to hold on {ros.onset.topic}, so that onset is known within '
+            f'± {observed.uncertainty_ns / 1e6:.2f} ms'))
+
+
 def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
     """Find a hazard that was not shown: whatever came did not answer it."""
     if record.mark(ONSET) is None or record.trial.scenario.body.is_conversation \
+            or record.trial.is_observed \
             or any(plugin.is_silence for plugin in record.trial.hazard):
         return
-    if record.first_hazard is None:
+    if record.first_hazard is None and not record.of_kind('fault', 'LiveDataError'):
         yield _found('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
 
 

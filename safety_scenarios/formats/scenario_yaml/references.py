@@ -25,6 +25,7 @@ from typing import Any, TypeGuard
 
 from safety_scenarios.errors import did_you_mean, MeasurementError
 from safety_scenarios.formats.document.positions import dotted, Path
+from safety_scenarios.formats.scenario_yaml.marked_onset import marked
 from safety_scenarios.formats.scenario_yaml.of_camera import camera_topics, shown_by_camera, taken
 from safety_scenarios.formats.scenario_yaml.winnable import unwinnable
 from safety_scenarios.model.invariant import InvariantPlugin
@@ -39,17 +40,22 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     if not isinstance(ros, Mapping):
         return
     topics, feedback = _topic_names(ros, 'commands'), _topic_names(ros, 'feedback')
+    onset = ros.get('onset')
+    sensor = [onset['topic']] if isinstance(onset, Mapping) \
+        and isinstance(onset.get('topic'), str) \
+        and onset['topic'] not in (*topics, *feedback) else []
     signals: Any = ros.get('signals')
     signals = signals if isinstance(signals, Mapping) else {}
     if topics:
-        yield from _signals(signals, [*topics, *feedback])
+        yield from _signals(signals, [*topics, *feedback, *sensor])
         yield from _topics(ros, topics)
     if signals:
         yield from _limits(ros, list(signals))
-        yield from _sides(ros, signals, feedback)
+        yield from _sides(ros, signals, feedback, sensor)
         yield from _told(ros, signals, feedback)
     yield from _stops(data, ros)
     yield from _stimuli(ros, topics, feedback)
+    yield from marked(data, ros, signals)
     yield from _reaction(data, ros)
     yield from _times(data, ros)
     yield from _separation(ros)
@@ -91,6 +97,9 @@ def _limit_blocks(ros: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, A
     separation = ros.get('separation')
     if isinstance(separation, Mapping):
         yield ('ros', 'separation'), separation
+    onset = ros.get('onset')
+    if isinstance(onset, Mapping) and isinstance(onset.get('when'), Mapping):
+        yield ('ros', 'onset', 'when'), onset['when']
     for name in ('reaction', 'confirmation'):
         block = ros.get(name)
         if isinstance(block, Mapping):
@@ -99,8 +108,8 @@ def _limit_blocks(ros: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, A
                 yield ('ros', name, 'all', index), item
 
 
-def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
-        Iterator[Found]:
+def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str],
+           sensor: list[str]) -> Iterator[Found]:
     """Demand a reaction by commands: what the robot reports can only confirm."""
     for path, block in _limit_blocks(ros):
         signal = signals.get(str(block.get('signal')))
@@ -111,6 +120,12 @@ def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[st
             yield ((*path, 'signal'), f'got a signal of {topic!r}, which is no feedback topic. '
                                       f'A command does not show what the robot did: list the '
                                       f'topic of its state under ros.feedback')
+        elif path[1] == 'onset':
+            continue
+        elif path[1] != 'confirmation' and topic in sensor:
+            yield ((*path, 'signal'), f'got a signal of {topic!r}, which marks the onset, '
+                                      f'expected one of a command topic. What the reference '
+                                      f'sensor sees is nothing that the controller does')
         elif path[1] != 'confirmation' and topic in feedback:
             yield ((*path, 'signal'), f'got a signal of {topic!r}, which is a feedback topic, '
                                       f'expected one of a command topic. Use ros.confirmation '

@@ -315,6 +315,8 @@ def _planned_types(trial: Trial) -> set[str]:
     block = trial.scenario.ros or trial.scenario.agents
     topics = (*block.commands, *block.feedback) if block else ()
     types = {plugin.interface() for plugin in (*trial.nominal, *trial.hazard)}
+    ros = trial.scenario.ros
+    types |= {ros.onset.message} if ros is not None and ros.onset is not None else set()
     return {name for name in {*types, *(topic.message for topic in topics)} - {'auto'} if name}
 
 
