@@ -19,7 +19,7 @@ import difflib
 from typing import Any, get_args, get_origin, Literal
 
 from safety_scenarios.errors import did_you_mean, SettingsError
-from safety_scenarios.model.settings import leaves, RunSettings
+from safety_scenarios.model.settings import leaves, option_name, RunSettings
 
 _CONTROLLER_LAUNCH = {
     'name': 'controller_launch', 'default_value': '',
@@ -33,7 +33,7 @@ def _arguments() -> list[dict[str, Any]]:
         default = field.default
         text = ' '.join(default) if isinstance(default, tuple) else \
             str(default).lower() if isinstance(default, bool) else str(default)
-        argument = {'name': path[-1], 'default_value': text,
+        argument = {'name': option_name(path), 'default_value': text,
                     'description': ' '.join((field.description or '').split())}
         if get_origin(field.annotation) is Literal:
             argument['choices'] = list(get_args(field.annotation))
@@ -47,7 +47,8 @@ ARGUMENTS: Sequence[dict[str, Any]] = _arguments()
 """Keyword arguments of each ``DeclareLaunchArgument``."""
 
 PARAMETERS: dict[str, tuple[str, type]] = {
-    '.'.join(path): (path[-1], field.annotation if field.annotation in (bool, int, float) else str)
+    '.'.join(path): (option_name(path),
+                     field.annotation if field.annotation in (bool, int, float) else str)
     for path, field in leaves(RunSettings) if path not in {('namespace',), ('node_name',)}}
 """Parameter of the evaluator to its argument and type; the node's own names are no parameters."""
 

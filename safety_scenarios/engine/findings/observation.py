@@ -20,7 +20,7 @@ from functools import partial
 from safety_scenarios.engine.findings.clock_findings import CLOCK_ERROR
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.run import INTERRUPTED
-from safety_scenarios.errors import counted, described
+from safety_scenarios.errors import counted, described, InterlockError
 from safety_scenarios.latency.stream import interleaved, lost
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
@@ -33,12 +33,16 @@ _MAX_LATE_MS = 50.0
 """One period of a sensor at 20 Hz: a message that is later than this is as good as lost."""
 _BEFORE_NS = 1_000_000_000
 """A stimulus that was late a second before the onset no longer disturbs the reaction."""
+INTERLOCK = InterlockError.__name__
 _FAULTS = {INTERRUPTED: 'nobody interrupted it',
            'ControllerError': 'the controller kept working',
            'LinkTimeoutError': 'the controller was connected',
+           INTERLOCK: 'every interlock held',
            'MeasurementError': 'the trial could be measured',
            'TraceError': 'the record could be written and read'}
 """Name of a fault, as the record has it, to the check that it is a finding of."""
+_ENDED_BY_PEOPLE = (INTERRUPTED, INTERLOCK)
+"""Faults of nobody: somebody, or what protects somebody, has ended the trial."""
 _UNEXPECTED = 'nothing unexpected happened'
 _found = partial(harness, 'observation')
 
@@ -53,7 +57,7 @@ def faults(record: TrialRecord) -> Iterator[Finding]:
     for event in record.of_kind('fault'):
         if event.name == CLOCK_ERROR:
             continue
-        verdict = Verdict.INCONCLUSIVE if event.name == INTERRUPTED else Verdict.ERROR
+        verdict = Verdict.INCONCLUSIVE if event.name in _ENDED_BY_PEOPLE else Verdict.ERROR
         yield _found(_FAULTS.get(event.name, _UNEXPECTED), verdict, event.text or '',
                      record.since_onset_ms(event.stamps.steady_ns))
     if not record.events:
@@ -85,7 +89,8 @@ def losses(record: TrialRecord) -> Iterator[Finding]:
 def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
     """Find a hazard that was not shown: whatever came did not answer it."""
     if record.mark(ONSET) is None or record.trial.scenario.body.is_conversation \
-            or any(plugin.is_silence for plugin in record.trial.hazard):
+            or any(plugin.is_silence for plugin in record.trial.hazard) \
+            or any(event.name in _ENDED_BY_PEOPLE for event in record.of_kind('fault')):
         return
     if record.first_hazard is None:
         yield _found('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
