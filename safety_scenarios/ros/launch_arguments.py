@@ -14,7 +14,7 @@
 
 """What ``eval.launch.py`` declares and does, without importing launch."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import difflib
 from typing import Any, get_args, get_origin, Literal
 
@@ -53,6 +53,7 @@ PARAMETERS: dict[str, tuple[str, type]] = {
 """Parameter of the evaluator to its argument and type; the node's own names are no parameters."""
 
 
+_OWN = frozenset(argument['name'] for argument in ARGUMENTS)
 OF_ROS2_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 """What ``ros2 launch`` itself adds to the arguments."""
 _NEAR = 0.85
@@ -64,7 +65,8 @@ Names = Callable[[], Iterable[str]]
 
 
 def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], started: Names,
-                             around: Names) -> None:
+                             around: Names, own: Collection[str] = _OWN,
+                             file: str = 'eval.launch.py') -> None:
     """
     Refuse an argument that would have no effect, because nothing has its name.
 
@@ -77,15 +79,17 @@ def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], star
     :param in_scope: names of all launch configurations
     :param started: names that the launch file declares which it starts, that of the controller
     :param around: names that the launch files declare which include it
+    :param own: names that the launch file declares
+    :param file: its name
     :raises SettingsError: with the nearest name
     """
-    given, own = set(given), {argument['name'] for argument in ARGUMENTS}
+    given, own = set(given), set(own)
     unknown = given - own - set(OF_ROS2_LAUNCH)
     known = own | set(started()) if unknown else own
     for name in sorted(unknown - known):
         raise SettingsError(
             f'launch argument {name}: got an unknown argument, expected one that '
-            f'ros2 launch safety_scenarios eval.launch.py --show-args lists.'
+            f'ros2 launch safety_scenarios {file} --show-args lists.'
             f'{did_you_mean(name, known)}')
     near = {name: one for name in set(in_scope) - given - own for one in own - given
             if sorted(name) == sorted(one)

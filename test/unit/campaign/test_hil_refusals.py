@@ -172,7 +172,8 @@ def test_a_signed_plan_confirms_what_it_lists(signed):
     ('QUICK', {}, {'plan_signers': '/no/such'}, 'hil.plan_signers: /no/such: cannot be read'),
     ('SCN-R-101', {}, {}, 'got no QUICK'),
     ('QUICK ' + 'a' * 64, {}, {}, 'as signed. It was changed since'),
-    ('QUICK twice', {}, {}, "plan.txt:1: got 'QUICK twice'"), ('# nothing', {}, {}, 'no scenario')])
+    ('QUICK twice', {}, {}, "plan.txt:1: got 'QUICK twice'"),
+    ('# nothing', {}, {}, 'no scenario')])
 def test_any_other_plan_confirms_nothing(signed, text, how, changed, told):
     with pytest.raises(InputError, match=told):
         refuse(**{**signed(text, **how), **changed})

@@ -25,7 +25,6 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.message import Message
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.ros.guarded_link import GuardedLink
@@ -93,7 +92,7 @@ class Robot(Link):
         self.at: list[tuple[int, int, Callable[[], None]]] = []
         """(when, order, what happens)."""
         self._order = count()
-        self._due = {name: self.now for name in PERIODS_MS}
+        self._due = dict.fromkeys(PERIODS_MS, self.now)
         self.words = {name: Word(f'/{name}', round(age_ms * MS)) for name, age_ms in (
             ('deadman', settings.deadman_timeout_ms), ('feedback', settings.age_ms),
             ('distance', settings.age_ms), ('protective', settings.protective_age_ms),

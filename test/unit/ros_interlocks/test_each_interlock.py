@@ -16,8 +16,8 @@
 
 import math
 
-from safety_scenarios.model.preflight import PreflightRow
 import pytest
+from safety_scenarios.model.preflight import PreflightRow
 from unit.ros_interlocks.guarded import odometry, ONE, play, Robot, said
 
 TOLD_MS = 1
@@ -47,7 +47,8 @@ LOST = [
     ('protective', SILENT, 'protective', 710, 'got nothing new'),
     ('battery', said(percentage=0.29), 'battery', 1000, 'got percentage 0.29'),
     ('battery', said(percentage=math.nan), 'battery', 1000, 'got percentage nan'),
-    ('battery', said(percentage=80.0), 'battery', 1000, 'got percentage 80 on /battery, expected 0.3 to 1'),
+    ('battery', said(percentage=80.0), 'battery', 1000,
+     'got percentage 80 on /battery, expected 0.3 to 1'),
     ('battery', SILENT, 'battery', 6010, 'got nothing new'),
     ('area', said(data=False), 'area', 100, 'got False on /area'),
     ('area', SILENT, 'area', 610, 'got nothing new'),

@@ -16,11 +16,11 @@
 
 import random
 
+import pytest
 from safety_scenarios.errors import InterlockError, MeasurementError
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.stimulus import Stimulus
-import pytest
 from unit.records import twist
 from unit.ros_interlocks.guarded import odometry, play, Robot, said, trial
 from unit.ros_interlocks.test_each_interlock import LOST
