@@ -20,7 +20,7 @@ in a thread of its own: what stays when nothing is sent any more, such as a latc
 goal, has to be taken back even while the main thread is held up.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -79,6 +79,7 @@ class GuardedLink(Link):
         self._unwithdrawn: Exception | None = None
         self._is_begun = False
         self._trial_id = ''
+        self._lacked: Mapping[str, str] | None = None
         self.measuring = inner.measuring
 
     def open(self, trial: Trial) -> None:  # noqa: A003
@@ -102,11 +103,12 @@ class GuardedLink(Link):
         self._surroundings.look()
         self._preflight.saw(self._inner.preflight())
         self._is_begun = True
+        self._lacked = self._guard.lacking()
         self._guard.begin(trial=trial.trial_id, scenario=trial.scenario.id)
 
     def preflight(self) -> Sequence[PreflightRow]:
-        """Return what the link found, and which interlocks hold."""
-        lacking = self._guard.lacking()
+        """Return what the link found, and which interlocks held when the trial began."""
+        lacking = self._guard.lacking() if self._lacked is None else self._lacked
         return (*self._inner.preflight(), *(
             PreflightRow(check=f'interlock {known.name}',
                          status='error' if known.name in lacking else 'ok',

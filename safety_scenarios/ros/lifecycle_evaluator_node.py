@@ -175,7 +175,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Go back to unconfigured, from where everything can be tried again."""
         reason, self._error = self._error, ''
-        self.get_logger().error(f'last state: {state.label}; now unconfigured, because of: {reason}')
+        self.get_logger().error(f'last state: {state.label}; now unconfigured, as told: {reason}')
         _record_error(self._folder, state.label, reason)
         self._folder = None
         self._forget()

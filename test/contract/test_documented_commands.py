@@ -41,7 +41,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'doc').glob('*.md'))]
 PROGRAMS = {'safety-scenarios', 'ros2', 'make', 'pip', 'colcon', 'python3', '.venv/bin/python',
-            'pytest', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
+            'pytest', 'ssh-keygen', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
             'safety-scenarios-are-benchmark', '.'}
 NO_COMMANDS = {
     'doc/standards.md': r'',  # formulas
@@ -119,6 +119,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 """In the order in which they run, because some of them read what others have written."""
 
 LAUNCH = 'test/ros/test_launch.py::'
+HIL = 'test/unit/ros_arguments/test_hil_arguments.py::'
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 TOOLS = 'test/ros/test_ros_tools.py::'
 RELAY = 'test/ros/test_relay.py::' \
@@ -205,6 +206,16 @@ ELSEWHERE = {
     'controller_launch:=my_robot.launch.py':
         'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
     'safety-scenarios run robotic --world mujoco --real-time-factor 3': WORLD,
+    'ros2 launch safety_scenarios hil.launch.py profile:=my_robot.yaml scenarios:=SCN-R-101':
+        f'{HIL}test_what_is_given_goes_before_the_profile_and_nothing_else_does',
+    'ros2 launch safety_scenarios hil.launch.py --show-args':
+        f'{HIL}test_an_argument_that_nobody_knows_is_an_error_that_names_the_nearest',
+    'safety-scenarios run SCN-R-101 --controller external --hil-enabled '
+    '--hil-publishes /my_robot/scan_in':
+        'test/unit/campaign/test_hil_refusals.py::'
+        'test_a_profile_that_lists_what_its_scenario_shows_is_taken',
+    'ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n safety-scenarios-plan plan.txt':
+        'test/unit/campaign/test_hil_refusals.py::test_a_signed_plan_confirms_what_it_lists',
     'ros2 launch safety_scenarios eval.launch.py --show-args':
         'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
     'ros2 launch safety_scenarios eval.launch.py controller:=external '

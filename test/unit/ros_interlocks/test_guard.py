@@ -180,6 +180,15 @@ def test_a_fault_of_the_controller_stays_one_while_all_interlocks_hold():
     assert list(robot.guarded.receive_until(robot.now + 10**9)) == [fault]
 
 
+def test_the_preflight_shows_what_held_when_the_trial_began():
+    robot = Robot()
+    assert play(robot) is None
+    robot.says['area'] = said(data=False)
+    rows = {row.check: row for row in robot.guarded.preflight()}
+    assert {row.status for row in rows.values()} == {'ok'}
+    assert rows['interlock deadman'].detail == 'holds'
+
+
 def test_what_takes_back_a_stop_never_leaves():
     robot = Robot()
     robot.guarded.open(trial())
