@@ -25,7 +25,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from safety_scenarios.campaign.hil_refusals import full_hil_name
 from safety_scenarios.campaign.signed_plan import read_plan
-from safety_scenarios.errors import InterlockError
+from safety_scenarios.errors import described, InterlockError
 from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.never_published import releases, why_a_command
@@ -113,10 +113,15 @@ class Hardware:
         ended = threading.Event()
 
         def watch() -> None:
-            ticks = 0
+            ticks, told = 0, ''
             while not ended.wait(_TICK_S):
                 if ticks % _LOOK_TICKS == 0:
-                    self._listening.look()
+                    try:
+                        self._listening.look()
+                    except Exception as error:  # what is not looked at any more goes stale
+                        if told != described(error):
+                            told = described(error)
+                            self._guard.tell('no look', why=told)
                 ticks += 1
                 self._guard.watch()
         thread = threading.Thread(target=watch, name='interlocks', daemon=True)

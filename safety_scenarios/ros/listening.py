@@ -89,7 +89,8 @@ class Listening:
             return
         try:
             kind = interface_class(interface)
-        except MeasurementError:  # its package is not installed here: it is never heard
+        except MeasurementError as error:
+            heard.word.unread = f'a type that can be read: {error}'
             return
         if known is not None:
             self._node.destroy_subscription(known[1])

@@ -51,6 +51,8 @@ class Word:
         self.topic = topic
         self.publishers: int | None = None
         """How many publishers the graph shows; None: nobody has looked."""
+        self.unread = ''
+        """Why nothing of what is published there can be read; empty: it can."""
         self.is_kept = age_ns is None
         self._age_ns = age_ns
         self._said: tuple[Any, int] | None = None
@@ -77,7 +79,8 @@ class Word:
             return (f'got {self.publishers} publishers on {self.topic}, expected one: whose word '
                     f'would count?')
         if said is None:
-            return f'got nothing on {self.topic} so far, expected a publisher that is heard'
+            return (f'got nothing on {self.topic} so far, expected '
+                    f'{self.unread or "a publisher that is heard"}')
         if self._age_ns is None:
             return None if self.publishers else (
                 f'got a word on {self.topic} whose publisher is gone, expected it to be there')
