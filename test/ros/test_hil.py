@@ -27,12 +27,13 @@ from rclpy.node import Node
 from ros.campaigns import QUICK, trials_in
 from ros.test_ros_tools import change, evaluator, put, until
 from safety_scenarios.campaign.verify import verify
+from safety_scenarios.ros.lifecycle_evaluator_node import _record_error
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, Float64
 from std_srvs.srv import SetBool
 
-pytestmark = pytest.mark.dds
+pytestmark = [pytest.mark.dds, pytest.mark.exact]
 BOUND_S = 0.1
 SETTLED_S = 0.4
 
@@ -149,5 +150,9 @@ def test_silence_comes_within_100_ms_of_a_released_dead_man_of_deactivate_and_of
                             'confirmation', 'opened', 'armed', 'disarmed']
     assert lines(second) == ['confirmation', 'opened', 'armed']
     assert not verify(first)
+    _record_error(first, 'active', 'too late')
+    assert not verify(first), 'a campaign that was brought to its end is left as it is'
+    _record_error(second, 'active', 'a full disk')
+    assert lines(second)[-1] == 'error'
     (first / 'hil.jsonl').write_text('')
     assert list(verify(first)) == ['hil.jsonl: changed']

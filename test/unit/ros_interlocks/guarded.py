@@ -73,7 +73,8 @@ class Robot(Link):
     :ivar log: what the run log has
     """
 
-    def __init__(self, settings: HilSettings = SETTINGS) -> None:
+    def __init__(self, settings: HilSettings = SETTINGS,
+                 send_back: Callable[[], str | None] | None = None) -> None:
         self.now = 10**12
         self.measuring = Measuring(exact=True)
         self.says: dict[str, Any] = {
@@ -113,8 +114,8 @@ class Robot(Link):
                            lambda what, **fields: self.log.append((what, fields)))
         self.readiness = Readiness(
             settings, self.guard, early, self.confirmation, self.deadman,
-            Home(feedback, settings.reset_within_m, settings.reset_within_rad), self, None, self,
-            self.told.append)
+            Home(feedback, settings.reset_within_m, settings.reset_within_rad), self, send_back,
+            self, self.told.append)
         self.guarded = GuardedLink(self, self.guard, self.readiness, self.alone, self.green, self)
 
     @property
