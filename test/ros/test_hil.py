@@ -75,15 +75,28 @@ class Yard(Node):
     def _moves(self, message):
         self.arrived['cmd_vel'].append(time.monotonic())
 
-    def confirm(self, client):
-        """Say yes as soon as somebody asks."""
-        while True:
-            assert client.wait_for_service(30)
-            asked = client.call_async(SetBool.Request(data=True))
-            if until(asked.done) and asked.result().success:
-                self.nearest = 9.0
-                return
-            time.sleep(0.05)
+    def begin(self, client):
+        """
+        Say yes as soon as somebody asks, and wait until the hazard is shown.
+
+        On a busy host this dead-man itself may be late, and the trial ends before: then again.
+        """
+        for _ in range(4):
+            self.nearest, deadline = 9.0, time.monotonic() + 12
+            while time.monotonic() < deadline:
+                assert client.wait_for_service(30)
+                asked = client.call_async(SetBool.Request(data=True))
+                if until(asked.done) and asked.result().success:
+                    break
+                time.sleep(0.05)
+            while time.monotonic() < deadline:
+                if self.nearest < 2:
+                    return
+                time.sleep(0.01)
+            self.is_held = False
+            time.sleep(0.3)
+            self.is_held = True
+        raise AssertionError('four times no trial came to its hazard')
 
     def last(self, topic):
         """Return when the last message of a topic arrived, once no more do."""
@@ -96,7 +109,7 @@ NAME = '/lifecycle_evaluator_node'
 
 def given(domain, scenario, folder):
     """Return the parameters of a guarded campaign."""
-    values = {'scenarios': f'[{scenario}]', 'domain_id': domain, 'trials': 3,
+    values = {'scenarios': f'[{scenario}]', 'domain_id': domain, 'trials': 9,
               'calibration': '"off"', 'output': folder, 'hil.enabled': 'true',
               'hil.publishes': '[/human_pose]', 'hil.confirm': 'service', 'hil.cool_down_s': 0.1}
     return [part for name, value in values.items() for part in ('-p', f'{name}:={value}')]
@@ -122,14 +135,12 @@ def test_silence_comes_within_100_ms_of_a_released_dead_man_of_deactivate_and_of
             client = yard.create_client(SetBool, 'hil/confirm')
             assert change(yard, NAME, 'configure')
             assert change(yard, NAME, 'activate')
-            yard.confirm(client)
-            until(lambda: yard.nearest < 2)
+            yard.begin(client)
             yard.is_held, released = False, time.monotonic()
             assert yard.last('human_pose') - released < BOUND_S
-            until(lambda: trials_in(first))
+            until(lambda: len(trials_in(first)) == lines(first).count('withdrawn'))
             yard.is_held = True
-            yard.confirm(client)
-            until(lambda: yard.nearest < 2)
+            yard.begin(client)
             asked = time.monotonic()
             assert change(yard, NAME, 'deactivate')
             assert yard.last('human_pose') - asked < BOUND_S
@@ -137,18 +148,17 @@ def test_silence_comes_within_100_ms_of_a_released_dead_man_of_deactivate_and_of
             assert put(yard, NAME, output=str(second))
             assert change(yard, NAME, 'configure')
             assert change(yard, NAME, 'activate')
-            yard.confirm(client)
-            until(lambda: yard.nearest < 2)
+            yard.begin(client)
             os.kill(running.pid, signal.SIGKILL)
             killed = time.monotonic()
             assert yard.last('human_pose') - killed < BOUND_S
             assert yard.last('cmd_vel') - killed < BOUND_S, 'nor does the controller go on'
-    lost, stopped = trials_in(first)
+    *_, lost, stopped = trials_in(first)
     assert lost['verdict'] == stopped['verdict'] == 'INCONCLUSIVE'
     assert 'interlock deadman: got nothing new on /deadman for' in lost['reason']
-    assert lines(first) == ['confirmation', 'opened', 'armed', 'withdrawn',
-                            'confirmation', 'opened', 'armed', 'disarmed']
-    assert lines(second) == ['confirmation', 'opened', 'armed']
+    assert lines(first)[-8:] == ['confirmation', 'opened', 'armed', 'withdrawn',
+                                 'confirmation', 'opened', 'armed', 'disarmed']
+    assert lines(second)[-3:] == ['confirmation', 'opened', 'armed']
     assert not verify(first)
     _record_error(first, 'active', 'too late')
     assert not verify(first), 'a campaign that was brought to its end is left as it is'
