@@ -26,6 +26,7 @@ Every exception that this package raises.
     |-- MeasurementError           the harness could not observe; the trial becomes ERROR
     |   |-- LinkTimeoutError       nobody on the other end of a topic
     |   |-- ClockError             a clock that cannot be trusted
+    |   |-- InterlockError         an interlock did not hold; the trial becomes INCONCLUSIVE
     |   `-- TraceError             a trace that cannot be written or read
     |       `-- UnfitPlanError     a trial's plan that does not fit the model
     `-- ControllerError            the controller under test failed as a program
@@ -157,6 +158,10 @@ class LiveDataError(MeasurementError):
 
 class ClockError(MeasurementError):
     """A clock stood still, stepped or cannot be compared."""
+
+
+class InterlockError(MeasurementError):
+    """An interlock of hardware in the loop does not hold, so that no stimulus may leave."""
 
 
 class TraceError(MeasurementError):

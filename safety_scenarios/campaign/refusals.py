@@ -19,6 +19,7 @@ from contextlib import contextmanager
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import full_name
+from safety_scenarios.campaign.hil_refusals import refuse_dangerous
 from safety_scenarios.campaign.remaps import refuse_unmatched
 from safety_scenarios.controllers.making import takes_real_time
 from safety_scenarios.errors import (
@@ -70,6 +71,7 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     refuse_unmatched(settings, scenarios)
     _refuse_overrides(scenarios, settings)
     _refuse_merges(scenarios, settings)
+    refuse_dangerous(scenarios, settings)
 
 
 def _refuse_without_world(scenarios: Sequence[Scenario], settings: RunSettings) -> None:

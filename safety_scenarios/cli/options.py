@@ -23,7 +23,7 @@ from pydantic.fields import FieldInfo
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.parameters import WHERE
-from safety_scenarios.model.settings import leaves
+from safety_scenarios.model.settings import leaves, option_name
 
 Command = Callable[..., Any]
 _ARGUMENTS = 'safety_scenarios.controller_arguments'
@@ -40,7 +40,7 @@ def options(model: type[Noun], leave_out: tuple[str, ...] = (),
     def decorate(command: Command) -> Command:
         for path, field in reversed(list(leaves(model))):
             if path[0] in only if only else path[0] not in leave_out:
-                command = _option(path[-1], field)(command)
+                command = _option(option_name(path), field)(command)
         return command
     return decorate
 
@@ -92,17 +92,19 @@ def build(model: type[Noun], values: Mapping[str, Any]) -> Any:
     """
     nested: dict[str, Any] = {}
     for path, _ in leaves(model):
-        if path[-1] not in values:
+        option = option_name(path)
+        if option not in values:
             continue
         target = nested
         for step in path[:-1]:
             target = target.setdefault(step, {})
-        target[path[-1]] = values[path[-1]]
+        target[path[-1]] = values[option]
     try:
         return model.model_validate(nested)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        name = str(first['loc'][-1]) if first['loc'] else ''
+        name = option_name(tuple(step for step in first['loc'] if isinstance(step, str))) \
+            if first['loc'] else ''
         place = f'--{name.replace("_", "-")}' if name in values else 'options'
         raise SettingsError(refused(place, first)) from None
 

@@ -66,7 +66,7 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
 @click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
 @controller_parameters()
 @options(RunSettings, only=(*_REACH, 'controller', 'link', 'world', 'real_time_factor',
-                            'command_type', 'period_ms'))
+                            'command_type', 'period_ms', 'hil'))
 def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     r"""
     Check the wiring to a controller with the nominal phase alone: no hazard is published.

@@ -24,6 +24,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
 from safety_scenarios.model.merge_rule import read_merges
@@ -208,6 +209,7 @@ class RunSettings(Noun):
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()
     judge: JudgeServer = JudgeServer()
+    hil: HilSettings = HilSettings()
 
     @field_validator('qos_overrides')
     @classmethod
@@ -297,6 +299,15 @@ class ControllerSettings(ControllerContext):
     has no robot. Empty: none."""
     exit_with_stdin: bool = False
     """End when standard input closes; for a parent that must not leave it behind."""
+
+
+_NAMED_IN_FULL = ('hil',)
+"""Groups of settings whose names say little without that of the group."""
+
+
+def option_name(path: tuple[str, ...]) -> str:
+    """Return what a setting is called where no dots are: as an option and a launch argument."""
+    return '_'.join(path) if path[0] in _NAMED_IN_FULL else path[-1]
 
 
 def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \

@@ -155,7 +155,7 @@ class Graph:
         own = self._node.get_fully_qualified_name()
         return sorted({name for name in (f'{space.rstrip("/")}/{node}' for node, space
                                          in self._node.get_node_names_and_namespaces())
-                       if name not in (own, f'{own}_clock')})
+                       if name not in (own, f'{own}_clock', f'{own}_interlocks')})
 
 
 def full_node_name(info: Any) -> str:

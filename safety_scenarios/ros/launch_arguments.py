@@ -14,12 +14,12 @@
 
 """What ``eval.launch.py`` declares and does, without importing launch."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import difflib
 from typing import Any, get_args, get_origin, Literal
 
 from safety_scenarios.errors import did_you_mean, SettingsError
-from safety_scenarios.model.settings import leaves, RunSettings
+from safety_scenarios.model.settings import leaves, option_name, RunSettings
 
 _CONTROLLER_LAUNCH = {
     'name': 'controller_launch', 'default_value': '',
@@ -33,7 +33,7 @@ def _arguments() -> list[dict[str, Any]]:
         default = field.default
         text = ' '.join(default) if isinstance(default, tuple) else \
             str(default).lower() if isinstance(default, bool) else str(default)
-        argument = {'name': path[-1], 'default_value': text,
+        argument = {'name': option_name(path), 'default_value': text,
                     'description': ' '.join((field.description or '').split())}
         if get_origin(field.annotation) is Literal:
             argument['choices'] = list(get_args(field.annotation))
@@ -47,11 +47,13 @@ ARGUMENTS: Sequence[dict[str, Any]] = _arguments()
 """Keyword arguments of each ``DeclareLaunchArgument``."""
 
 PARAMETERS: dict[str, tuple[str, type]] = {
-    '.'.join(path): (path[-1], field.annotation if field.annotation in (bool, int, float) else str)
+    '.'.join(path): (option_name(path),
+                     field.annotation if field.annotation in (bool, int, float) else str)
     for path, field in leaves(RunSettings) if path not in {('namespace',), ('node_name',)}}
 """Parameter of the evaluator to its argument and type; the node's own names are no parameters."""
 
 
+_OWN = frozenset(argument['name'] for argument in ARGUMENTS)
 OF_ROS2_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
 """What ``ros2 launch`` itself adds to the arguments."""
 _NEAR = 0.85
@@ -63,7 +65,8 @@ Names = Callable[[], Iterable[str]]
 
 
 def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], started: Names,
-                             around: Names) -> None:
+                             around: Names, own: Collection[str] = _OWN,
+                             file: str = 'eval.launch.py') -> None:
     """
     Refuse an argument that would have no effect, because nothing has its name.
 
@@ -76,15 +79,17 @@ def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], star
     :param in_scope: names of all launch configurations
     :param started: names that the launch file declares which it starts, that of the controller
     :param around: names that the launch files declare which include it
+    :param own: names that the launch file declares
+    :param file: its name
     :raises SettingsError: with the nearest name
     """
-    given, own = set(given), {argument['name'] for argument in ARGUMENTS}
+    given, own = set(given), set(own)
     unknown = given - own - set(OF_ROS2_LAUNCH)
     known = own | set(started()) if unknown else own
     for name in sorted(unknown - known):
         raise SettingsError(
             f'launch argument {name}: got an unknown argument, expected one that '
-            f'ros2 launch safety_scenarios eval.launch.py --show-args lists.'
+            f'ros2 launch safety_scenarios {file} --show-args lists.'
             f'{did_you_mean(name, known)}')
     near = {name: one for name in set(in_scope) - given - own for one in own - given
             if sorted(name) == sorted(one)

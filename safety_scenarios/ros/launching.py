@@ -14,7 +14,7 @@
 
 """What ``eval.launch.py`` does while launch runs: it looks at the arguments, and ends launch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import inspect
 
 from launch import (
@@ -57,11 +57,13 @@ class _Failed(Event):
         self.code = code
 
 
-def checked_arguments(controller: LaunchDescriptionSource) -> Action:
+def checked_arguments(controller: LaunchDescriptionSource,
+                      look: Callable[..., None] = refuse_unknown_arguments) -> Action:
     """
     Return an action that refuses arguments which nobody knows, before anything is started.
 
     :param controller: the launch file that starts the controller, if there is one
+    :param look: as ``refuse_unknown_arguments``, for the arguments of this launch file
     """
     def check(context: LaunchContext) -> None:
         around = list(_around())
@@ -79,7 +81,7 @@ def checked_arguments(controller: LaunchDescriptionSource) -> Action:
             descriptions = [entity for entity in around if isinstance(entity, LaunchDescription)]
             for description in descriptions[1:]:  # the first one is that of this file itself
                 yield from _declared(description)
-        refuse_unknown_arguments(given, context.launch_configurations, started, declared)
+        look(given, context.launch_configurations, started, declared)
         refuse_unheard_launch(context.launch_configurations)
     return OpaqueFunction(function=check)
 

@@ -22,6 +22,7 @@ no part in. The thread sleeps until somebody asks for a transition.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 import queue
 import sys
 import threading
@@ -36,6 +37,7 @@ from rclpy.parameter import Parameter
 from rich.console import Console
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.folder import MANIFEST
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
@@ -50,10 +52,12 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.console_report import console, ConsoleReport
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.evaluator_node import given_settings, say
+from safety_scenarios.ros.interlocks.run_log import RunLog
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.node_arguments import usage, wants_help
 from safety_scenarios.ros.parameters import names_of, NOT_PARAMETERS
 from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.ros.stopped_link import Stop, stoppable
 
 NAME = 'lifecycle_evaluator_node'
 _MEASURES_AS = RunSettings.model_fields['node_name'].default
@@ -73,20 +77,22 @@ _BOND = 'bond'
 
 
 class _StopBetween(Observer):
-    """Ends a campaign before its next trial, as Ctrl-C would, once that is asked for."""
+    """
+    Ends a campaign before its next trial, as Ctrl-C would, once that is asked for.
 
-    def __init__(self, wanted: threading.Event) -> None:
-        self._wanted = wanted
+    :ivar folder: of the campaign, None before it has one
+    """
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+        self.folder: Path | None = None
 
     def campaign_began(self, beginning: Beginning) -> None:
-        self._look()
+        self.folder = beginning.folder
+        self._stop.look()
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        self._look()
-
-    def _look(self) -> None:
-        if self._wanted.is_set():
-            raise KeyboardInterrupt
+        self._stop.look()
 
 
 class LifecycleEvaluator(WithoutClock, LifecycleNode):
@@ -106,7 +112,8 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         self._arguments = arguments
         self._settings: RunSettings | None = None
         self._scenarios: Sequence[Scenario] = ()
-        self._stop = threading.Event()
+        self._stop = Stop()
+        self._folder: Path | None = None
         self._idle = threading.Event()
         self._idle.set()
         self._error = ''
@@ -138,7 +145,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the main thread run the campaign; whoever asked for it need not wait for that."""
         self._is_active = True
-        self._stop.clear()
+        self._stop.forget()
         self._idle.clear()
         self._bond = _bonded(self)
         self.work.put(self._run)
@@ -146,10 +153,10 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """
-        End the campaign after its current trial; nothing is published any more on return.
+        Disarm at once, and end the campaign: nothing leaves from now on, in mid-trial too.
 
-        What was not run is INCONCLUSIVE. A campaign that has ended deactivates the node itself,
-        and one that could not be run is an error.
+        The trial that was running is INCONCLUSIVE, and so is what was not run. A campaign that has
+        ended deactivates the node itself, and one that could not be run is an error.
         """
         self._end_campaign()
         return self._failed(self._error) if self._error else _SUCCESS
@@ -160,14 +167,17 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         return _SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """End the campaign after its current trial, and then the process."""
+        """Disarm at once, end the campaign, and then the process."""
         self._end_campaign()
         self.work.put(None)
         return _SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Go back to unconfigured, from where everything can be tried again."""
-        self._error = ''
+        reason, self._error = self._error, ''
+        self.get_logger().error(f'last state: {state.label}; now unconfigured, as told: {reason}')
+        _record_error(self._folder, state.label, reason)
+        self._folder = None
         self._forget()
         return _SUCCESS
 
@@ -186,11 +196,12 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         """Run the campaign, in the main thread."""
         assert self._settings is not None
         code = _NOTHING_RUN
+        between = _StopBetween(self._stop)
         try:
             with told_to_ci(self._settings, self.get_logger().warning) as more:
                 summary = run_campaign(
-                    self._settings, [ConsoleReport(console()), *more, _StopBetween(self._stop)],
-                    connection(self._settings), scenarios=self._scenarios)
+                    self._settings, [ConsoleReport(console()), *more, between],
+                    stoppable(connection(self._settings), self._stop), scenarios=self._scenarios)
             code = summary.exit_code
             told = (f'campaign: {summary.verdict.value}: {summary.completed} of '
                     f'{summary.planned} trials, exit code {code}')
@@ -198,16 +209,17 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
                 self.get_logger().info(told)
             else:
                 self.get_logger().error(told)
-            if summary.interrupted and not self._stop.is_set():
+            if summary.interrupted and not self._stop.is_asked:
                 raise KeyboardInterrupt
         except InputError as error:
             code, self._error = _REFUSED, str(error)
         except KeyboardInterrupt:  # before its first trial, or by a signal
-            if not self._stop.is_set():
+            if not self._stop.is_asked:
                 raise
         except Exception as error:  # not a verdict
             self._error = f'the campaign could not go on: {error}'
         finally:
+            self._folder = between.folder
             self._note(code)
             self._idle.set()
 
@@ -227,7 +239,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         if self._bond is not None:
             self._bond.shutdown()
             self._bond = None
-        self._stop.set()
+        self._stop.ask()
         self._idle.wait()
 
     def _note(self, code: int) -> None:
@@ -237,8 +249,20 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
             self._codes.add(code)
 
     def _failed(self, reason: str) -> TransitionCallbackReturn:
+        self._error = reason
         self.get_logger().error(reason)
         return _ERROR
+
+
+def _record_error(folder: Path | None, state: str, reason: str) -> None:
+    """Write the last state into the run log of a campaign that was not brought to its end."""
+    if folder is None or not folder.is_dir() or (folder / MANIFEST).exists():
+        return
+    log = RunLog(folder)
+    try:
+        log('error', state=state, reason=reason)
+    finally:
+        log.close()
 
 
 def _bonded(node: LifecycleNode) -> Any:

@@ -52,6 +52,7 @@ from safety_scenarios.ros.controller_process import (
 from safety_scenarios.ros.definitions import definition
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.frames import Frames
+from safety_scenarios.ros.hardware import Hardware, hardware
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.measuring_node import MeasuringNode
 from safety_scenarios.ros.quiet import undisturbed
@@ -96,7 +97,9 @@ class OverRos(LinkPlugin):
         if settings.use_sim_time:
             stack.enter_context(clock.running(
                 Node(f'{settings.node_name}_clock', context=context)))
-        opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed)
+        robot = stack.enter_context(hardware(settings, context, node, self.folder)) \
+            if settings.hil.enabled else None
+        opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed, robot)
         stack.callback(opener.close)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
                        lambda: opener.calibrate(scheduling), definition, opener.nodes,
@@ -127,7 +130,8 @@ class _Opener:
     """Opens the link for one scenario: a controller process, unless one runs already."""
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, settings: RunSettings,
-                 domain_id: int, folder: Path, killed: set[str]) -> None:
+                 domain_id: int, folder: Path, killed: set[str],
+                 hardware: Hardware | None = None) -> None:
         self._node = node
         self._spin = spin
         self._clock = clock
@@ -135,6 +139,7 @@ class _Opener:
         self._domain_id = domain_id
         self._folder = folder
         self._killed = killed
+        self._hardware = hardware
         self._uncertainty_ms: Mapping[str, float] = dict.fromkeys(METHODS, UNCALIBRATED_MS)
         self._floor_ms: Mapping[str, float] = {}
         self._wake_ups_ms: Mapping[str, float] | None = None
@@ -147,7 +152,13 @@ class _Opener:
             if settings.world == 'mujoco' else None
         self._witness = Witness(node)
         self._frames = Frames(node, clock, settings.static_transforms == 'auto'
-                              and settings.controller == EXTERNAL)
+                              and settings.controller == EXTERNAL
+                              and self._may_publish_frames)
+
+    @property
+    def _may_publish_frames(self) -> bool:
+        hil = self._settings.hil
+        return not hil.enabled or '/tf_static' in hil.publishes
 
     def nodes(self) -> tuple[Sequence[NodeFacts], Sequence[str]]:
         """Return what external nodes said of themselves."""
@@ -207,6 +218,9 @@ class _Opener:
                 if is_in_world:
                     with closing(self._in_world(link, children)) as outer:
                         yield outer
+                elif self._hardware is not None:
+                    with closing(self._hardware.guarded(link)) as guarded:
+                        yield guarded
                 else:
                     yield link
                 if settings.controller == EXTERNAL:

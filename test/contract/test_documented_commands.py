@@ -34,14 +34,14 @@ import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.loading import installed_folders
-from safety_scenarios.model.settings import leaves, RunSettings
+from safety_scenarios.model.settings import leaves, option_name, RunSettings
 from safety_scenarios.ros.relay_settings import RelaySettings
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'doc').glob('*.md'))]
 PROGRAMS = {'safety-scenarios', 'ros2', 'make', 'pip', 'colcon', 'python3', '.venv/bin/python',
-            'pytest', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
+            'pytest', 'ssh-keygen', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
             'safety-scenarios-are-benchmark', '.'}
 NO_COMMANDS = {
     'doc/standards.md': r'',  # formulas
@@ -119,6 +119,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 """In the order in which they run, because some of them read what others have written."""
 
 LAUNCH = 'test/ros/test_launch.py::'
+HIL = 'test/unit/ros_arguments/test_hil_arguments.py::'
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 TOOLS = 'test/ros/test_ros_tools.py::'
 RELAY = 'test/ros/test_relay.py::' \
@@ -210,6 +211,16 @@ ELSEWHERE = {
     'controller_launch:=my_robot.launch.py':
         'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
     'safety-scenarios run robotic --world mujoco --real-time-factor 3': WORLD,
+    'ros2 launch safety_scenarios hil.launch.py profile:=my_robot.yaml scenarios:=SCN-R-101':
+        f'{HIL}test_what_is_given_goes_before_the_profile_and_nothing_else_does',
+    'ros2 launch safety_scenarios hil.launch.py --show-args':
+        f'{HIL}test_an_argument_that_nobody_knows_is_an_error_that_names_the_nearest',
+    'safety-scenarios run SCN-R-101 --controller external --hil-enabled '
+    '--hil-publishes /my_robot/scan_in':
+        'test/unit/campaign/test_hil_refusals.py::'
+        'test_a_profile_that_lists_what_its_scenario_shows_is_taken',
+    'ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n safety-scenarios-plan plan.txt':
+        'test/unit/campaign/test_hil_refusals.py::test_a_signed_plan_confirms_what_it_lists',
     'ros2 launch safety_scenarios eval.launch.py --show-args':
         'test/ros/test_edges.py::test_launch_declares_every_setting_with_description_and_choices',
     'ros2 launch safety_scenarios eval.launch.py controller:=external '
@@ -348,7 +359,8 @@ def test_what_another_test_runs_has_the_options_it_is_given(command):
 
 
 def test_launch_and_nodes_are_given_arguments_that_there_are():
-    names = {path[-1] for path, _ in leaves(RunSettings)} | {'controller_launch', 'scenario'}
+    names = {option_name(path) for path, _ in leaves(RunSettings)} | {
+        'controller_launch', 'scenario', 'profile', 'start'}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
     of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
     given = [name for command in ALL if command.startswith('ros2 ')

@@ -36,7 +36,7 @@ from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.parameters import known_parameters, read_parameters
 from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.robot_interfaces import command_message, read_answer
-from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
+from safety_scenarios.model.settings import ControllerSettings, leaves, option_name, RunSettings
 from safety_scenarios.ros import controller_node, evaluator_node, qos, simulator_node
 from safety_scenarios.ros.controller_node import ControllerNode
 from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
@@ -283,7 +283,8 @@ def test_a_wrong_parameter_of_a_controller_is_named(node, argument):
 
 def test_launch_declares_every_setting_with_description_and_choices():
     declared = {argument['name']: argument for argument in ARGUMENTS}
-    assert set(declared) == {path[-1] for path, _ in leaves(RunSettings)} | {'controller_launch'}
+    assert set(declared) == {option_name(path) for path, _ in leaves(RunSettings)} | {
+        'controller_launch'}
     assert all(argument['description'] for argument in ARGUMENTS)
     assert declared['gate']['choices'] == ['target', 'acceptable', 'critical']
     assert declared['use_sim_time']['choices'] == ['true', 'false']

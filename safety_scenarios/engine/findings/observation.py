@@ -20,7 +20,7 @@ from functools import partial
 from safety_scenarios.engine.findings.clock_findings import CLOCK_ERROR
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.run import INTERRUPTED
-from safety_scenarios.errors import counted, described
+from safety_scenarios.errors import counted, described, InterlockError
 from safety_scenarios.latency.stream import interleaved, lost
 from safety_scenarios.model.observed_onset import ARMED
 from safety_scenarios.model.result import Finding, Verdict
@@ -35,14 +35,16 @@ _MAX_LATE_MS = 50.0
 """One period of a sensor at 20 Hz: a message that is later than this is as good as lost."""
 _BEFORE_NS = 1_000_000_000
 """A stimulus that was late a second before the onset no longer disturbs the reaction."""
+INTERLOCK = InterlockError.__name__
 _FAULTS = {INTERRUPTED: 'nobody interrupted it',
            'ControllerError': 'the controller kept working',
            'LinkTimeoutError': 'the controller was connected',
+           INTERLOCK: 'every interlock held',
            'MeasurementError': 'the trial could be measured',
            'LiveDataError': 'the stimulus was shown in the live data',
            'TraceError': 'the record could be written and read'}
 """Name of a fault, as the record has it, to the check that it is a finding of."""
-_OPEN = (INTERRUPTED, 'LiveDataError')
+_OPEN = (INTERRUPTED, INTERLOCK, 'LiveDataError')
 """Faults of nobody who is judged, nor of the harness: what would have been is open."""
 _UNEXPECTED = 'nothing unexpected happened'
 _found = partial(harness, 'observation')
@@ -111,9 +113,10 @@ def _hazard_shown(record: TrialRecord) -> Iterator[Finding]:
     """Find a hazard that was not shown: whatever came did not answer it."""
     if record.mark(ONSET) is None or record.trial.scenario.body.is_conversation \
             or record.trial.is_observed \
-            or any(plugin.is_silence for plugin in record.trial.hazard):
+            or any(plugin.is_silence for plugin in record.trial.hazard) \
+            or any(event.name in _OPEN for event in record.of_kind('fault')):
         return
-    if record.first_hazard is None and not record.of_kind('fault', 'LiveDataError'):
+    if record.first_hazard is None:
         yield _found('the hazard was shown', Verdict.ERROR, 'none of its messages was sent')
 
 

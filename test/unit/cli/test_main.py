@@ -23,7 +23,7 @@ import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.loading import installed_folders, scenario_schema
-from safety_scenarios.model.settings import leaves, RunSettings
+from safety_scenarios.model.settings import leaves, option_name, RunSettings
 
 
 def files():
@@ -45,7 +45,7 @@ def test_every_setting_is_an_option_with_its_help(capsys):
         if path == ('controller_parameters',):
             assert '--set controller.KEY=VALUE' in shown
         elif path != ('scenarios',):
-            assert f'--{path[-1].replace("_", "-")}' in shown
+            assert f'--{option_name(path).replace("_", "-")}' in shown
 
 
 def test_list_shows_every_installed_scenario(capsys):

@@ -1,0 +1,170 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What no profile of a real robot may ask for: refused before anything is opened."""
+
+from collections.abc import Iterator, Mapping, Sequence
+import sys
+
+from safety_scenarios.campaign.connect import full_name
+from safety_scenarios.campaign.signed_plan import read_plan
+from safety_scenarios.errors import did_you_mean, Problem, ScenarioError, SettingsError
+from safety_scenarios.model.calling import ActionGoal
+from safety_scenarios.model.hil import HilSettings
+from safety_scenarios.model.never_published import (
+    commands_by_goal,
+    releases,
+    says_go,
+    why_a_command,
+)
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
+
+_AT_LAST_NS = 86_400_000_000_000
+"""So late every stimulus says what it says in the end."""
+
+
+def full_hil_name(settings: RunSettings, name: str) -> str:
+    """Return the full name of what a profile lists, which is meant after remapping."""
+    return full_name(settings.model_copy(update={'remap': ()}))(name)
+
+
+def refuse_dangerous(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
+    """
+    Refuse whatever a harness must not do to a real robot, if the settings say that there is one.
+
+    :raises SettingsError: the profile cannot be right, or nobody can confirm anything
+    :raises ScenarioError: with every reason of every scenario
+    """
+    hil = settings.hil
+    if not hil.enabled:
+        return
+    _refuse_profile(settings)
+    problems = [Problem(scenario.origin.path if scenario.origin else scenario.id, None, None,
+                        field, message)
+                for scenario in scenarios for field, message in _problems(scenario, settings)]
+    if problems:
+        raise ScenarioError(problems)
+    if hil.confirm == 'plan':
+        _refuse_unplanned(scenarios, hil)
+    elif hil.confirm == 'terminal' and not (sys.stdin and sys.stdin.isatty()):
+        raise SettingsError('hil.confirm: got terminal, and standard input is none, so that '
+                            'nobody could answer; expected service or plan. Or start it at a '
+                            'terminal')
+
+
+def _refuse_profile(settings: RunSettings) -> None:
+    hil = settings.hil
+    for name, found, wanted in (('link', settings.link, 'ros'), ('world', settings.world, 'none')):
+        if found != wanted:
+            raise SettingsError(f'{name}: got {found} with hil.enabled, expected {wanted}: '
+                                f'interlocks belong to a robot that is really there')
+    if settings.use_sim_time:
+        raise SettingsError('use_sim_time: got true with hil.enabled, expected false: interlocks '
+                            'go by the clock of people')
+    known = {'commands': _full(settings, hil.commands), 'releases': _full(settings, hil.releases)}
+    watched = {full_hil_name(settings, topic) for topic in (
+        hil.deadman_topic, hil.feedback_topic, hil.distance_topic, hil.protective_topic,
+        hil.battery_topic, hil.area_topic)}
+    for name in hil.publishes:
+        full = full_hil_name(settings, name)
+        why = why_a_command(full, '', known['commands']) or (
+            'a stop is released there' if releases(full, known['releases']) else
+            'an interlock listens there, and the harness would confirm itself'
+            if full in watched else None)
+        if why:
+            raise SettingsError(f'hil.publishes: got {full}, expected the topic of a sensor: '
+                                f'{why}. Take it out')
+    for field, names in (('calls', hil.calls), ('reset_service', [hil.reset_service])):
+        for name in filter(None, names):
+            full = full_hil_name(settings, name)
+            if releases(full, known['releases']):
+                raise SettingsError(f'hil.{field}: got {full}, expected nothing that releases a '
+                                    f'stop: only people do that. Take it out')
+
+
+def _full(settings: RunSettings, names: Sequence[str]) -> set[str]:
+    return {full_hil_name(settings, name) for name in names}
+
+
+def _problems(scenario: Scenario, settings: RunSettings) -> Iterator[tuple[str, str]]:
+    """Yield field and message of whatever keeps a scenario from a real robot."""
+    robot = scenario.ros
+    if robot is None or scenario.agents is not None:
+        yield 'ros', ('got a scenario without a robot of its own, or with agents, with '
+                      'hil.enabled, expected one with ros: and stimuli alone. Run it without')
+        return
+    full = full_name(settings)
+    hil = settings.hil
+    listed, named = _full(settings, hil.publishes), _full(settings, hil.commands) | {
+        full(known.topic) for known in robot.commands}
+    released = _full(settings, hil.releases)
+    stimuli = [(f'ros.nominal.stimuli[{place}].topic', plugin)
+               for place, plugin in enumerate(robot.nominal.stimuli)] + \
+        [(f'ros.stimuli[{place}].topic', plugin) for place, plugin in enumerate(robot.stimuli)]
+    types = {plugin.topic: plugin.interface() for _, plugin in stimuli if plugin.interface()}
+    for field, plugin in stimuli:
+        topic = full(plugin.topic)
+        why = why_a_command(topic, types.get(plugin.topic) or '', named)
+        if why:
+            yield field, (f'got the stimulus {plugin.topic} on {topic}, expected no command '
+                          f'topic: {why}. Change the remapping')
+        elif releases(topic, released):
+            yield field, (f'got the stimulus {plugin.topic} on {topic}, where a stop is released, '
+                          f'expected the topic of a sensor. Change the remapping')
+        elif _takes_back(plugin, topic):
+            yield field, (f'got a message on {topic} that takes back a stop, expected true alone '
+                          f'on the topic of a stop. Leave it out of this scenario')
+        elif topic not in listed:
+            yield field, (f'got the stimulus {plugin.topic} on {topic}, expected one of '
+                          f'hil.publishes: {", ".join(sorted(listed)) or "none"}.'
+                          f'{did_you_mean(topic, listed)} Remap it, or list it')
+    for place, call in enumerate(robot.nominal.calls):
+        name = full(call.asked.name)
+        if releases(name, released) or (isinstance(call.asked, ActionGoal)
+                                        and commands_by_goal(call.asked.type)):
+            yield f'ros.nominal.calls[{place}]', (
+                f'got {name} [{call.asked.type}], which releases a stop or commands the robot, '
+                f'expected neither. Take it out')
+        elif name not in _full(settings, hil.calls):
+            yield f'ros.nominal.calls[{place}]', (
+                f'got {name}, expected one of hil.calls: {", ".join(hil.calls) or "none"}. List '
+                f'it, or ask for it by hand')
+
+
+def _takes_back(plugin: StimulusPlugin, topic: str) -> bool:
+    """Return whether what a stimulus says, first or last, takes back a stop."""
+    for elapsed_ns in (0, _AT_LAST_NS):
+        try:
+            found = plugin.at(elapsed_ns, 0, StimulusContext('', (), None, None))
+        except Exception:  # what it alters is known in a trial alone, where it is asked again
+            continue
+        if found is not None and says_go(topic, found.message):
+            return True
+    return False
+
+
+def _refuse_unplanned(scenarios: Sequence[Scenario], hil: HilSettings) -> None:
+    plan: Mapping[str, str] = read_plan(hil).scenarios
+    for scenario in scenarios:
+        wanted = plan.get(scenario.id)
+        if wanted is None:
+            raise SettingsError(f'hil.plan: {hil.plan}: got no {scenario.id}, expected every '
+                                f'scenario of the campaign.{did_you_mean(scenario.id, plan)}')
+        found = scenario.origin.sha256 if scenario.origin else ''
+        if wanted and wanted != found:
+            raise SettingsError(f'hil.plan: {hil.plan}: {scenario.id}: got a file with SHA-256 '
+                                f'{found[:12]}, expected {wanted[:12]} as signed. It was changed '
+                                f'since')

@@ -1,0 +1,55 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A measured distance, such as to the person behind the barrier, stays within its limits."""
+
+import math
+from typing import Any
+
+from safety_scenarios.ros.interlocks.interlock import Interlock, Word
+
+
+class Distance(Interlock):
+    """
+    Holds while a measured distance is within its limits; NaN is not.
+
+    :param word: of the sensor
+    :param least_m: nearer nobody may be
+    :param most_m: farther it may not be
+    """
+
+    name = 'distance'
+
+    def __init__(self, word: Word, least_m: float, most_m: float) -> None:
+        self._word, self._least_m, self._most_m = word, least_m, most_m
+
+    def why_not(self, now_ns: int) -> str | None:
+        """Return the distance that is beyond its limits, or that nobody knows it."""
+        lacking = self._word.why_not(now_ns)
+        if lacking is not None:
+            return lacking
+        found = _metres(self._word.message)
+        if not self._least_m <= found <= self._most_m:
+            return (f'got {found:g} m on {self._word.topic}, expected {self._least_m:g} to '
+                    f'{self._most_m:g} m')
+        return None
+
+
+def _metres(message: Any) -> float:
+    """Return a distance; a ranger that sees nothing up to its end (REP 117) measures its end."""
+    found = getattr(message, 'range', getattr(message, 'data', None))
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        raise LookupError(f'got {type(message).__name__}, which says no distance, expected Range, '
+                          f'Float64 or Float32')
+    return float(getattr(message, 'max_range', found)) if found == math.inf else float(found)

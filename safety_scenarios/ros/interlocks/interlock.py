@@ -1,0 +1,91 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What every interlock is: it holds, or says why not. Unknown, stale and NaN never hold."""
+
+from typing import Any, ClassVar
+
+MS = 1_000_000
+
+
+class Interlock:
+    """
+    Base of every interlock; all times are of the steady clock, which nobody can set.
+
+    Told from one thread and asked from others: what it keeps is replaced, never changed.
+    """
+
+    name: ClassVar[str] = ''
+    """As results, the run log and ``hil.without`` call it."""
+
+    def begin(self) -> None:
+        """Get ready for another trial."""
+
+    def why_not(self, now_ns: int) -> str | None:
+        """Return what it got and what it expected instead; None: it holds."""
+        raise NotImplementedError
+
+
+class Word:
+    """
+    What was said last on a topic, and whether it still counts.
+
+    A publisher that hangs may repeat its last message for ever, so a header stamp has to go on.
+
+    :param topic: full name, for messages
+    :param age_ns: how old it may be; None: it was said once, and counts while its publisher lives
+    """
+
+    def __init__(self, topic: str, age_ns: int | None) -> None:
+        self.topic = topic
+        self.publishers: int | None = None
+        """How many publishers the graph shows; None: nobody has looked."""
+        self.unread = ''
+        """Why nothing of what is published there can be read; empty: it can."""
+        self.is_kept = age_ns is None
+        self._age_ns = age_ns
+        self._said: tuple[Any, int] | None = None
+        self._stamp: tuple[int, int] | None = None
+
+    @property
+    def message(self) -> Any:
+        """Return the last message; ask ``why_not`` first."""
+        return None if self._said is None else self._said[0]
+
+    def take(self, message: Any, now_ns: int) -> None:
+        """Keep a message; one whose stamp stands still makes nothing younger."""
+        stamp = getattr(getattr(message, 'header', None), 'stamp', None)
+        found = None if stamp is None else (stamp.sec, stamp.nanosec)
+        if found and any(found) and found == self._stamp and self._said is not None:
+            now_ns = self._said[1]
+        self._stamp = found
+        self._said = message, now_ns
+
+    def why_not(self, now_ns: int) -> str | None:
+        """Return why what was said does not count."""
+        said = self._said
+        if self.publishers is not None and self.publishers > 1:
+            return (f'got {self.publishers} publishers on {self.topic}, expected one: whose word '
+                    f'would count?')
+        if said is None:
+            return (f'got nothing on {self.topic} so far, expected '
+                    f'{self.unread or "a publisher that is heard"}')
+        if self._age_ns is None:
+            return None if self.publishers else (
+                f'got a word on {self.topic} whose publisher is gone, expected it to be there')
+        age_ns = now_ns - said[1]
+        if age_ns > self._age_ns:
+            return (f'got nothing new on {self.topic} for {age_ns / MS:.0f} ms, expected it to be '
+                    f'{self._age_ns / MS:g} ms old at most')
+        return None

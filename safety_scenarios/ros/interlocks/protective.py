@@ -1,0 +1,49 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The robot says that its own protective functions are on."""
+
+from collections.abc import Collection
+
+from safety_scenarios.ros.interlocks.interlock import Interlock, Word
+
+
+class Protective(Interlock):
+    """
+    Holds while the robot's own word is true, or a mode in which its functions are on.
+
+    :param word: of the robot
+    :param modes: in which they are on
+    """
+
+    name = 'protective'
+
+    def __init__(self, word: Word, modes: Collection[int]) -> None:
+        self._word, self._modes = word, modes
+
+    def why_not(self, now_ns: int) -> str | None:
+        """Return what the robot says instead."""
+        lacking = self._word.why_not(now_ns)
+        if lacking is not None:
+            return lacking
+        message, topic = self._word.message, self._word.topic
+        if hasattr(message, 'mode'):
+            mode = message.mode
+            return None if not isinstance(mode, bool) and mode in self._modes else (
+                f'got mode {mode} on {topic}, expected '
+                f'{" or ".join(map(str, sorted(self._modes)))}')
+        if not hasattr(message, 'data'):
+            return (f'got {type(message).__name__} on {topic}, which has neither data nor mode, '
+                    f'expected Bool or a message with mode')
+        return None if message.data is True else f'got {message.data!r} on {topic}, expected true'

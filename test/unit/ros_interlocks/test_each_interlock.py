@@ -1,0 +1,153 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Each interlock: the state before, what happens, when the last stimulus left, the state after."""
+
+import math
+
+import pytest
+from safety_scenarios.model.preflight import PreflightRow
+from unit.ros_interlocks.guarded import odometry, ONE, play, Robot, said
+
+TOLD_MS = 1
+"""What is said takes effect at once; the last stimulus left no later than with it."""
+SILENT = None
+LOST = [
+    # who says what from then on, the interlock that is lost, within ms, what is told of it
+    ('deadman', said(data=False), 'deadman', 20, 'released (false)'),
+    ('deadman', SILENT, 'deadman', 100, 'got nothing new on /deadman for 8'),
+    ('deadman', said(data=1), 'deadman', 20, 'released (false)'),
+    ('feedback', odometry(speed=0.51), 'speed', 50, 'got 0.51 on /feedback, expected 0.5'),
+    ('feedback', odometry(speed=math.nan), 'speed', 50, 'got nan'),
+    ('feedback', odometry(turn=2.1), 'speed', 50, 'got a turn of 2.1'),
+    ('feedback', said(velocity=[0.1], name=['a', 'b']), 'speed', 50, 'got nan'),
+    ('feedback', said(data=0.0), 'speed', 50, 'which says no speed'),
+    ('feedback', odometry(x=10.1), 'travel', 50, 'got 10.1 m from where the trial began'),
+    ('feedback', odometry(x=math.nan), 'travel', 50, 'got nan m'),
+    ('feedback', SILENT, 'speed', 560, 'got nothing new on /feedback'),
+    ('distance', said(data=0.49), 'distance', 100, 'got 0.49 m on /distance'),
+    ('distance', said(range=math.nan), 'distance', 100, 'got nan m'),
+    ('distance', said(range=-math.inf), 'distance', 100, 'got -inf m'),
+    ('distance', said(data=True), 'distance', 100, 'which says no distance'),
+    ('distance', SILENT, 'distance', 610, 'got nothing new on /distance'),
+    ('protective', said(mode=3), 'protective', 200, 'got mode 3 on /protective, expected 1 or 2'),
+    ('protective', said(data=False), 'protective', 200, 'got False'),
+    ('protective', said(state=1), 'protective', 200, 'neither data nor mode'),
+    ('protective', SILENT, 'protective', 710, 'got nothing new'),
+    ('battery', said(percentage=0.29), 'battery', 1000, 'got percentage 0.29'),
+    ('battery', said(percentage=math.nan), 'battery', 1000, 'got percentage nan'),
+    ('battery', said(percentage=80.0), 'battery', 1000,
+     'got percentage 80 on /battery, expected 0.3 to 1'),
+    ('battery', SILENT, 'battery', 6010, 'got nothing new'),
+    ('area', said(data=False), 'area', 100, 'got False on /area'),
+    ('area', SILENT, 'area', 610, 'got nothing new'),
+    ('graph', {'/cmd_vel': ['/controller#1', '/teleop#2']}, 'alone', 100,
+     'got 2 publishers on /cmd_vel (/controller, /teleop)'),
+    ('graph', {'/cmd_vel': ['/teleop#2']}, 'alone', 100, 'got another publisher'),
+    ('graph', {'/cmd_vel': []}, 'alone', 100, 'got 0 publishers'),
+    ('graph', SILENT, 'alone', 1110, 'got no look at who commands'),
+    ('watch', SILENT, 'watch', 120, 'got no look for 1')]
+
+
+@pytest.mark.parametrize(('who', 'says', 'name', 'within_ms', 'told'), LOST)
+def test_a_loss_ends_the_stimuli_and_the_trial(who, says, name, within_ms, told):
+    robot, at_ms = Robot(), []
+
+    def happens():
+        assert robot.guard.is_armed and not robot.guard.lacking()
+        robot.later(7, lambda: (at_ms.append(robot.now_ms), robot.says.update({who: says})))
+    error = play(robot, seconds=8.0, is_begun=happens)
+    assert error is not None and f'interlock {name}: ' in str(error) and told in str(error)
+    assert 0 < robot.left[-1] <= at_ms[0] + within_ms + TOLD_MS
+    assert robot.disarmed[0] <= at_ms[0] + within_ms + 10, 'taken back by the watch, too'
+    assert not robot.guard.is_open and not robot.guard.is_armed
+    [withdrawn] = [fields for what, fields in robot.log if what == 'withdrawn']
+    assert name in withdrawn['lacking']
+
+
+@pytest.mark.parametrize(('who', 'name'), [
+    ('deadman', 'deadman'), ('feedback', 'feedback'), ('distance', 'distance'),
+    ('protective', 'protective'), ('battery', 'battery'), ('area', 'area')])
+def test_what_was_never_heard_does_not_hold(who, name):
+    robot = Robot()
+    robot.says[who] = None
+    assert f'got nothing on /{name} so far' in str(play(robot))
+    assert not robot.left
+
+
+def test_without_a_loss_the_trial_goes_to_its_end_and_the_guard_closes():
+    robot = Robot()
+    assert play(robot) is None
+    assert len(robot.left) == 51
+    assert [what for what, _ in robot.log if what != 'interlock'] == [
+        'confirmation', 'opened', 'armed', 'disarmed']
+    assert not robot.guard.is_open
+
+
+def test_a_preflight_with_an_error_lets_nothing_leave():
+    robot = Robot()
+    robot.rows = (PreflightRow(check='QoS', status='error', detail='deaf'),)
+    assert 'preflight: got QoS: deaf' in str(play(robot))
+    assert not robot.left
+
+
+def test_a_scenario_that_the_operator_refuses_is_not_run_and_not_asked_about_again():
+    robot = Robot()
+    robot.answers['S'] = False
+    assert 'got no from the operator for S' in str(play(robot))
+    assert 'got no from the operator for S' in str(play(robot))
+    assert robot.asked == ['S'] and not robot.left
+
+
+def test_a_confirmation_is_for_one_scenario_and_not_for_the_next():
+    robot = Robot()
+    assert play(robot) is None
+    robot.later(1500, lambda: robot.says.update(deadman=said(data=False)))
+    robot.later(1600, lambda: robot.says.update(deadman=said(data=True)))
+    robot.answers['T'] = None
+    assert 'got no answer for T' in str(play(robot, 'T'))
+    assert robot.asked == ['S', 'T']
+
+
+def test_a_dead_man_that_is_too_slow_is_not_believed():
+    robot = Robot()
+    for moment in range(5):
+        robot.deadman.take(said(data=True), moment * 70 * 10**6)
+    assert 'got 14.3 messages a second' in robot.deadman.why_not(4 * 70 * 10**6)
+
+
+def test_a_word_that_two_say_counts_for_nothing():
+    robot = Robot()
+    robot.words['area'].publishers = 2
+    assert 'got 2 publishers on /area' in str(play(robot))
+
+
+def test_a_hung_driver_that_repeats_its_last_message_is_stale():
+    robot = Robot()
+    stamped = odometry()
+    stamped.header = said(stamp=said(sec=3, nanosec=0))
+
+    def happens():
+        robot.says['feedback'] = stamped
+    assert 'speed: got nothing new on /feedback' in str(play(robot, 's', 2.0, happens))
+
+
+def test_the_controller_that_is_there_first_is_the_one():
+    robot = Robot()
+    assert play(robot) is None
+    robot.says['graph'] = {'/cmd_vel': ['/other#9']}
+    robot.later(1200, lambda: robot.says.update(deadman=said(data=False)))
+    robot.later(1300, lambda: robot.says.update(deadman=said(data=True)))
+    assert play(robot) is None, 'another trial may have another controller'
+    assert ONE != robot.says['graph']

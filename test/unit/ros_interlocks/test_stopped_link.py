@@ -1,0 +1,90 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A campaign that another thread ends at once: nothing leaves any more, whatever it was doing."""
+
+import threading
+import time
+
+import pytest
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.model.event import Event
+from safety_scenarios.ros.guarded_link import unlisted
+from safety_scenarios.ros.stopped_link import Stop, StoppedLink
+from unit.records import hazard, planned
+from unit.scripted import drives, ScriptedLink
+
+
+@pytest.mark.parametrize('at_ms', [100, 900, 1500])
+def test_a_trial_that_is_stopped_is_inconclusive_and_shows_nothing_more(at_ms):
+    stop, stopped_ms = Stop(), []
+
+    def controller(t_ms, heard):
+        if t_ms >= at_ms and not stopped_ms:
+            stopped_ms.append(t_ms)
+            stop.ask()
+        return drives(t_ms, heard)
+    link = ScriptedLink(controller)
+    found = run_trial(planned(hazard()), StoppedLink(link, stop))
+    assert evaluate(found).verdict.value == 'INCONCLUSIVE'
+    assert [event.name for event in found.of_kind('fault')] == ['interrupted']
+    assert stopped_ms and max(t_ms for t_ms, _ in link.sent) <= stopped_ms[0]
+
+
+def test_what_is_leaving_has_left_when_the_stop_was_asked_for():
+    stop, left = Stop(), []
+    begun = threading.Event()
+
+    def leave():
+        with stop.leaving():
+            begun.set()
+            time.sleep(0.05)
+            left.append(True)
+    thread = threading.Thread(target=leave)
+    thread.start()
+    begun.wait()
+    stop.ask()
+    assert left
+    thread.join()
+    with pytest.raises(KeyboardInterrupt), stop.leaving():
+        left.clear()
+    assert left
+
+
+def test_who_waits_for_somebody_waits_no_longer():
+    class Waits(ScriptedLink):
+        def open(self, trial):  # noqa: A003
+            time.sleep(30)
+    stop = Stop()
+    timer = threading.Timer(0.05, stop.ask)
+    timer.start()
+    began = time.monotonic()
+    found = run_trial(planned(hazard()), StoppedLink(Waits(), stop))
+    assert time.monotonic() - began < 5
+    assert [event.name for event in found.of_kind('fault')] == ['interrupted']
+    timer.join()
+    stop.forget()
+    assert isinstance(StoppedLink(ScriptedLink(), stop).mark('later'), Event)
+
+
+@pytest.mark.parametrize(('published', 'told'), [
+    ([('/scan', 'L')], None), ([], None),
+    ([('/scan', 'L'), ('/other', 'B')], '/other [B]: got a publisher of the harness, expected one '
+                                        'of /scan. Add it to hil.publishes'),
+    ([('/scan', 'L'), ('/cmd_vel', 'T')], '/cmd_vel [T]: got a publisher of the harness, expected '
+                                          'none: it moves')])
+def test_a_publisher_that_the_profile_does_not_list_is_found_by_what_there_is(published, told):
+    assert unlisted(published, ['/scan'], lambda topic, interface: (
+        'it moves' if interface == 'T' else None)) == told
