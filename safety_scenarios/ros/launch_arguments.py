@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import difflib
 from typing import Any, get_args, get_origin, Literal
 
+from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean, SettingsError
 from safety_scenarios.model.settings import leaves, RunSettings
 
@@ -27,9 +28,10 @@ _CONTROLLER_LAUNCH = {
                    'controller:=external.'}
 
 
-def _arguments() -> list[dict[str, Any]]:
+def arguments_of(model: type[BaseModel]) -> list[dict[str, Any]]:
+    """Return keyword arguments of a ``DeclareLaunchArgument`` for each setting."""
     arguments = []
-    for path, field in leaves(RunSettings):
+    for path, field in leaves(model):
         default = field.default
         text = ' '.join(default) if isinstance(default, tuple) else \
             str(default).lower() if isinstance(default, bool) else str(default)
@@ -40,16 +42,21 @@ def _arguments() -> list[dict[str, Any]]:
         elif field.annotation is bool:
             argument['choices'] = ['true', 'false']
         arguments.append(argument)
-    return [*arguments, _CONTROLLER_LAUNCH]
+    return arguments
 
 
-ARGUMENTS: Sequence[dict[str, Any]] = _arguments()
+def parameters_of(model: type[BaseModel]) -> dict[str, tuple[str, type]]:
+    """Return parameter to its argument and type; the node's own names are no parameters."""
+    return {'.'.join(path): (path[-1], field.annotation
+                             if field.annotation in (bool, int, float) else str)
+            for path, field in leaves(model) if path not in {('namespace',), ('node_name',)}}
+
+
+ARGUMENTS: Sequence[dict[str, Any]] = [*arguments_of(RunSettings), _CONTROLLER_LAUNCH]
 """Keyword arguments of each ``DeclareLaunchArgument``."""
 
-PARAMETERS: dict[str, tuple[str, type]] = {
-    '.'.join(path): (path[-1], field.annotation if field.annotation in (bool, int, float) else str)
-    for path, field in leaves(RunSettings) if path not in {('namespace',), ('node_name',)}}
-"""Parameter of the evaluator to its argument and type; the node's own names are no parameters."""
+PARAMETERS: dict[str, tuple[str, type]] = parameters_of(RunSettings)
+"""Parameter of the evaluator to its argument and type."""
 
 
 OF_ROS2_LAUNCH = ('launch-prefix', 'launch-prefix-filter')
@@ -63,7 +70,8 @@ Names = Callable[[], Iterable[str]]
 
 
 def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], started: Names,
-                             around: Names) -> None:
+                             around: Names, declared: Iterable[str] = (),
+                             file: str = 'eval.launch.py') -> None:
     """
     Refuse an argument that would have no effect, because nothing has its name.
 
@@ -76,15 +84,18 @@ def refuse_unknown_arguments(given: Iterable[str], in_scope: Iterable[str], star
     :param in_scope: names of all launch configurations
     :param started: names that the launch file declares which it starts, that of the controller
     :param around: names that the launch files declare which include it
+    :param declared: names of its own arguments; none: those of ``eval.launch.py``
+    :param file: its name
     :raises SettingsError: with the nearest name
     """
-    given, own = set(given), {argument['name'] for argument in ARGUMENTS}
+    given = set(given)
+    own = set(declared) or {argument['name'] for argument in ARGUMENTS}
     unknown = given - own - set(OF_ROS2_LAUNCH)
     known = own | set(started()) if unknown else own
     for name in sorted(unknown - known):
         raise SettingsError(
             f'launch argument {name}: got an unknown argument, expected one that '
-            f'ros2 launch safety_scenarios eval.launch.py --show-args lists.'
+            f'ros2 launch safety_scenarios {file} --show-args lists.'
             f'{did_you_mean(name, known)}')
     near = {name: one for name in set(in_scope) - given - own for one in own - given
             if sorted(name) == sorted(one)
