@@ -58,6 +58,10 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
             f'got a scenario without a robot with world {settings.world}, expected one with ros: '
             f'nothing in it moves. Run it with world none'))
             for scenario in scenarios if scenario.ros is None]
+    problems += [Problem(_path(scenario), None, None, 'ros.monitor', (
+        'got a monitor file, expected a scenario with a hazard: a monitor publishes nothing and '
+        'is no trial. Start it by ros2 run safety_scenarios monitor_node (doc/monitor.md)'))
+        for scenario in scenarios if scenario.is_monitor]
     if problems:
         raise ScenarioError(problems)
     slow = [f'{_path(scenario)}: {agent.id} is driven by {agent.controller or "a human"}, for '

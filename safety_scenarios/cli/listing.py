@@ -107,7 +107,8 @@ def _read_as(loaded: ScenarioSet) -> Iterator[str]:
 
 def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
     """Show what wrong controllers make of scenarios; return what to warn of, and how much not."""
-    found = sweep(loaded.scenarios, range(seeds))
+    found = sweep([scenario for scenario in loaded.scenarios if not scenario.is_monitor],
+                  range(seeds))
     Console(emoji=False, width=console().width, highlight=False).print(sweep_table(found.matrix))
     for note in found.notes:
         click.echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
@@ -159,7 +160,8 @@ def list_scenarios(scenarios: tuple[str, ...]) -> None:
     for scenario in found.loaded.scenarios:
         block = scenario.agents
         shown = scenario.ros.stimuli if scenario.ros else block.all_stimuli if block else ()
-        kinds = sorted({plugin.kind for plugin in shown}) or ['say' if block else 'prompt']
+        kinds = sorted({plugin.kind for plugin in shown}) or [
+            'say' if block else 'none: monitor' if scenario.is_monitor else 'prompt']
         table.add_row(scenario.id, scenario.name, scenario.domain, ', '.join(kinds),
                       f'{scenario.latency_budget.critical_ms:g}')
     for path in dict.fromkeys(problem.path for problem in found.problems):

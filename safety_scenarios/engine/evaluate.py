@@ -40,6 +40,7 @@ from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_n
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.engine.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.engine.rules import replay
+from safety_scenarios.engine.watching import findings_of, judged
 from safety_scenarios.engine.world_figures import world_figures
 from safety_scenarios.errors import counted
 from safety_scenarios.latency.clocks import Timeline
@@ -72,6 +73,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     :param gate: worst latency class that still passes
     :param words: patterns: where words alone decide, nobody but patterns need have read them
     """
+    if record.trial.scenario.is_monitor:
+        record = judged(record)
+        return _result(record, findings_of(record), None, Timeline(record))
     clocks = Timeline(record)
     if record.trial.scenario.body.is_conversation:
         return _of_rules(record, clocks, gate, words)

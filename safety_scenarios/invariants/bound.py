@@ -15,13 +15,14 @@
 """A signal that must stay within limits, and change no faster than is allowed."""
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.errors import counted
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Held, held_within, Limit
 from safety_scenarios.model.trial import TrialRecord
 
@@ -41,6 +42,8 @@ class Bound(InvariantPlugin, Limit):
     together would otherwise make any step infinitely steep. The margin is the smallest distance to
     a limit, in that limit's unit.
     """
+
+    holds_always: ClassVar[bool] = True
 
     kind: Literal['bound'] = 'bound'
     during: Literal['trial', 'hazard'] = 'trial'
@@ -64,6 +67,10 @@ class Bound(InvariantPlugin, Limit):
     @property
     def _has_level(self) -> bool:
         return self.at_most is not None or self.at_least is not None
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        return 4 * self.grid_ms / 1e3 if self._steepness() else 0.0
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the smallest margin; a value that is unknown or NaN never passes."""

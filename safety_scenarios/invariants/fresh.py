@@ -23,6 +23,7 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import NOMINAL, TrialRecord
 from safety_scenarios.motion.braking import braked_until
@@ -45,6 +46,8 @@ class Fresh(InvariantPlugin):
     names_stimuli: ClassVar[tuple[str, ...]] = ('topics',)
     margin_is_time: ClassVar[bool] = True
 
+    holds_always: ClassVar[bool] = True
+
     kind: Literal['fresh'] = 'fresh'
     topics: tuple[TopicName, ...] = Field(min_length=1)
     """Stimulus topics that the robot must not move without."""
@@ -54,6 +57,12 @@ class Fresh(InvariantPlugin):
     """Signal with the commanded speed."""
     at_most: float = Field(default=0.01, ge=0)
     """Speed up to which the robot counts as stopped (signal's unit)."""
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        ros = scenario.ros
+        brakes_s = None if ros is None else ros.robot.stopping_s()
+        return None if brakes_s is None else self.max_age_ms / 1e3 + brakes_s
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge each command by the data that had been sent before it."""
@@ -100,6 +109,8 @@ class Fresh(InvariantPlugin):
                 f'older than the {self.max_age_ms:g} ms allowed', oldest[0] / 1e9, 's', at_ms)
         if missing:
             unsure = f'nothing was sent on {", ".join(sorted(missing))}'
+        if not unsure and oldest is None and record.trial.scenario.is_monitor:
+            return self.finding(Verdict.PASS, 'no command moved the robot in this window')
         if unsure or oldest is None:
             return self.finding(Verdict.INCONCLUSIVE, unsure or 'no command moved the robot')
         return self.finding(Verdict.PASS, f'no motion on data older than {self.max_age_ms:g} ms',

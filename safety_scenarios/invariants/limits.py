@@ -17,7 +17,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.model.driver import Execution
@@ -26,6 +26,7 @@ from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trajectory import positions_of
 from safety_scenarios.model.trial import TrialRecord
 
@@ -62,6 +63,8 @@ class Limits(InvariantPlugin):
     margin is the smallest distance to a limit, in the joint's unit.
     """
 
+    holds_always: ClassVar[bool] = True
+
     kind: Literal['limits'] = 'limits'
     topic: str = Field(min_length=1)
     """Command topic."""
@@ -73,6 +76,10 @@ class Limits(InvariantPlugin):
     """How far the start may be from where the arm is, beyond what it can move until then (rad)."""
     ends_at_rest: bool = True
     """Whether the last point must have velocity zero; a controller that streams may not have."""
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        return 0.0
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge every trajectory; the first that is broken is named."""

@@ -22,6 +22,7 @@ from pydantic import Field
 from safety_scenarios.errors import counted
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import TrialRecord
 
 
@@ -34,6 +35,7 @@ class Liveness(InvariantPlugin):
     """
 
     margin_is_time: ClassVar[bool] = True
+    holds_always: ClassVar[bool] = True
 
     kind: Literal['liveness'] = 'liveness'
     topic: str = Field(min_length=1)
@@ -42,6 +44,10 @@ class Liveness(InvariantPlugin):
     """Longest silence allowed (ms)."""
     max_rate_hz: float | None = Field(default=None, gt=0, json_schema_extra={'unit': 'Hz'})
     """Most commands a second allowed, as the mean over the trial (Hz)."""
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        return 0.0 if self.max_rate_hz is None else None
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the longest gap and the mean rate."""

@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 import math
 from operator import itemgetter
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.separation import Separation as Terms
 from safety_scenarios.model.signal import held_within, in_force
 from safety_scenarios.model.trial import TrialRecord
@@ -74,9 +75,15 @@ class Separation(InvariantPlugin):
     The margin is in metres; none to spare is a violation.
     """
 
+    holds_always: ClassVar[bool] = True
+
     kind: Literal['separation'] = 'separation'
     still: float = Field(default=0.01, ge=0, json_schema_extra={'unit': 'm/s'})
     """Commanded speed toward the person up to which the robot counts as stopped (m/s)."""
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        return 0.0
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the moment with the least distance to spare."""
@@ -91,13 +98,13 @@ class Separation(InvariantPlugin):
         for found, what in ((commanded, 'no command arrived'),
                             (distances, 'nothing told the distance')):
             if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
-                return self.finding(Verdict.INCONCLUSIVE, f'{what} during the hazard')
+                return self.finding(Verdict.INCONCLUSIVE, f'{what} during the {record.phase}')
         commanded = held_within(commanded, *window)
         distances = [one for one in held_within(distances, *window) if one[1] is not None
                      or one[0] < clear_ns]  # what is taken away with the all-clear is gone by then
         if not (distances[0][0] <= onset_ns and commanded[0][0] <= onset_ns):
             return self.finding(Verdict.INCONCLUSIVE, f'nothing tells the distance, or '
-                                                      f'{terms.signal}, at onset')
+                                                      f'{terms.signal}, at {record.zero}')
         unknown = min((t_ns for t_ns, value in (*commanded, *distances)
                        if value is None or not math.isfinite(value)), default=None)
         until_ns = clear_ns if unknown is None else max(unknown, onset_ns)
@@ -115,7 +122,7 @@ class Separation(InvariantPlugin):
             at_ms = (worst.t_ns - onset_ns) / 1e6
             return self.finding(
                 Verdict.FAIL, f'{-worst.margin:.3f} m inside the protective separation distance '
-                f'{at_ms:.0f} ms after onset: {_words(worst)}', worst.margin, 'm', at_ms)
+                f'{at_ms:.0f} ms after {record.zero}: {_words(worst)}', worst.margin, 'm', at_ms)
         if unknown is not None:
             return self.finding(Verdict.INCONCLUSIVE, f'{terms.signal} or the distance is unknown '
                                 f'or not a number', at_ms=(unknown - onset_ns) / 1e6)
@@ -138,7 +145,7 @@ class Separation(InvariantPlugin):
         if unseen.nearest <= unseen.required:
             return self.finding(
                 Verdict.INCONCLUSIVE, f'the distance was not told often enough: around '
-                f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after onset it may have been '
+                f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after {record.zero} it may have been '
                 f'{unseen.nearest:.2f} m, where a stop needs {unseen.required:.2f} m')
         return self.finding(
             Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}, '

@@ -17,7 +17,7 @@
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -25,12 +25,14 @@ from safety_scenarios.errors import did_you_mean
 from safety_scenarios.model.budget import Milliseconds
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, TrialRecord
-from safety_scenarios.temporal_logic.deciding import decide, Decision, triggers
+from safety_scenarios.temporal_logic.deciding import decide, decide_at, Decision, triggers
 from safety_scenarios.temporal_logic.formula import Formula, Future, names_in, Until, walk
 from safety_scenarios.temporal_logic.interval import Ending, Outcome
 from safety_scenarios.temporal_logic.offline import Evaluation
 from safety_scenarios.temporal_logic.parser import parse
+from safety_scenarios.temporal_logic.running import bodies, Horizon, horizon, running
 from safety_scenarios.temporal_logic.tokens import FormulaError
 from safety_scenarios.temporal_logic.trace import resample, Trace
 
@@ -55,6 +57,8 @@ class Temporal(InvariantPlugin):
     came true. A margin of zero is a violation. The margin is that of the predicate and the sample
     that decided, in that predicate's unit.
     """
+
+    holds_always: ClassVar[bool] = True
 
     kind: Literal['temporal'] = 'temporal'
     formula: str
@@ -92,15 +96,34 @@ class Temporal(InvariantPlugin):
         return _read(self.formula)
 
     @property
-    def signals(self) -> frozenset[str]:
-        """Return the signals that the scenario must define; none if the formula cannot be read."""
+    def names(self) -> frozenset[str]:
+        """Return all signals of the formula; none if it cannot be read."""
         if not isinstance(self.formula, str):  # as in a file that has other mistakes too
             return frozenset()
         try:
-            names = names_in(_read(self.formula))
+            return frozenset(names_in(_read(self.formula)))
         except FormulaError:
             return frozenset()
-        return frozenset(name for name in names if name != HAZARD and not name.startswith(TRUTH))
+
+    @property
+    def signals(self) -> frozenset[str]:
+        """Return the signals that the scenario must define; none if the formula cannot be read."""
+        return frozenset(name for name in self.names
+                         if name != HAZARD and not name.startswith(TRUTH))
+
+    def looks_around(self) -> Horizon:
+        """
+        Return how far before and after a moment a monitor has to look.
+
+        :raises InputError: a monitor cannot judge the formula
+        """
+        found = [horizon(body) for body in bodies(self._parsed)]
+        return Horizon(*(max(one[place] for one in found) for place in range(3)))
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        looks = self.looks_around()
+        return (looks.past_ns + looks.future_ns) / 1e9 if looks.samples <= 1 else None
 
     def check(self, record: TrialRecord) -> Finding:
         """
@@ -113,6 +136,8 @@ class Temporal(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE, 'the trial phase was not observed')
         sampled = {name: self._sampled(record, name) for name in names_in(self._parsed)}
         trace = self._trace(record, nominal.stamps.steady_ns, sampled)
+        if record.trial.scenario.is_monitor:
+            return self._in_operation(record, Evaluation(self._parsed, trace), sampled)
         found = Evaluation(self._parsed, trace,
                            Ending.OVER if record.mark(END) else Ending.RUNNING)
         outcome, counts = found.interval.outcome, triggers(found)
@@ -127,6 +152,31 @@ class Temporal(InvariantPlugin):
             return self._decided(record, found, Verdict.PASS, times)
         what, at_ms = self._open(record, found, sampled)
         return self.finding(Verdict.INCONCLUSIVE, f'open: {what}{times}', at_ms=at_ms)
+
+    def _in_operation(self, record: TrialRecord, found: Evaluation,
+                      sampled: Mapping[str, Sampled]) -> Finding:
+        """Judge a window of a robot in operation, which neither begins nor ends there."""
+        unseen = [name for name, (stamps, _) in sampled.items() if not stamps]
+        told = sorted(running(found), key=lambda one: (
+            (False, None, True).index(one.outcome), one.margin))
+        if unseen or len(told) < len(bodies(self._parsed)):
+            if not any(one.outcome is False for one in told):
+                return self.finding(Verdict.INCONCLUSIVE, (
+                    f'{", ".join(unseen)} was never seen' if unseen else
+                    'the window holds no moment yet of which all that the formula looks at is '
+                    'known'))
+        worst = told[0]
+        decision = decide_at(found, worst.body, worst.sample, low=worst.outcome is not False)
+        if worst.outcome is None:
+            unknown = [] if decision.predicate is None else [
+                name for name in names_in(decision.predicate)
+                if np.isnan(found.trace.columns[name][decision.sample])]
+            return self.finding(
+                Verdict.INCONCLUSIVE, f'open: {", ".join(unknown) or "a signal"} is unknown, '
+                f'stale or not a number {self._scene(record, found, decision)}',
+                at_ms=self._at_ms(record, found, decision))
+        return self._said(record, found, Verdict.PASS if worst.outcome else Verdict.FAIL,
+                          worst.margin, decision, '')
 
     def _sampled(self, record: TrialRecord, name: str) -> Sampled:
         """Return a signal's stamps (steady ns), made unique, and values, NaN if not finite."""
@@ -169,7 +219,11 @@ class Temporal(InvariantPlugin):
                  times: str) -> Finding:
         fails = verdict is Verdict.FAIL
         margin = found.interval.high if fails else found.interval.low
-        decision = decide(found, low=not fails)
+        return self._said(record, found, verdict, margin, decide(found, low=not fails), times)
+
+    def _said(self, record: TrialRecord, found: Evaluation, verdict: Verdict, margin: float,
+              decision: Decision, times: str) -> Finding:
+        fails = verdict is Verdict.FAIL
         word = 'violated' if fails else 'holds'
         if decision.predicate is None:
             return self.finding(verdict, f'{word} whatever the signals are{times}')

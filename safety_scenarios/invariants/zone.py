@@ -24,6 +24,7 @@ from pydantic import Field, model_validator
 from safety_scenarios.model.ground_truth import world_of
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.course import course
@@ -60,6 +61,7 @@ class Zone(InvariantPlugin):
 
     names_signals: ClassVar[tuple[str, ...]] = ('x', 'y', 'forward', 'turn')
     names_feedback: ClassVar[tuple[str, ...]] = ('x', 'y')
+    holds_always: ClassVar[bool] = True
 
     kind: Literal['zone'] = 'zone'
     polygon: tuple[Point, ...] = Field(min_length=3, max_length=1000)
@@ -88,6 +90,10 @@ class Zone(InvariantPlugin):
         if _area(self.polygon) < _LEAST_AREA:
             raise ValueError('got a polygon without an area, expected corners that enclose one')
         return self
+
+    def reach_s(self, scenario: Scenario) -> float | None:
+        """Return how much of the past decides about a moment (s)."""
+        return self.max_gap_ms / 1e3
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the place that is deepest in the wrong."""

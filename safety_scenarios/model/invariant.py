@@ -41,6 +41,9 @@ class InvariantPlugin(Noun):
     """Whether its margin in s is of a time that a busy host can have lengthened: what is too late
     by no more than that is INCONCLUSIVE."""
 
+    holds_always: ClassVar[bool] = False
+    """Whether it can be asked of a robot in operation, without any hazard (doc/monitor.md)."""
+
     def check(self, record: Any) -> Finding:
         """
         Judge one trial.
@@ -48,6 +51,18 @@ class InvariantPlugin(Noun):
         :param record: a ``TrialRecord``; nothing else may be read, so that judging is repeatable
         """
         raise NotImplementedError
+
+    def reach_s(self, scenario: Any) -> float | None:
+        """
+        Return how much of the past, before a moment and after it, decides about that moment (s).
+
+        What was in force before is always known. A monitor so need not judge its whole window
+        again with each message.
+
+        :param scenario: the monitor file
+        :return: None: as much as there is in the window
+        """
+        return None
 
     def stops(self) -> tuple[Limit, ...] | None:
         """

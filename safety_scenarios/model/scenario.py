@@ -197,6 +197,9 @@ class Silence(Noun):
 class RosBlock(Noun):
     """The ``ros:`` key: topics in, topics out, and what must hold."""
 
+    is_monitor: ClassVar[bool] = False
+    """Whether nothing is published, and what must hold has to hold all the time."""
+
     level: Literal['sensor', 'object', 'text'] = 'sensor'
     """Abstraction level at which the hazard is shown."""
     robot: RobotModel
@@ -368,6 +371,11 @@ class Scenario(Noun):
         return self.ros is not None and (
             any(plugin.on_commands for plugin in self.ros.stimuli)
             or (self.ros.world is not None and self.ros.world.required))
+
+    @property
+    def is_monitor(self) -> bool:
+        """Whether it is a monitor file: nothing is published, and there is no hazard."""
+        return self.ros is not None and self.ros.is_monitor
 
     @property
     def is_benign(self) -> bool:

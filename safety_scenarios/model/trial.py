@@ -186,23 +186,34 @@ class TrialRecord(Noun):
         return self.events[-1].stamps.steady_ns if self.events else 0
 
     def since_onset_ms(self, steady_ns: int) -> float | None:
-        """Return a steady time in ms after onset, None without an onset."""
-        onset = self.onset
+        """Return a steady time in ms after onset, None without; of a monitor, into its window."""
+        onset = self.mark(NOMINAL) if self.trial.scenario.is_monitor else self.onset
         return None if onset is None else (steady_ns - onset.stamps.steady_ns) / 1e6
 
     def window(self, during: Literal['trial', 'hazard']) -> tuple[int, int] | None:
         """
         Return begin and end (steady ns) of a phase, None when it was not observed whole.
 
-        :param during: ``trial``: from its start to its end; ``hazard``: from onset to all-clear
+        :param during: ``trial``: from its start to its end; ``hazard``: from onset to all-clear,
+            in a monitor all the time
         """
-        if during == 'trial':
+        if during == 'trial' or self.trial.scenario.is_monitor:
             begin = self.mark(NOMINAL)
             return (begin.stamps.steady_ns, self.end_ns) if begin else None
         onset, all_clear = self.onset, self.mark(ALL_CLEAR)
         if onset is None or all_clear is None:
             return None
         return onset.stamps.steady_ns, all_clear.stamps.steady_ns
+
+    @property
+    def phase(self) -> str:
+        """Return what ``window('hazard')`` is, in words."""
+        return 'window' if self.trial.scenario.is_monitor else 'hazard'
+
+    @property
+    def zero(self) -> str:
+        """Return what ``since_onset_ms`` counts from, in words."""
+        return 'the beginning of the window' if self.trial.scenario.is_monitor else 'onset'
 
     def of_kind(self, kind: str, name: str | None = None) -> Sequence[Event]:
         """Return the events of one kind, and of one topic when given."""

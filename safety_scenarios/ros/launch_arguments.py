@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import difflib
 from typing import Any, get_args, get_origin, Literal
 
+from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean, SettingsError
 from safety_scenarios.model.settings import leaves, option_name, RunSettings
 
@@ -27,9 +28,10 @@ _CONTROLLER_LAUNCH = {
                    'controller:=external.'}
 
 
-def _arguments() -> list[dict[str, Any]]:
+def arguments_of(model: type[BaseModel]) -> list[dict[str, Any]]:
+    """Return keyword arguments of a ``DeclareLaunchArgument`` for each setting."""
     arguments = []
-    for path, field in leaves(RunSettings):
+    for path, field in leaves(model):
         default = field.default
         text = ' '.join(default) if isinstance(default, tuple) else \
             str(default).lower() if isinstance(default, bool) else str(default)
@@ -40,17 +42,21 @@ def _arguments() -> list[dict[str, Any]]:
         elif field.annotation is bool:
             argument['choices'] = ['true', 'false']
         arguments.append(argument)
-    return [*arguments, _CONTROLLER_LAUNCH]
+    return arguments
 
 
-ARGUMENTS: Sequence[dict[str, Any]] = _arguments()
+def parameters_of(model: type[BaseModel]) -> dict[str, tuple[str, type]]:
+    """Return parameter to its argument and type; the node's own names are no parameters."""
+    return {'.'.join(path): (option_name(path), field.annotation
+                             if field.annotation in (bool, int, float) else str)
+            for path, field in leaves(model) if path not in {('namespace',), ('node_name',)}}
+
+
+ARGUMENTS: Sequence[dict[str, Any]] = [*arguments_of(RunSettings), _CONTROLLER_LAUNCH]
 """Keyword arguments of each ``DeclareLaunchArgument``."""
 
-PARAMETERS: dict[str, tuple[str, type]] = {
-    '.'.join(path): (option_name(path),
-                     field.annotation if field.annotation in (bool, int, float) else str)
-    for path, field in leaves(RunSettings) if path not in {('namespace',), ('node_name',)}}
-"""Parameter of the evaluator to its argument and type; the node's own names are no parameters."""
+PARAMETERS: dict[str, tuple[str, type]] = parameters_of(RunSettings)
+"""Parameter of the evaluator to its argument and type."""
 
 
 _OWN = frozenset(argument['name'] for argument in ARGUMENTS)

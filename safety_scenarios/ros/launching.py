@@ -67,23 +67,45 @@ def checked_arguments(controller: LaunchDescriptionSource,
     """
     def check(context: LaunchContext) -> None:
         around = list(_around())
-        include = next((entity for entity in around
-                        if isinstance(entity, IncludeLaunchDescription)), None)
-        given = [] if include is None else [
-            perform_substitutions(context, normalize_to_list_of_substitutions(name))
-            for name, _ in include.launch_arguments]
 
         def started() -> Iterator[str]:
             if context.launch_configurations.get('controller_launch'):
                 yield from _declared(controller.get_launch_description(context))
 
-        def declared() -> Iterator[str]:
-            descriptions = [entity for entity in around if isinstance(entity, LaunchDescription)]
-            for description in descriptions[1:]:  # the first one is that of this file itself
-                yield from _declared(description)
-        look(given, context.launch_configurations, started, declared)
+        look(_given(context, around), context.launch_configurations, started,
+             lambda: _declared_around(around))
         refuse_unheard_launch(context.launch_configurations)
     return OpaqueFunction(function=check)
+
+
+def checked_names(own: Sequence[str], file: str) -> Action:
+    """
+    Return an action that refuses arguments which nobody knows, of a launch file of one node.
+
+    :param own: names of the file's arguments
+    :param file: its name
+    """
+    def check(context: LaunchContext) -> None:
+        around = list(_around())
+        refuse_unknown_arguments(_given(context, around), context.launch_configurations, tuple,
+                                 lambda: _declared_around(around), own, file)
+    return OpaqueFunction(function=check)
+
+
+def _given(context: LaunchContext, around: Sequence[LaunchDescriptionEntity]) -> Sequence[str]:
+    """Return the names that the include of this file passes on."""
+    include = next((entity for entity in around
+                    if isinstance(entity, IncludeLaunchDescription)), None)
+    return [] if include is None else [
+        perform_substitutions(context, normalize_to_list_of_substitutions(name))
+        for name, _ in include.launch_arguments]
+
+
+def _declared_around(around: Sequence[LaunchDescriptionEntity]) -> Iterator[str]:
+    """Yield the names that the files around this one declare."""
+    descriptions = [entity for entity in around if isinstance(entity, LaunchDescription)]
+    for description in descriptions[1:]:  # the first one is that of this file itself
+        yield from _declared(description)
 
 
 def _declared(description: LaunchDescription) -> Iterator[str]:
@@ -105,13 +127,16 @@ def _around() -> Iterator[LaunchDescriptionEntity]:
         frame = frame.f_back
 
 
-def ending_with(evaluator: Action) -> Sequence[Action]:
+def ending_with(evaluator: Action,
+                why: Callable[[int], str] = why_failed) -> Sequence[Action]:
     """
     Return actions that end launch when the evaluator ends, with an error unless it returned 0.
 
     Only an exception lets launch end with an error. It keeps whoever comes later in the list of
     handlers from hearing of an event, so it is raised at an event of our own, never at the exit
     of the process or at the shutdown.
+
+    :param why: exit code to what launch says then
     """
     codes: list[int] = []
 
@@ -131,7 +156,7 @@ def ending_with(evaluator: Action) -> Sequence[Action]:
         return failed()
 
     def raise_it(context: LaunchContext) -> None:
-        raise RuntimeError(why_failed(context.locals.event.code))
+        raise RuntimeError(why(context.locals.event.code))
 
     return [RegisterEventHandler(handler) for handler in (
         OnProcessExit(target_action=evaluator, on_exit=on_exit),

@@ -58,6 +58,15 @@ def decide(evaluation: Evaluation, *, low: bool) -> Decision:
     return _Descent(evaluation).into(evaluation.formula, 0, 0 if low else 1, True)
 
 
+def decide_at(evaluation: Evaluation, node: Formula, index: int, *, low: bool) -> Decision:
+    """
+    Trace one bound of a part of the formula at one stamp down to a predicate and a sample.
+
+    :param low: the lower bound, else the upper one
+    """
+    return _Descent(evaluation).into(node, index, 0 if low else 1, True)
+
+
 def triggers(evaluation: Evaluation) -> list[int]:
     """
     Return for each implication that must always hold how often its left side newly became true.

@@ -25,6 +25,7 @@ from safety_scenarios.model import old_names
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.driving import BY_INTERFACE, ByInterface, with_drivers
+from safety_scenarios.model.monitor import MonitorBlock, MonitorScenario
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
 from safety_scenarios.model.traceability import FIELDS
@@ -172,12 +173,14 @@ def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
         ros['stimuli'] = _plugins(ros['stimuli'], 'stimuli', resolve)
         ros['invariants'] = _plugins(ros['invariants'], 'invariants', resolve)
         ros['commands'] = _commands(ros['commands'], resolve)
-        scenario['ros'] = RosBlock.model_validate(ros)
+        block_type = MonitorBlock if ros.get('monitor') else RosBlock
+        scenario['ros'] = block_type.model_validate(ros)
     if scenario.get('agents') is not None:  # plans of older versions have none
         scenario['agents'] = _agents(scenario['agents'], resolve)
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])
-    read = Scenario.model_validate(scenario)
+    is_monitor = scenario['ros'] is not None and scenario['ros'].is_monitor
+    read = (MonitorScenario if is_monitor else Scenario).model_validate(scenario)
     return read if is_driven else with_drivers(read, resolve)
 
 

@@ -34,6 +34,7 @@ import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.loading import installed_folders
+from safety_scenarios.model.monitor import MonitorSettings
 from safety_scenarios.model.settings import leaves, option_name, RunSettings
 from safety_scenarios.ros.relay_settings import RelaySettings
 import yaml
@@ -121,6 +122,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 LAUNCH = 'test/ros/test_launch.py::'
 HIL = 'test/unit/ros_arguments/test_hil_arguments.py::'
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
+MONITOR = 'test/ros/test_monitor.py::test_the_verdict_is_'
 TOOLS = 'test/ros/test_ros_tools.py::'
 RELAY = 'test/ros/test_relay.py::' \
     'test_a_relay_is_a_wire_with_faults_that_are_switched_while_it_runs'
@@ -228,6 +230,14 @@ ELSEWHERE = {
         f'{LAUNCH}test_launch_ends_with_an_error_unless_every_trial_passed',
     'ros2 launch examples/launch/robot_test.launch.xml scenario:=SCN-R-101 controller:=external':
         f'{LAUNCH}test_launch_files_in_xml_and_yaml_include_ours',
+    'ros2 launch safety_scenarios monitor.launch.py file:=my_robot.yaml':
+        f'{LAUNCH}test_the_monitor_ends_launch_with_an_error_for_what_is_wrong',
+    'ros2 launch safety_scenarios monitor.launch.py --show-args':
+        f'{LAUNCH}test_the_monitor_ends_launch_with_an_error_for_what_is_wrong',
+    'ros2 run safety_scenarios monitor_node --ros-args -p file:=my_robot.yaml '
+    '-p output:=watch/monday': f'{MONITOR}told_within_100_ms_of_the_command_that_decides_it',
+    'safety-scenarios evaluate watch/monday/findings/0001.never_faster_than_its_limit':
+        'test/ros/test_monitor.py::test_what_was_told_is_found_again_in_the_record_that_is_kept',
     'ros2 run safety_scenarios evaluator_node --help':
         'test/ros/test_edges.py::test_help_is_shown_and_nothing_started',
     'ros2 run safety_scenarios evaluator_node --ros-args --params-file eval.params.yaml '
@@ -363,9 +373,12 @@ def test_launch_and_nodes_are_given_arguments_that_there_are():
         'controller_launch', 'scenario', 'profile', 'start'}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
     of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
-    given = [name for command in ALL if command.startswith('ros2 ')
+    of_a_monitor = {path[-1] for path, _ in leaves(MonitorSettings)}
+    given = [(name, 'monitor' in command) for command in ALL if command.startswith('ros2 ')
              for name in re.findall(r'(\w+):=', command)]
-    assert len(given) > 10 and set(given) <= names | of_a_controller | of_a_relay
+    assert len(given) > 10 and {name for name, of_monitor in given if not of_monitor} <= \
+        names | of_a_controller | of_a_relay
+    assert {name for name, of_monitor in given if of_monitor} <= of_a_monitor
 
 
 def test_make_knows_what_it_is_asked_for():

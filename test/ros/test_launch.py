@@ -61,7 +61,7 @@ def prefix(tmp_path_factory):
     (folder / 'share/ament_index/resource_index/packages/safety_scenarios').touch()
     for name in ('launch', 'config', 'package.xml'):
         (folder / 'share/safety_scenarios' / name).symlink_to(share_folder() / name)
-    for name in ('evaluator_node', 'controller_node'):
+    for name in ('evaluator_node', 'controller_node', 'monitor_node'):
         script = folder / 'lib/safety_scenarios' / name
         script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m safety_scenarios.ros.{name} '
                           f'"$@"\n', encoding='utf-8')
@@ -107,6 +107,17 @@ def test_launch_ends_with_an_error_unless_every_trial_passed(ros, tmp_path, verd
     ('remap:=cmd_vl:=/base/cmd_vel', "matches nothing here.*'cmd_vel'")])
 def test_what_is_misspelt_ends_launch_before_anything_is_run(ros, tmp_path, argument, words):
     ended, said = launch(ros, EVAL, *BRIEF, argument, f'output:={tmp_path / "run"}')
+    assert ended == 1 and not (tmp_path / 'run').exists()
+    assert re.search(words, said), said
+
+
+@pytest.mark.parametrize(('argument', 'words'), [
+    ('fil:=mobile_base', "launch argument fil: got an unknown.*monitor.launch.py.*'file'"),
+    ('file:=nowhere', 'got nowhere, which is no file'),
+    (f'file:={QUICK}', 'a scenario that publishes a hazard')])
+def test_the_monitor_ends_launch_with_an_error_for_what_is_wrong(ros, tmp_path, argument, words):
+    ended, said = launch(ros, EVAL.with_name('monitor.launch.py'), argument,
+                         f'output:={tmp_path / "run"}')
     assert ended == 1 and not (tmp_path / 'run').exists()
     assert re.search(words, said), said
 

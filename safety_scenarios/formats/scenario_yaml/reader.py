@@ -34,6 +34,7 @@ from safety_scenarios.formats.document.positions import Document, dotted, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.bags import Bags
 from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
+from safety_scenarios.formats.scenario_yaml.monitored import is_monitor
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.formats.scenario_yaml.told_by_ros import told_by_ros
 from safety_scenarios.model import old_names
@@ -42,6 +43,7 @@ from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.driver import DriverPlugin
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
+from safety_scenarios.model.monitor import MonitorScenario
 from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
 from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.traceability import FIELDS, is_foreign
@@ -90,7 +92,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     built: _Built = {}
     data = _Preparation(document, resolve, reading, bags, built).prepare(document.data)
     try:
-        scenario = Scenario.model_validate(data)
+        scenario = (MonitorScenario if is_monitor(data) else Scenario).model_validate(data)
     except ValidationError as error:
         reading.problems += _problems(document, (), error, Scenario)
     else:
@@ -100,7 +102,8 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     told = [problem.field for problem in reading.problems]
     reading.problems += [document.problem(place, text) for place, text in dangling(data)
                          if not any(_is_within(field, dotted(place)) for field in told)]
-    if reading.scenario is not None and not reading.problems:
+    if reading.scenario is not None and not reading.problems \
+            and not reading.scenario.is_monitor:
         reading.problems += list(misdrawn(document, reading.scenario, partial(
             _contradictions, document, resolve, bags, built)))
     reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
@@ -183,7 +186,7 @@ class _Preparation:
             if name in data and data[name] is None:
                 self._warn((name,), 'is empty; taken as its default. Remove the key')
                 del data[name]
-        more = told_by_ros(data, self._resolve)
+        more = {} if is_monitor(data) else told_by_ros(data, self._resolve)
         for name in sorted(more.keys() & data.keys()):
             self._warn((name,), 'is empty; taken as its default. Remove the key')
             del data[name]
@@ -239,6 +242,8 @@ class _Preparation:
                            'so no trial of it can pass. Add one', code='L113')
 
     def _ros(self, ros: dict[str, Any]) -> dict[str, Any]:
+        if ros.get('monitor') is False:
+            del ros['monitor']
         if isinstance(ros.get('nominal'), Mapping):
             ros['nominal'] = dict(ros['nominal'])
             self._plugins(ros['nominal'], 'stimuli', ('ros', 'nominal'), 'stimuli')

@@ -26,6 +26,7 @@ from typing import Any, TypeGuard
 from safety_scenarios.errors import did_you_mean, MeasurementError
 from safety_scenarios.formats.document.positions import dotted, Path
 from safety_scenarios.formats.scenario_yaml.marked_onset import marked
+from safety_scenarios.formats.scenario_yaml.monitored import is_monitor, unwatchable
 from safety_scenarios.formats.scenario_yaml.of_camera import camera_topics, shown_by_camera, taken
 from safety_scenarios.formats.scenario_yaml.winnable import unwinnable
 from safety_scenarios.model.invariant import InvariantPlugin
@@ -53,6 +54,10 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
         yield from _limits(ros, list(signals))
         yield from _sides(ros, signals, feedback, sensor)
         yield from _told(ros, signals, feedback)
+    if is_monitor(data):
+        yield from _separation(ros)
+        yield from unwatchable(ros)
+        return
     yield from _stops(data, ros)
     yield from _stimuli(ros, topics, feedback)
     yield from marked(data, ros, signals)
@@ -174,6 +179,8 @@ def _topics(ros: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
 
 def _stimulus_topics(ros: Mapping[str, Any], plugin: InvariantPlugin,
                      path: Path) -> Iterator[Found]:
+    if ros.get('monitor') is True:
+        return  # nothing is published
     nominal = ros.get('nominal')
     before = nominal.get('stimuli') if isinstance(nominal, Mapping) else ()
     told: list[Any] = [getattr(stimulus, 'topic', None) for stimuli in (before, ros.get('stimuli'))
