@@ -78,7 +78,8 @@ def main() -> None:
     selector = selectors.DefaultSelector()
     selector.register(packets, selectors.EVENT_READ)
     selector.register(sys.stdin, selectors.EVENT_READ)
-    print('[]', flush=True)
+    sys.stdout.write('[]\n')
+    sys.stdout.flush()
     while True:
         for key, _ in selector.select():
             if key.fileobj is sys.stdin:
@@ -94,8 +95,8 @@ def main() -> None:
                 continue
             seconds, nanoseconds = struct.unpack('qq', stamp)
             for source_ns, writer, number in data_messages(message):
-                print(json.dumps([seconds * 1_000_000_000 + nanoseconds, place[2] == _OUTGOING,
-                                  source_ns, writer, number]))
+                sys.stdout.write(json.dumps([seconds * 1_000_000_000 + nanoseconds, place[2] == _OUTGOING,
+                                  source_ns, writer, number]) + '\n')
 
 
 if __name__ == '__main__':

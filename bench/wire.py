@@ -128,7 +128,8 @@ def main() -> None:
     for way, end in enumerate(ends):
         selector.register(end, selectors.EVENT_READ, way)
     selector.register(sys.stdin, selectors.EVENT_READ)
-    print('ready', flush=True)
+    sys.stdout.write('ready\n')
+    sys.stdout.flush()
     while True:
         for key, _ in selector.select(passing.give()):
             if key.fileobj is not sys.stdin:

@@ -34,6 +34,7 @@ from safety_scenarios.engine.findings import (
     words as of_words,
 )
 from safety_scenarios.engine.findings.invariant_findings import checked
+from safety_scenarios.engine.findings.network import judged_over_network
 from safety_scenarios.engine.findings.rejections import none_taken, rejection_notes
 from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_notes
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
@@ -90,6 +91,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     findings += [*motion.of_motion(record, latency), *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
+    findings = judged_over_network(
+        record, findings, latency is not None and latency.inferred,
+        lambda other: evaluate(other, gate, words).verdict)
     return _result(record, findings, latency, clocks, by_patterns=by_patterns)
 
 
@@ -109,6 +113,8 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
                 *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
+    findings = judged_over_network(
+        record, findings, False, lambda other: evaluate(other, gate, words).verdict)
     return _result(record, findings, rule_latency(record, outcome), clocks, outcome, by_patterns)
 
 

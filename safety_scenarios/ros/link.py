@@ -57,6 +57,7 @@ from safety_scenarios.ros.hosts import Hosts, one_host
 from safety_scenarios.ros.inbox import Arrival, Inbox
 from safety_scenarios.ros.offset import ask_offset
 from safety_scenarios.ros.participants import Participants
+from safety_scenarios.ros.reach import Reach
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.ros.unpack import from_raw
@@ -120,6 +121,7 @@ class RosLink(Link):
         self._children = children
         self._is_external = is_external
         self._robot = robot
+        self._reach: Reach | None = None
         self._stamps: dict[str, int] = {}
         self._sent: dict[str, deque[tuple[int, int, int]]] = defaultdict(
             lambda: deque(maxlen=_SENT))
@@ -183,6 +185,9 @@ class RosLink(Link):
     def close(self) -> None:
         """Give up the endpoints."""
         self._calls.close()
+        if self._reach is not None:
+            self._reach.close()
+            self._reach = None
         if self._clock.ticks is self._inbox:
             self._clock.ticks = None
         self._participants.close()
@@ -278,7 +283,11 @@ class RosLink(Link):
         if reason is not None:
             return [self.mark('ControllerError').model_copy(
                 update={'kind': 'fault', 'text': reason})]
-        return [event for event in map(self._event, self._inbox.take()) if event]
+        events = [event for event in map(self._event, self._inbox.take()) if event]
+        if self._reach is not None and self._reach.has_come():
+            events.append(Event.model_construct(kind='reached', name=PROBE,
+                                                stamps=self._reading()))
+        return events
 
     def leave_to_world(self, topics: Collection[str]) -> None:
         """Publish none of these stimuli from now on: a world of ours shows them."""
@@ -406,14 +415,18 @@ class RosLink(Link):
             'one_host': bool(known), 'hosts_because': because, 'sim_time': self._clock.sim_time,
             'offset': self._offset()})
         self._one_host = known
+        if self._reach is None and not known and self._is_answered():
+            self._reach = Reach(self._node)
         self._looked_ns = time.monotonic_ns()
 
     def _offset(self) -> ClockOffset | None:
         """Ask the responder beside the controller, if there is one, for the time."""
-        if not HAS_MESSAGE_INFO or PROBE in self._endpoints.publishers \
-                or not self._endpoints.graph.subscribers(PROBE):
-            return None
-        return ask_offset(self._node)
+        return ask_offset(self._node) if HAS_MESSAGE_INFO and self._is_answered() else None
+
+    def _is_answered(self) -> bool:
+        """Tell whether a responder listens to probes that are not those of a calibration."""
+        return PROBE not in self._endpoints.publishers \
+            and bool(self._endpoints.graph.subscribers(PROBE))
 
 
 _HOSTS = {True: 'one host', False: 'two hosts', None: 'not known, so judged as if on two hosts'}
