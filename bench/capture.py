@@ -95,8 +95,9 @@ def main() -> None:
                 continue
             seconds, nanoseconds = struct.unpack('qq', stamp)
             for source_ns, writer, number in data_messages(message):
-                sys.stdout.write(json.dumps([seconds * 1_000_000_000 + nanoseconds, place[2] == _OUTGOING,
-                                  source_ns, writer, number]) + '\n')
+                line = [seconds * 1_000_000_000 + nanoseconds, place[2] == _OUTGOING, source_ns,
+                        writer, number]
+                sys.stdout.write(json.dumps(line) + '\n')
 
 
 if __name__ == '__main__':

@@ -191,4 +191,7 @@ def main() -> None:
 
 
 if __name__ == '__main__':
-    main()
+    try:
+        main()
+    except MeasurementError as error:
+        sys.exit(str(error))

@@ -51,7 +51,7 @@ class Wire:
     :ivar reorder: share of frames that overtake those before them: they are not delayed
     :ivar cut: frames that are dropped all: ``out`` to the robot, ``in`` from it, ``both``
     :ivar cut_ms: how long a cut lasts; 0: for as long as this wire does
-    :ivar cut_after: begin to cut when a frame with these octets (hexadecimal) comes; empty: at once
+    :ivar cut_after: begin when a frame with these octets (hexadecimal) comes; empty: at once
     :ivar cut_first: that frame is cut off too
     """
 

@@ -205,7 +205,9 @@ class RosLink(Link):
         if offset is not None:
             rows.append(PreflightRow(
                 check='clock offset', status='ok' if offset.split_bound_ns <= SPLIT_BOUND_NS
-                else 'warn', detail=offset.explained()))
+                else 'warn', detail=offset.explained() + (
+                    '. Stimuli are stamped with the time of that clock, as sensors beside the '
+                    'controller would' if self._ahead_ns else '')))
         return rows
 
     def judged(self) -> Iterator[tuple[str, Any]]:
@@ -225,12 +227,12 @@ class RosLink(Link):
         """Publish one stimulus; the message is built first, then the clocks are read."""
         message = to_ros(stimulus.message)
         publisher = self._endpoints.publishers[stimulus.topic]
-        header_ns = None
+        header_ns, now_ns = None, self._clock.now_ns() + self._ahead_ns
         if hasattr(message, 'header'):
             header_ns = self._stamps.get(stimulus.topic) if stimulus.stamp is Stamp.HOLD else None
-            header_ns = self._clock.now_ns() if header_ns is None else header_ns
+            header_ns = now_ns if header_ns is None else header_ns
             self._stamps[stimulus.topic] = header_ns
-        restamp(message, self._clock.now_ns() if header_ns is None else header_ns)
+        restamp(message, now_ns if header_ns is None else header_ns)
         serialised = serialize_message(message)
         _, stamps = self._now(header_ns)
         publisher.publish(serialised)
@@ -422,6 +424,15 @@ class RosLink(Link):
     def _offset(self) -> ClockOffset | None:
         """Ask the responder beside the controller, if there is one, for the time."""
         return ask_offset(self._node) if HAS_MESSAGE_INFO and self._is_answered() else None
+
+    @property
+    def _ahead_ns(self) -> int:
+        """How far a stamp is ahead that a sensor beside the controller would give; 0: not known."""
+        offset = self.measuring.offset
+        if offset is None or self.measuring.one_host or self._clock.sim_time \
+                or abs(offset.offset_ns) <= offset.bound_ns:
+            return 0
+        return offset.offset_ns
 
     def _is_answered(self) -> bool:
         """Tell whether a responder listens to probes that are not those of a calibration."""
