@@ -44,6 +44,7 @@ from safety_scenarios.engine.world_figures import world_figures
 from safety_scenarios.errors import counted
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.metres import separation_cost
+from safety_scenarios.latency.network import is_unacknowledged
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.latency.stream import header_notes
 from safety_scenarios.model.budget import LimitName
@@ -165,6 +166,10 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
             f'{", ".join(record.measuring.simulated)} worked out from the commands by the '
             f'harness: no robot was measured'))
     yield from _of_pace(record)
+    if is_unacknowledged(record):
+        yield Note(code='delivery-unknown', text=(
+            'nobody knows when the hazard reached the other host. Run a responder there, '
+            'controller_node with drives:=false'))
     if latency is None:
         return
     if latency.widened_ns:

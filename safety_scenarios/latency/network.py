@@ -71,6 +71,12 @@ def is_between_hosts(record: TrialRecord) -> bool:
                 or measuring.hosts_because == Measuring().hosts_because)
 
 
+def is_unacknowledged(record: TrialRecord) -> bool:
+    """Tell whether a robot was shown a hazard over a network, and nothing says what arrived."""
+    return is_between_hosts(record) and record.onset is not None \
+        and bool(record.by_topic('command')) and not record.of_kind('reached')
+
+
 def gaps(record: TrialRecord) -> Iterator[Gap]:
     """Yield where the network, as far as can be known, hid something; none on one host."""
     onset = record.onset
@@ -185,7 +191,7 @@ def _period(events: Sequence[Event]) -> float:
 def _unreached(record: TrialRecord, onset_ns: int) -> Iterator[Gap]:
     """Yield the longest stretch in which nothing reached the other host, if it was told at all."""
     reached = record.of_kind('reached')
-    if len(reached) < _PERIODIC:
+    if len(reached) < _PERIODIC or not record.by_topic('command'):
         return
     times = [event.stamps.steady_ns for event in reached]
     usual_ns = median(later - earlier for earlier, later in pairwise(times))

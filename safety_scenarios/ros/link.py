@@ -427,7 +427,7 @@ class RosLink(Link):
 
     @property
     def _ahead_ns(self) -> int:
-        """How far a stamp is ahead that a sensor beside the controller would give; 0: not known."""
+        """How far the stamps of a sensor beside the controller are ahead; 0: not known."""
         offset = self.measuring.offset
         if offset is None or self.measuring.one_host or self._clock.sim_time \
                 or abs(offset.offset_ns) <= offset.bound_ns:

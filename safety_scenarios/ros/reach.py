@@ -23,8 +23,8 @@ from safety_scenarios.ros.convert import interface_class
 
 _EACH_NS = 50_000_000
 """As often as a sensor at 20 Hz sends."""
-_AGAIN_NS = 200_000_000
-"""What has not come by then is sent again."""
+_FIRST_NS = 100_000_000
+"""The way there and back is taken to be this long before it is known."""
 _AT_ONCE = Duration(seconds=0)
 
 
@@ -47,6 +47,7 @@ class Reach:
             depth=1, reliability=ReliabilityPolicy.RELIABLE,
             durability=DurabilityPolicy.VOLATILE))
         self._sent_ns = 0
+        self._trip_ns = _FIRST_NS
         self._is_waiting = False
 
     def has_come(self) -> bool:
@@ -54,8 +55,12 @@ class Reach:
         now_ns = time.monotonic_ns()
         came = self._is_waiting and self._publisher.get_subscription_count() > 0 \
             and self._publisher.wait_for_all_acked(_AT_ONCE)
+        if came:
+            self._trip_ns = min(self._trip_ns, now_ns - self._sent_ns)
         self._is_waiting = self._is_waiting and not came
-        if now_ns - self._sent_ns > (_AGAIN_NS if self._is_waiting else _EACH_NS):
+        # sooner than it can come back it would only take the place of what is on its way
+        more_ns = 2 * self._trip_ns if self._is_waiting else 0
+        if now_ns - self._sent_ns > _EACH_NS + more_ns:
             self._sent_ns, self._is_waiting = now_ns, True
             self._publisher.publish(self._message)
         return bool(came)
