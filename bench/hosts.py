@@ -87,7 +87,7 @@ QUICK = (CONDITIONS[5], CONDITIONS[11])
 
 
 def trials(network: Network, condition: Condition, controller: str, count: int,
-           folder: Path) -> list[dict[str, Any]]:
+           folder: Path, calibration: str = 'short') -> list[dict[str, Any]]:
     """
     Run a campaign against a controller that is started beside it; return its trials.
 
@@ -104,7 +104,7 @@ def trials(network: Network, condition: Condition, controller: str, count: int,
         done = subprocess.run(
             network.evaluator.command(
                 COMMAND, 'run', SCENARIO, '--controller', 'external', '--connect-timeout-s', '30',
-                '--trials', str(count), '--output', folder / 'run', '--calibration', 'short'),
+                '--trials', str(count), '--output', folder / 'run', '--calibration', calibration),
             env={**os.environ, **variables}, stdin=subprocess.DEVNULL, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     try:
@@ -130,15 +130,15 @@ def row(condition: Condition, controller: str, made: Sequence[dict[str, Any]]) -
 
 
 def measured(conditions: Sequence[Condition], controllers: Sequence[str],
-             count: int) -> Iterator[dict[str, Any]]:
+             count: int, calibration: str) -> Iterator[dict[str, Any]]:
     """Yield a row for each condition and controller."""
     with TemporaryDirectory() as scratch, two_hosts() as network:
         for number, condition in enumerate(conditions):
             for controller in controllers:
                 folder = Path(scratch) / f'{number}.{controller}'
                 folder.mkdir()
-                yield row(condition, controller, trials(network, condition, controller, count,
-                                                        folder))
+                yield row(condition, controller, trials(
+                    network, condition, controller, count, folder, calibration))
 
 
 def opposite(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -178,7 +178,8 @@ def main() -> None:
     rows = []
     for one in measured(QUICK if arguments.quick else CONDITIONS,
                         CONTROLLERS[:1] if arguments.quick else CONTROLLERS,
-                        1 if arguments.quick else arguments.trials):
+                        1 if arguments.quick else arguments.trials,
+                        'off' if arguments.quick else 'short'):
         rows.append(one)
         arguments.output.write_text(json.dumps({**machine.as_json(), 'rows': rows}, indent=2)
                                     + '\n', encoding='utf-8')

@@ -34,7 +34,7 @@ _TUNSETIFF = 0x400454CA
 _TAP, _NO_INFORMATION = 0x0002, 0x1000
 _NEW_NETWORK = 0x40000000
 _FRAME = 65536
-_APART_NS = 300_000_000
+_APART_NS = 140_000_000
 """A sign after a longer pause is the next hazard."""
 _OUT, _IN = 0, 1
 _WAYS = {'': (), 'out': (_OUT,), 'in': (_IN,), 'both': (_OUT, _IN)}
