@@ -102,7 +102,7 @@ def captured(host: Host, path: Path) -> Iterator[None]:
             capture.wait()
 
 
-def campaign(network: Network, folder: Path, trials: int, *options: str) -> list[TrialRecord]:
+def campaign(network: Network, folder: Path, trials: int) -> list[TrialRecord]:
     """
     Run trials of the product against a controller on the other host; return their records.
 
@@ -115,7 +115,7 @@ def campaign(network: Network, folder: Path, trials: int, *options: str) -> list
         done = subprocess.run(
             network.evaluator.command(COMMAND, 'run', SCENARIO, '--controller', 'external',
                                       '--trials', str(trials), '--output', folder / 'run',
-                                      '--calibration', 'off', *options),
+                                      '--calibration', 'off'),
             env={**os.environ, **variables}, stdin=subprocess.DEVNULL, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     journals = sorted((folder / 'run').rglob('*.events.jsonl'))
@@ -200,17 +200,18 @@ def _of_reaction(record: TrialRecord, timeline: Timeline, seen: Seen) -> Iterato
 
 
 def witnessed(trials: int) -> list[Figure]:
-    """Return the figures of both methods."""
+    """Return the figures of both methods, from the same trials."""
     figures = []
     with TemporaryDirectory() as scratch, two_hosts(is_disturbed=False) as network:
-        for method, options in (('received', ()), ('source', ('--hosts', 'one'))):
-            folder = Path(scratch) / method
-            folder.mkdir()
-            evaluator, robot = folder / 'evaluator.jsonl', folder / 'robot.jsonl'
-            with captured(network.evaluator, evaluator), captured(network.robot, robot):
-                records = campaign(network, folder, trials, *options)
-            seen = Seen(packets(evaluator, True), packets(robot, True), packets(evaluator, False))
-            figures += _figures(method, differences(records, seen))
+        folder = Path(scratch)
+        evaluator, robot = folder / 'evaluator.jsonl', folder / 'robot.jsonl'
+        with captured(network.evaluator, evaluator), captured(network.robot, robot):
+            records = campaign(network, folder, trials)
+        seen = Seen(packets(evaluator, True), packets(robot, True), packets(evaluator, False))
+        for method in ('received', 'source'):
+            figures += _figures(method, differences([record.model_copy(update={
+                'measuring': record.measuring.model_copy(update={
+                    'one_host': method == 'source'})}) for record in records], seen))
     return figures
 
 
@@ -235,7 +236,7 @@ def _figures(method: str, found: Differences) -> Iterator[Figure]:
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--trials', type=int, default=60, help='of each method; a second each')
+    parser.add_argument('--trials', type=int, default=100, help='a second each')
     parser.add_argument('--output', type=Path, default=HERE / 'witness.json', metavar='FILE')
     arguments = parser.parse_args()
     reason = missing()

@@ -51,3 +51,22 @@ def test_neither_a_clock_that_is_off_nor_a_wire_that_delays_or_is_cut_changes_a_
     assert delayed['latency_ms'] > 20, 'the way there and back takes 20 ms at the least'
     assert cut['verdicts'] == {'INCONCLUSIVE': 1}, cut
     assert any('the network carried what was sent' in reason for reason in cut['why_inconclusive'])
+
+
+@pytest.mark.dds
+def test_packets_are_seen_with_the_time_of_the_kernel_and_the_source_stamp(network, tmp_path):
+    written = tmp_path / 'witness.json'
+    ended = subprocess.run([sys.executable, BENCH / 'witness.py', '--trials', '1', '--output',
+                            written], timeout=180, text=True, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert ended.returncode == 0, ended.stdout
+    figures = {figure['name']: figure
+               for figure in json.loads(written.read_text(encoding='utf-8'))['figures']}
+    for method in ('received', 'source'):
+        assert figures[f'{method}: without a packet']['value'] == 0
+        assert figures[f'{method}: |difference|, reactions, p50']['n'] == 1
+        assert figures[f'{method}: |difference|, each command, p50']['value'] < 20
+        for part in ('a stimulus leaves after its source stamp',
+                     'a command is stamped before it leaves',
+                     'a command is stamped after it arrives'):
+            assert figures[f'{method}: {part}, p50']['value'] > 0
