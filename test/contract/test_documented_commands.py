@@ -244,6 +244,10 @@ ELSEWHERE = {
         'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
     'safety-scenarios run SCENARIO --controller external --hosts two':
         'test/ros/test_clocks.py::test_two_declared_hosts_are_judged_by_arrival',
+    'safety-scenarios sign runs/today --key ~/.ssh/id_ed25519':
+        'test/unit/campaign/test_signing.py::test_who_signed_and_when_is_told',
+    'safety-scenarios verify runs/today --signers allowed_signers --signer alice@example.org':
+        'test/unit/campaign/test_signing.py::test_who_signed_and_when_is_told',
     '. .venv/bin/activate': PIP,
     'pytest -m "not dds and not slow"':
         'test/contract/test_packaging.py::test_colcon_builds_installs_and_tests_the_package',
