@@ -24,7 +24,7 @@ from statistics import median
 from typing import Literal
 
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.measuring import Measuring
+from safety_scenarios.model.measuring import Measuring, PROBE
 from safety_scenarios.model.trial import TrialRecord
 
 _HEARD = ('command', 'feedback')
@@ -74,7 +74,7 @@ def is_between_hosts(record: TrialRecord) -> bool:
 def is_unacknowledged(record: TrialRecord) -> bool:
     """Tell whether a robot was shown a hazard over a network, and nothing says what arrived."""
     return is_between_hosts(record) and record.onset is not None \
-        and bool(record.by_topic('command')) and not record.of_kind('reached')
+        and bool(record.by_topic('command')) and not record.measuring.acknowledged
 
 
 def gaps(record: TrialRecord) -> Iterator[Gap]:
@@ -189,15 +189,14 @@ def _period(events: Sequence[Event]) -> float:
 
 
 def _unreached(record: TrialRecord, onset_ns: int) -> Iterator[Gap]:
-    """Yield the longest stretch in which nothing reached the other host, if it was told at all."""
-    reached = record.of_kind('reached')
-    if len(reached) < _PERIODIC or not record.by_topic('command'):
+    """Yield the longest stretch in which nothing reached the other host, if that is known."""
+    if not record.measuring.acknowledged or not record.by_topic('command'):
         return
-    times = [event.stamps.steady_ns for event in reached]
-    usual_ns = median(later - earlier for earlier, later in pairwise(times))
-    stretches = [(later - earlier, earlier)
-                 for earlier, later in pairwise([*times, max(times[-1], record.end_ns)])
-                 if later > onset_ns]
-    length_ns, from_ns = max(stretches, default=(0, 0))
+    times = [event.stamps.steady_ns for event in record.of_kind('reached')]
+    usual_ns = median(later - earlier for earlier, later in pairwise(times)) \
+        if len(times) >= _PERIODIC else 0.0
+    begin_ns = record.events[0].stamps.steady_ns
+    length_ns, from_ns = max((later - earlier, earlier) for earlier, later
+                             in pairwise([begin_ns, *times, record.end_ns]) if later > onset_ns)
     if length_ns > usual_ns + _BLIND_NS:
-        yield Gap(reached[0].name, 'unreached', from_ns, from_ns + length_ns, 0)
+        yield Gap(PROBE, 'unreached', from_ns, from_ns + length_ns, 0)

@@ -413,12 +413,12 @@ class RosLink(Link):
             return
         known, because = (True, 'a child of the evaluator') if not self._is_external \
             else one_host(self._hosts, self._endpoints.own(), list(self._endpoints.heard()))
-        self.measuring = self.measuring.model_copy(update={
-            'one_host': bool(known), 'hosts_because': because, 'sim_time': self._clock.sim_time,
-            'offset': self._offset()})
-        self._one_host = known
         if self._reach is None and not known and self._is_answered():
             self._reach = Reach(self._node)
+        self.measuring = self.measuring.model_copy(update={
+            'one_host': bool(known), 'hosts_because': because, 'sim_time': self._clock.sim_time,
+            'offset': self._offset(), 'acknowledged': self._reach is not None})
+        self._one_host = known
         self._looked_ns = time.monotonic_ns()
 
     def _offset(self) -> ClockOffset | None:

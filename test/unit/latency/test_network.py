@@ -27,6 +27,7 @@ from unit.records import command, hazard, mark, record, reported
 
 TWO = Measuring(hosts_because='the endpoints carry different host ids',
                 uncertainty_ms={'received': 1.0})
+KNOWN = TWO.model_copy(update={'acknowledged': True})
 ONE = TWO.model_copy(update={'one_host': True})
 AHEAD_MS = 3000.0
 """The other host's clock; none of the stamps of both may be compared."""
@@ -56,6 +57,12 @@ def judged(commands: list[Event], measuring: Measuring = TWO, silence: Silence |
            **changes: Any) -> TrialResult:
     return evaluate(record(commands, hazard(silence=silence or Silence()), measuring=measuring,
                            **changes))
+
+
+def reached(*gap: int) -> list[Event]:
+    """Return the acknowledgements of a responder, but for those within a gap (ms)."""
+    return [mark('calibration/probe', at_ms).model_copy(update={'kind': 'reached'})
+            for at_ms in range(-700, 3001, 50) if not gap or not gap[0] < at_ms < gap[1]]
 
 
 def why(result: TrialResult) -> str:
@@ -110,10 +117,8 @@ def test_a_silence_is_the_controllers_while_others_are_heard_from_its_host():
     reports = [reported(at_ms, 0.8, left_ms=at_ms + AHEAD_MS - 1, arrived_ms=at_ms)
                for at_ms in range(-700, 3000, 80)]
     assert judged([*stream(until_ms=1), *reports], silence=STOPS).verdict is PASS
-    reached = [mark('calibration/probe', at_ms).model_copy(update={'kind': 'reached'})
-               for at_ms in range(-700, 3000, 60)]
-    assert judged([*stream(until_ms=1), *reached], silence=STOPS).verdict is PASS
-    assert judged([*stream(until_ms=1), *reached]).verdict is FAIL
+    assert judged([*stream(until_ms=1), *reached()], KNOWN, STOPS).verdict is PASS
+    assert judged([*stream(until_ms=1), *reached()], KNOWN).verdict is FAIL
 
 
 @pytest.mark.parametrize(('lost', 'verdict'), [
@@ -125,17 +130,21 @@ def test_what_is_lost_for_long_may_have_been_the_stop(lost, verdict):
 
 
 def test_a_hazard_that_nobody_knows_to_have_arrived_is_neither_missed_nor_answered():
-    def reached(*gap: int) -> list[Event]:
-        return [mark('calibration/probe', at_ms).model_copy(update={'kind': 'reached'})
-                for at_ms in range(-700, 3001, 50) if not gap or not gap[0] < at_ms < gap[1]]
     assert 'delivery-unknown' in {note.code for note in judged(stream()).notes}
-    assert 'delivery-unknown' not in {note.code for note in judged([*stream(), *reached()]).notes}
+    found = judged([*stream(), *reached()], KNOWN)
+    assert 'delivery-unknown' not in {note.code for note in found.notes}
     for reacts_ms, verdict in ((50.0, PASS), (9999.0, FAIL)):
-        assert judged([*stream(reacts_ms), *reached()]).verdict is verdict
-        result = judged([*stream(reacts_ms), *reached(0, 400)])
+        assert judged([*stream(reacts_ms), *reached()], KNOWN).verdict is verdict
+        result = judged([*stream(reacts_ms), *reached(0, 400)], KNOWN)
         assert result.verdict is INCONCLUSIVE
         assert 'for 400 ms nothing reached the other host' in why(result)
-        assert judged([*stream(reacts_ms), *reached(-600, -300)]).verdict is verdict
+        assert judged([*stream(reacts_ms), *reached(-600, -300)], KNOWN).verdict is verdict
+
+
+@pytest.mark.parametrize('gap', [(-701, 3001), (-550, 3001), (-701, 2900), (-10, 2400)])
+def test_a_wire_that_was_cut_from_the_beginning_or_to_the_end_hides_the_hazard(gap):
+    for reacts_ms in (50.0, 9999.0):
+        assert judged([*stream(reacts_ms), *reached(*gap)], KNOWN).verdict is INCONCLUSIVE
 
 
 def test_what_would_have_been_found_stays_readable():
