@@ -109,9 +109,9 @@ def signed_by(folder: Path, signers: Path, signer: str | None = None) -> \
                       f'not signed']
     if max(len(statement), len(signature)) > _MOST:
         return None, [f'{STATEMENT}: got more than {_MOST} octets']
-    identities = [signer] if signer is not None else _identities(folder, signers)
+    identities, because = ([signer], '') if signer is not None else _identities(folder, signers)
     if not identities:
-        return None, [f'{SIGNATURE}: nobody in {signers} has the key that signed it']
+        return None, [f'{SIGNATURE}: nobody in {signers} has the key that signed it: {because}']
     for identity in identities:
         done = _keygen('verify', '-f', str(signers), '-I', identity, '-n', NAMESPACE,
                        '-s', str(folder / SIGNATURE), data=statement)
@@ -134,10 +134,11 @@ def is_signed(folder: Path) -> bool:
     return (folder / SIGNATURE).exists()
 
 
-def _identities(folder: Path, signers: Path) -> list[str]:
+def _identities(folder: Path, signers: Path) -> tuple[list[str], str]:
+    """Return who has the key of the signature, and what is said where nobody has."""
     done = _keygen('find-principals', '-s', str(folder / SIGNATURE), '-f', str(signers))
     lines = done.stdout.decode(errors='replace').splitlines() if not done.returncode else []
-    return [name for line in lines for name in line.split(',') if name]
+    return [name for line in lines for name in line.split(',') if name], _said(done)
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -186,5 +187,6 @@ def _keygen(verb: str, *arguments: str, data: bytes = b'') -> 'subprocess.Comple
 
 
 def _said(done: 'subprocess.CompletedProcess[bytes]') -> str:
-    lines = done.stderr.decode(errors='replace').strip().splitlines() or ['it said nothing']
+    said = (done.stderr.strip() or done.stdout.strip()).decode(errors='replace')
+    lines = said.splitlines() or [f'{_PROGRAM} said nothing']
     return lines[-1].strip().rstrip('.')[:300]
