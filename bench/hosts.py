@@ -100,7 +100,8 @@ def trials(network: Network, condition: Condition, controller: str, count: int,
         log = stack.enter_context((folder / 'controller.log').open('w', encoding='utf-8'))
         stack.enter_context(near.process(
             sys.executable, '-m', 'safety_scenarios.ros.controller_node', '--ros-args', '-p',
-            f'controller:={controller}', log=log, **variables, **condition.clock.environment()))
+            f'controller:={controller}', '-p', 'exit_with_stdin:=true', log=log,
+            **variables, **condition.clock.environment()))
         done = subprocess.run(
             network.evaluator.command(
                 COMMAND, 'run', SCENARIO, '--controller', 'external', '--connect-timeout-s', '30',
