@@ -251,9 +251,10 @@ def main() -> None:
     arguments.output.write_text(json.dumps(
         {**about, 'figures': [figure.as_json() for figure in figures]}, indent=2) + '\n',
         encoding='utf-8')
-    console().print(f'Others took {about["others_percent"]:g} % of the cores; load '
-          f'{about["host"]["load"][0]:g} before, {about["load_after"][0]:g} after. '
-          f'{arguments.output}')
+    console().print(
+        f'Others took {about["others_percent"]:g} % of the cores; load '
+        f'{about["host"]["load"][0]:g} before, {about["load_after"][0]:g} after. '
+        f'{arguments.output}', soft_wrap=True)
 
 
 if __name__ == '__main__':
