@@ -29,6 +29,7 @@ from safety_scenarios.campaign.folder import SUMMARY, TRIALS
 from safety_scenarios.campaign.reading import old_names
 from safety_scenarios.campaign.rejudge import rejudge, Rejudged, Rejudging, Source, told
 from safety_scenarios.campaign.repair import repair
+from safety_scenarios.campaign.signing import is_signed, signed_by
 from safety_scenarios.campaign.verify import verify
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.errors import counted, SettingsError
@@ -147,7 +148,11 @@ def repair_folder(folder: Path, without_plan: bool) -> None:
 
 @click.command('verify')
 @click.argument('folder', type=_FOLDER)
-def verify_folder(folder: Path) -> None:
+@click.option('--signers', type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar='FILE', help='Who may sign, in the format of ALLOWED SIGNERS of ssh-keygen: '
+                                   'the folder must be signed by one of them.')
+@click.option('--signer', metavar='IDENTITY', help='Who of them must have signed it.')
+def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> None:
     r"""
     Check whether the files in FOLDER are those that the campaign wrote.
 
@@ -156,13 +161,24 @@ def verify_folder(folder: Path) -> None:
 
     \b
     safety-scenarios verify runs/today
+    safety-scenarios verify runs/today --signers allowed_signers
     """
-    found = verify(folder)
-    for text in found:
+    if signer is not None and signers is None:
+        raise SettingsError(f'--signer: got {signer!r} without --signers, expected both. Name the '
+                            f'file that has their public keys')
+    found = list(verify(folder))
+    signed, wrong = (None, ()) if signers is None else signed_by(folder, signers, signer)
+    for text in (*found, *wrong):
         click.echo(text, err=True)
-    if found:
+    if found or wrong:
         sys.exit(1)
     click.echo('every file is as the campaign wrote it')
+    if signed is not None:
+        click.echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
+                   f'of who signed')
+    elif is_signed(folder):
+        click.echo('there is a signature, which nobody has checked: name who may sign by '
+                   '--signers')
 
 
 def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: Path | None,

@@ -35,6 +35,7 @@ from safety_scenarios.engine.findings import (
     words as of_words,
 )
 from safety_scenarios.engine.findings.invariant_findings import checked
+from safety_scenarios.engine.findings.network import judged_over_network
 from safety_scenarios.engine.findings.rejections import none_taken, rejection_notes
 from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_notes
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
@@ -45,6 +46,7 @@ from safety_scenarios.engine.world_figures import world_figures
 from safety_scenarios.errors import counted
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.metres import separation_cost
+from safety_scenarios.latency.network import is_unacknowledged
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.latency.stream import header_notes
 from safety_scenarios.model.budget import LimitName
@@ -96,6 +98,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     findings += [*motion.of_motion(record, latency), *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
+    findings = judged_over_network(
+        record, findings, latency is not None and latency.inferred,
+        lambda other: evaluate(other, gate, words).verdict)
     return _result(record, findings, latency, clocks, by_patterns=by_patterns)
 
 
@@ -115,6 +120,8 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
                 *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
+    findings = judged_over_network(
+        record, findings, False, lambda other: evaluate(other, gate, words).verdict)
     return _result(record, findings, rule_latency(record, outcome), clocks, outcome, by_patterns)
 
 
@@ -170,6 +177,10 @@ def _notes(record: TrialRecord, latency: Latency | None, by_patterns: bool) -> I
         yield Note(code='rehearsed-hazard', text=(
             'the hazard was played and its reference sensor stood in for: where ros.onset is, a '
             'real one is meant'))
+    if is_unacknowledged(record):
+        yield Note(code='delivery-unknown', text=(
+            'nobody knows when the hazard reached the other host. Run a responder there, '
+            'controller_node with drives:=false'))
     if latency is None:
         return
     if latency.widened_ns:

@@ -85,12 +85,14 @@ class Event(Slotted):
       or of an accepted goal succeeded, aborted, canceled; ``arguments`` are the response
     - ``clock``: /clock advanced; ``ros_ns`` is what it said
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
+    - ``reached``: what was sent to the other host on ``name`` has come there: its middleware's
+      acknowledgement was here
     - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
     """
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'feedback', 'state',
                   'sensed', 'response', 'say', 'tool_call', 'tool_result', 'call', 'call_state',
-                  'clock', 'lost', 'fault']
+                  'clock', 'lost', 'reached', 'fault']
     name: str
     """Topic, mark or fault name."""
     stamps: Stamps

@@ -136,6 +136,8 @@ class Measuring(Noun):
     """How much later than that they did at the worst in the calibration, 0 on an idle host."""
     offset: ClockOffset | None = None
     """Needed to split a latency into the controller's part and transport; None: no responder."""
+    acknowledged: bool = False
+    """The middleware of a responder on the other host acknowledged what reached it."""
     schedule_clock: ScheduleClock = 'steady'
     """Clock on which stimuli were due; ``scheduled_ns`` of an event is a time on it."""
 
@@ -162,8 +164,8 @@ class Measuring(Noun):
         data: dict[str, Any] = write(self)
         if self.schedule_clock == 'steady':
             data.pop('schedule_clock', None)
-        for name in ('simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world', 'lockstep',
-                     'pace'):
+        for name in ('acknowledged', 'simulated', 'untold', 'wake_ups_ms', 'busy_ms', 'world',
+                     'lockstep', 'pace'):
             if not getattr(self, name):
                 data.pop(name, None)
         return data

@@ -120,7 +120,7 @@ class Latency(Noun):
 
 
 Source = Literal['observation', 'clock', 'nominal', 'answer', 'latency', 'rule', 'invariant',
-                 'motion', 'contact', 'coverage', 'wiring', 'evidence']
+                 'motion', 'contact', 'coverage', 'wiring', 'network', 'evidence']
 """
 The part that a finding comes from.
 
@@ -135,6 +135,7 @@ The part that a finding comes from.
 - ``contact``: in a world the robot touches nobody, and nothing that it drives into
 - ``coverage``: something was checked
 - ``wiring``: the robot was moved over nothing but the topics that are judged
+- ``network``: between two hosts, messages came as they were sent
 - ``evidence``: the files of the trial are those that its campaign planned and wrote
 """
 

@@ -58,6 +58,7 @@ from safety_scenarios.ros.inbox import Arrival, Inbox, Left
 from safety_scenarios.ros.merging import Merging
 from safety_scenarios.ros.offset import ask_offset
 from safety_scenarios.ros.participants import Participants
+from safety_scenarios.ros.reach import Reach
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.ros.unpack import from_raw
@@ -122,6 +123,7 @@ class RosLink(Link):
         self._children = children
         self._is_external = is_external
         self._robot = robot
+        self._reach: Reach | None = None
         self._stamps: dict[str, int] = {}
         self._sent: dict[str, deque[tuple[int, int, int]]] = defaultdict(
             lambda: deque(maxlen=_SENT))
@@ -192,6 +194,9 @@ class RosLink(Link):
     def close(self) -> None:
         """Give up the endpoints."""
         self._calls.close()
+        if self._reach is not None:
+            self._reach.close()
+            self._reach = None
         if self._clock.ticks is self._inbox:
             self._clock.ticks = None
         self._participants.close()
@@ -210,7 +215,9 @@ class RosLink(Link):
         if offset is not None:
             rows.append(PreflightRow(
                 check='clock offset', status='ok' if offset.split_bound_ns <= SPLIT_BOUND_NS
-                else 'warn', detail=offset.explained()))
+                else 'warn', detail=offset.explained() + (
+                    '. Stimuli are stamped with the time of that clock, as sensors beside the '
+                    'controller would' if self._ahead_ns else '')))
         return rows
 
     def judged(self) -> Iterator[tuple[str, Any]]:
@@ -233,13 +240,13 @@ class RosLink(Link):
             return None
         message = to_ros(stimulus.message)
         publisher = self._endpoints.publishers[stimulus.topic]
-        header_ns = None
+        header_ns, now_ns = None, self._clock.now_ns() + self._ahead_ns
         if hasattr(message, 'header'):
             header_ns = self._stamps.get(stimulus.topic) if stimulus.stamp is Stamp.HOLD else None
             if header_ns is None:
-                header_ns = stamp_shifted(self._clock.now_ns(), stimulus.shift_ns)
+                header_ns = stamp_shifted(now_ns, stimulus.shift_ns)
             self._stamps[stimulus.topic] = header_ns
-        restamp(message, self._clock.now_ns() if header_ns is None else header_ns)
+        restamp(message, now_ns if header_ns is None else header_ns)
         serialised = serialize_message(message)
         _, stamps = self._now(header_ns)
         publisher.publish(serialised)
@@ -293,7 +300,11 @@ class RosLink(Link):
         if reason is not None:
             return [self.mark('ControllerError').model_copy(
                 update={'kind': 'fault', 'text': reason})]
-        return [event for event in map(self._event, self._inbox.take()) if event]
+        events = [event for event in map(self._event, self._inbox.take()) if event]
+        if self._reach is not None and self._reach.has_come():
+            events.append(Event.model_construct(kind='reached', name=PROBE,
+                                                stamps=self._reading()))
+        return events
 
     def leave_to_world(self, topics: Collection[str]) -> None:
         """Publish none of these stimuli from now on: a world of ours shows them."""
@@ -428,18 +439,31 @@ class RosLink(Link):
             return
         known, because = (True, 'a child of the evaluator') if not self._is_external \
             else one_host(self._hosts, self._endpoints.own(), list(self._endpoints.heard()))
+        if self._reach is None and not known and self._is_answered():
+            self._reach = Reach(self._node)
         self.measuring = self.measuring.model_copy(update={
             'one_host': bool(known), 'hosts_because': because, 'sim_time': self._clock.sim_time,
-            'offset': self._offset()})
+            'offset': self._offset(), 'acknowledged': self._reach is not None})
         self._one_host = known
         self._looked_ns = time.monotonic_ns()
 
     def _offset(self) -> ClockOffset | None:
         """Ask the responder beside the controller, if there is one, for the time."""
-        if not HAS_MESSAGE_INFO or PROBE in self._endpoints.publishers \
-                or not self._endpoints.graph.subscribers(PROBE):
-            return None
-        return ask_offset(self._node)
+        return ask_offset(self._node) if HAS_MESSAGE_INFO and self._is_answered() else None
+
+    @property
+    def _ahead_ns(self) -> int:
+        """How far the stamps of a sensor beside the controller are ahead; 0: not known."""
+        offset = self.measuring.offset
+        if offset is None or self.measuring.one_host or self._clock.sim_time \
+                or abs(offset.offset_ns) <= offset.bound_ns:
+            return 0
+        return offset.offset_ns
+
+    def _is_answered(self) -> bool:
+        """Tell whether a responder listens to probes that are not those of a calibration."""
+        return PROBE not in self._endpoints.publishers \
+            and bool(self._endpoints.graph.subscribers(PROBE))
 
 
 _HOSTS = {True: 'one host', False: 'two hosts', None: 'not known, so judged as if on two hosts'}

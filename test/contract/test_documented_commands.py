@@ -270,6 +270,20 @@ ELSEWHERE = {
         'test/ros/test_bench.py::test_a_quick_run_measures_every_figure_and_leaves_nothing_behind',
     '.venv/bin/python bench/markdown.py':
         f'{HERE}test_the_results_of_a_bench_come_into_their_page',
+    '.venv/bin/python bench/hosts.py':
+        'test/ros/test_two_hosts.py::test_neither_a_clock_that_is_off_nor_a_wire_that_delays_or_'
+        'is_cut_changes_a_verdict',
+    '.venv/bin/python bench/witness.py':
+        'test/ros/test_two_hosts.py::'
+        'test_packets_are_seen_with_the_time_of_the_kernel_and_the_source_stamp',
+    'safety-scenarios preflight SCENARIO --controller external':
+        'test/ros/test_clocks.py::test_preflight_shows_the_wiring_and_no_hazard',
+    'safety-scenarios run SCENARIO --controller external --hosts two':
+        'test/ros/test_clocks.py::test_two_declared_hosts_are_judged_by_arrival',
+    'safety-scenarios sign runs/today --key ~/.ssh/id_ed25519':
+        'test/unit/campaign/test_signing.py::test_who_signed_and_when_is_told',
+    'safety-scenarios verify runs/today --signers allowed_signers --signer alice@example.org':
+        'test/unit/campaign/test_signing.py::test_who_signed_and_when_is_told',
     '. .venv/bin/activate': PIP,
     'pytest -m "not dds and not slow"':
         'test/contract/test_packaging.py::test_colcon_builds_installs_and_tests_the_package',

@@ -194,7 +194,7 @@ def test_two_declared_hosts_are_judged_by_arrival(tmp_path, domain):
     run = judge(tmp_path, 'none', domain, '--hosts', 'two')
     assert run.code == 0, run.output
     assert run.trials[0]['latency']['reaction']['method'] == 'received'
-    assert notes(run) == {'no-better-method'}
+    assert notes(run) == {'no-better-method', 'delivery-unknown'}
 
 
 def test_a_responder_beside_the_controller_splits_the_latency(tmp_path):

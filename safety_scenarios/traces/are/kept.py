@@ -29,7 +29,7 @@ from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.trial import TrialRecord
 
 _PERIODIC = ('stimulus', 'command', 'feedback', 'state')
-_UNSEEN = ('echo', 'clock', 'sensed')
+_UNSEEN = ('echo', 'clock', 'sensed', 'reached')
 _OF_AGENTS = 'stimulus', 'say', 'tool_call', 'tool_result'
 _MAX_SEQUENCE = 16
 """Joints fit; of a scan or an image its length is enough."""

@@ -37,7 +37,7 @@ SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
              'confirmed': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
              'motion': 'motion', 'contact': 'contact', 'wiring': 'wiring',
-             'evidence': 'evidence', 'words': 'coverage'}
+             'network': 'network', 'evidence': 'evidence', 'words': 'coverage'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'harness', 'other_trials'}
 RUN = in_simulated_time()

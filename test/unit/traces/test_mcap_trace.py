@@ -105,7 +105,9 @@ EVERY_KIND = (
     Event(kind='call_state', name='navigate', stamps=stamps(8), text='accepted',
           symbol='calls[0]'),
     Event(kind='clock', name='/clock', stamps=stamps(9, ros_ms=-2.5)),
-    Event(kind='lost', name='cmd_vel', stamps=stamps(10), text='3'), fault('LinkTimeoutError', 11))
+    Event(kind='lost', name='cmd_vel', stamps=stamps(10), text='3'),
+    Event(kind='reached', name='calibration/probe', stamps=stamps(11)),
+    fault('LinkTimeoutError', 11))
 
 
 resolve = cache(registry.resolve)
