@@ -34,6 +34,7 @@ from nav_msgs.msg import Odometry
 import numpy
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from ros_gz_interfaces.msg import Contact, Contacts
@@ -51,6 +52,7 @@ POSES, SCANS, ODOMETRY = 2, 10, 4
 RADIUS, MOST, GRIP = 0.3, 1.5, 2.0
 """Of the robot (m), its top speed (m/s) and how hard it brakes and speeds up (m/s^2)."""
 ANGLES = -math.pi + numpy.arange(BEAMS) * 2 * math.pi / BEAMS
+RCLError = rclpy_implementation.RCLError
 Placed = tuple[float, float, float]
 
 
@@ -300,7 +302,7 @@ def main() -> None:
     spin.start()
     try:
         node.run()
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except (KeyboardInterrupt, ExternalShutdownException, RCLError):
         pass
     finally:
         rclpy.try_shutdown()

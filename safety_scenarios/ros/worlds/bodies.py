@@ -55,7 +55,7 @@ class Body:
         :param robot: name of the model whose touch it tells
         """
         shape = self._shape()
-        visual = f'<visual name="body">{shape}{_COLOUR[self.is_person]}</visual>' \
+        visual = f'<visual name="look">{shape}{_COLOUR[self.is_person]}</visual>' \
             if self.is_seen else ''
         return (
             f'<sdf version="{_SDF}"><model name={quoteattr(name)}><static>true</static>'

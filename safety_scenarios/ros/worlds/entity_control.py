@@ -66,7 +66,7 @@ class EntityControl:
         self._factor, self._timeout_s = factor, timeout_s
         self.name = mover.name
         self._stage, self._sensors = Stage(mover, world), Sensors(node, clock.now_ns)
-        self._relayed = Relayed(node, timeout_s)
+        self._relayed = Relayed(node, clock.now_ns, timeout_s)
         self._drive = node.create_publisher(Bool, world.world_drive_enable, qos.conversation()) \
             if world.world_drive_enable else None
         self._trial: Trial | None = None
@@ -96,7 +96,8 @@ class EntityControl:
         self._stage.await_robot(deadline, self._timeout_s)
         self._relayed.clear()
         self._drives(is_enabled=False)
-        self._topics = self._sensors.prepare(trial, deadline)
+        self._topics = self._sensors.prepare(trial, deadline, self._timeout_s)
+        self._relayed.prepare(self._failing(trial))
         names = self._stage.furnish([one.body for one in found])
         for one, name in zip(found, names, strict=True):
             one.name = name
@@ -230,6 +231,12 @@ class EntityControl:
                 self._known[key] = [Shown('', body, Course(intent, place, is_kept=not key[0]))
                                     for place, body in enumerate(bodies)]
         return self._all()
+
+    def _failing(self, trial: Trial) -> set[str]:
+        """Return the topics of sensors of the world that are to fail."""
+        context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
+        return {plugin.topic for plugin in (*trial.nominal, *trial.hazard)
+                if isinstance(plugin.intent(context), StreamFault | Silence)} & self._topics
 
     def _all(self) -> list[Shown]:
         return [one for found in self._known.values() for one in found]

@@ -14,6 +14,7 @@
 
 """Sensors that fail: a relay between the simulator and the controller does it to their topics."""
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 from rclpy.node import Node
@@ -21,41 +22,54 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.intent import Silence, StreamFault
 
 _KINDS = {'frozen': 'freeze', 'nan': 'nan'}
+_APART_NS = 1_000_000_000
+"""A relay whose time is farther from ours than this takes it from another clock."""
 
 
 class Relayed:
     """
-    The relays that run here, asked for when the first fault is due.
+    The relays that run here, looked for where a trial needs one.
 
     :param node: a spinning node, whose callbacks run in another thread
+    :param now_ns: simulated time
     """
 
-    def __init__(self, node: Node, timeout_s: float) -> None:
-        self._node, self._timeout_s = node, timeout_s
+    def __init__(self, node: Node, now_ns: Callable[[], int], timeout_s: float) -> None:
+        self._node, self._now_ns, self._timeout_s = node, now_ns, timeout_s
         self._control: Any = None
         self._failing: set[str] = set()
 
-    def fail(self, topic: str, intent: StreamFault | Silence) -> int:
+    def prepare(self, topics: Collection[str]) -> None:
         """
-        Let a sensor fail; return the simulated time right before it did (ns).
+        See that a relay carries what is to fail in a trial.
 
-        :raises MeasurementError: no relay carries the topic
+        :raises MeasurementError: none does
         """
-        from safety_scenarios.model.wire_fault import WireFault
+        if not topics:
+            return
         if self._control is None:
             from safety_scenarios.ros.relay_control import RelayControl
             self._control = RelayControl(self._node, self._timeout_s)
-        known = sorted(self._control.topics())
-        name = self._node.resolve_topic_name(topic)
-        if not {topic, name} & set(known):
-            raise MeasurementError(
-                f'{name}: got a fault of a sensor that no relay carries, expected one of '
-                f'{", ".join(known) or "no relay at all"}: a simulator\'s own sensors do not '
-                f'fail. Start a relay_node between bridge and controller (doc/gazebo.md)')
+        known = set(self._control.topics())
+        for topic in sorted(topics):
+            name = self._node.resolve_topic_name(topic)
+            if not {topic, name} & known:
+                raise MeasurementError(
+                    f'{name}: got a fault of a sensor that no relay carries, expected one of '
+                    f'{", ".join(sorted(known)) or "no relay at all"}: the sensors of a simulator '
+                    f'do not fail by themselves. Start a relay_node between its bridge and the '
+                    f'controller (doc/gazebo.md)')
+
+    def fail(self, topic: str, intent: StreamFault | Silence) -> int:
+        """Let a sensor fail; return the simulated time right before it did (ns)."""
+        from safety_scenarios.model.wire_fault import WireFault
+        self.prepare([] if self._control is not None else [topic])
         fault = WireFault(kind='drop', share=1.0) if isinstance(intent, Silence) \
             else WireFault(kind=_KINDS[intent.fault])
+        now_ns = self._now_ns()
         self._failing.add(topic)
-        return int(self._control.apply(topic, [fault]))
+        there_ns = int(self._control.apply(topic, [fault]))
+        return there_ns if abs(there_ns - now_ns) <= _APART_NS else now_ns
 
     def clear(self, topic: str | None = None) -> None:
         """Let a sensor tell the truth again; None: all of them."""

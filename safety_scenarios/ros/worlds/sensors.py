@@ -58,7 +58,7 @@ class Sensors:
         self.nodes: frozenset[str] = frozenset()
         """Names of the nodes that publish on topics of the trial's stimuli."""
 
-    def prepare(self, trial: Trial, deadline: float) -> frozenset[str]:
+    def prepare(self, trial: Trial, deadline: float, timeout_s: float) -> frozenset[str]:
         """
         Find who shows each stimulus of a trial; return the topics that the world publishes.
 
@@ -70,7 +70,7 @@ class Sensors:
             interface = plugin.interface()
             if interface is None or plugin.topic in topics or not is_placed(plugin, trial):
                 continue
-            infos = self._publishers(plugin.topic, interface, deadline)
+            infos = self._publishers(plugin.topic, interface, deadline, timeout_s)
             nodes |= {info.node_name for info in infos}
             topics.add(plugin.topic)
             if infos:
@@ -147,7 +147,8 @@ class Sensors:
         self._subscriptions.clear()
         self._trackers.clear()
 
-    def _publishers(self, topic: str, interface: str, deadline: float) -> list[Any]:
+    def _publishers(self, topic: str, interface: str, deadline: float,
+                    timeout_s: float) -> list[Any]:
         """Return who publishes on a topic; of a tracker maybe nobody, else one."""
         while True:
             infos = [info for info in self._graph.publishers(topic)
@@ -164,7 +165,7 @@ class Sensors:
         if not infos and interface != POSE:
             raise LinkTimeoutError(
                 self._node.resolve_topic_name(topic), f'a sensor of the simulator that publishes '
-                f'{interface}', 0.0, self._graph.discovered(topic, {}),
+                f'{interface}', timeout_s, self._graph.discovered(topic, {}),
                 'Bridge the topic of its sensor to this one.' + self._graph.hint(topic))
         return infos
 
