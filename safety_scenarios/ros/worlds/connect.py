@@ -21,9 +21,11 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.world_control import TopicControl, WorldControl
 from safety_scenarios.ros.world_protocol import ASK
-from safety_scenarios.ros.worlds.choice import await_world, GAZEBO, OURS
+from safety_scenarios.ros.worlds.choice import await_world, OURS, STANDARD
 from safety_scenarios.ros.worlds.entity_control import EntityControl
 from safety_scenarios.ros.worlds.gazebo import GazeboMover
+from safety_scenarios.ros.worlds.mover import Mover
+from safety_scenarios.ros.worlds.standard import StandardMover
 
 
 def external_control(node: Node, clock: RosClock, settings: RunSettings,
@@ -44,6 +46,7 @@ def external_control(node: Node, clock: RosClock, settings: RunSettings,
     chosen = await_world(look, world.world_services, timeout_s)
     if chosen.kind == OURS:
         return TopicControl(node, timeout_s, lambda: None)
-    assert chosen.kind == GAZEBO
-    return EntityControl(node, clock, GazeboMover(node, chosen.root, world, timeout_s), world,
+    mover: Mover = StandardMover(node, chosen.root, world, timeout_s) \
+        if chosen.kind == STANDARD else GazeboMover(node, chosen.root, world, timeout_s)
+    return EntityControl(node, clock, mover, world,
                          settings.real_time_factor or 1.0, timeout_s)

@@ -89,7 +89,7 @@ class GazeboMover:
     def spawn(self, name: str, sdf: str, place: Placed) -> Asked:
         """Let a model come."""
         factory = self._msg.EntityFactory(name=name, allow_renaming=False, sdf=sdf)
-        _fill(factory.pose, place)
+        fill(factory.pose, place)
         return self._asked('create', name, entity_factory=factory)
 
     def remove(self, name: str) -> Asked:
@@ -144,7 +144,7 @@ class GazeboMover:
         client = self._clients[service]
         asked = getattr(self._srv, SERVICES[service]).Request(**request)
         if place is not None:
-            _fill(asked.pose, place)
+            fill(asked.pose, place)
         return Asked(f'{client.srv_name} ({of})', client.call_async(asked), _refused)
 
     def _take(self, message: Any) -> None:
@@ -188,7 +188,8 @@ def yaw(rotation: Any) -> float:
     return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
 
 
-def _fill(pose: Any, place: Placed) -> None:
+def fill(pose: Any, place: Placed) -> None:
+    """Write a place on the floor into a pose."""
     pose.position.x, pose.position.y = place[0], place[1]
     pose.orientation.z, pose.orientation.w = math.sin(place[2] / 2), math.cos(place[2] / 2)
 

@@ -68,6 +68,11 @@ class PoseBook:
         kept = self._known.get(name)
         return kept[-1] if kept else None
 
+    def before(self, name: str, stamp_ns: int) -> tuple[int, Placed] | None:
+        """Return what a model told last at a time or before it; None: nothing."""
+        return next((one for one in reversed(tuple(self._known.get(name, ())))
+                     if one[0] <= stamp_ns), None)
+
     def stamps_after(self, name: str, stamp_ns: int) -> Sequence[int]:
         """Return the stamps of what a model has told since."""
         return [stamp for stamp, _ in tuple(self._known.get(name, ())) if stamp > stamp_ns]

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 import math
 
+from safety_scenarios.model.ground_truth import LONGEST_GAP_NS
 from safety_scenarios.model.world_block import WorldBlock
 from safety_scenarios.ros.worlds.bodies import Body
 from safety_scenarios.ros.worlds.course import Course
@@ -126,7 +127,9 @@ class Truth:
             places: Mapping[str, Placed]) -> States:
         robot = self._book.at(self._robot, stamp_ns)
         assert robot is not None  # it is one of its own stamps
-        states: dict[str, Mapping[str, float]] = {name: {} for name in self._gone}
+        here = {topic for one in there for topic in one.topics}  # of these somebody else is told
+        states: dict[str, Mapping[str, float]] = {
+            name: {} for name in self._gone if name not in here}
         self._gone = []
         x, y, heading = robot
         told = {'x': x, 'y': y, 'heading': heading, 'radius': self._footprint.radius}
@@ -195,12 +198,9 @@ class Truth:
 
     def _moved(self, stamp_ns: int, place: Placed) -> tuple[float, float, float] | None:
         """Return how the robot moves along x and y of the world, and turns; None: not known."""
-        known = self._book.stamps_after(self._robot, stamp_ns - _OVER_NS - 1)
-        if not known or stamp_ns - known[0] <= 0:
+        before = self._book.before(self._robot, stamp_ns - _OVER_NS)
+        if before is None or stamp_ns - before[0] > LONGEST_GAP_NS:
             return None
-        was = self._book.at(self._robot, known[0])
-        if was is None:
-            return None
-        passed_s = (stamp_ns - known[0]) / 1e9
+        passed_s, was = (stamp_ns - before[0]) / 1e9, before[1]
         return ((place[0] - was[0]) / passed_s, (place[1] - was[1]) / passed_s,
                 math.remainder(place[2] - was[2], math.tau) / passed_s)
