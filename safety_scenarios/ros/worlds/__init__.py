@@ -15,7 +15,7 @@
 """
 Worlds of other simulators, behind the same ``WorldControl`` as ours.
 
-``choice`` picks an adapter by what is on the graph. ``entity_control`` is what all of them do, over
-a ``Mover``: the services and pose topics of one family of simulators (``gazebo``, ``standard``).
-What needs no ROS is pure and beside it: ``footprint``, ``poses``, ``course``, ``bodies``, ``truth``.
+``choice`` picks an adapter by what is on the graph. ``entity_control`` is what all of them do,
+over a ``Mover``: the services and poses of one family of simulators (``gazebo``, ``standard``).
+What needs no ROS is pure: ``footprint``, ``poses``, ``course``, ``bodies``, ``truth``.
 """

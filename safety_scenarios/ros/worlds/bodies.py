@@ -92,7 +92,8 @@ _COLOUR = {
 
 def _plugin(plugins: Plugins, library: str, name: str, inside: str) -> str:
     file, kind = _LIBRARY[plugins]
-    return f'<plugin filename="{file.format(library)}" name="{kind.format(name)}">{inside}</plugin>'
+    return (f'<plugin filename="{file.format(library)}" name="{kind.format(name)}">{inside}'
+            f'</plugin>')
 
 
 def bodies_of(intent: Intent, is_seen: bool) -> Sequence[Body]:

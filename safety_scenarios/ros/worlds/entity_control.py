@@ -86,8 +86,8 @@ class EntityControl:
         ros = trial.scenario.ros
         assert ros is not None  # whoever has none is refused before
         refuse_scene(ros)
-        self._footprint = read_footprint(self._world.world_footprint) if self._world.world_footprint \
-            else disc(ros.robot.footprint)
+        outline = self._world.world_footprint
+        self._footprint = read_footprint(outline) if outline else disc(ros.robot.footprint)
         self._block = ros.world or WorldBlock()
         found = self._bodies(trial)
         deadline = time.monotonic() + self._timeout_s
@@ -117,8 +117,8 @@ class EntityControl:
             time.sleep(_SETTLE_S)
         self._stage.check()
         now_ns = self._clock.now_ns()
-        self._truth = Truth(self._mover.book, self._world.world_robot, self._footprint, self._block,
-                            now_ns, self._mover.feels)
+        self._truth = Truth(self._mover.book, self._world.world_robot, self._footprint,
+                            self._block, now_ns, self._mover.feels)
         tuple(self._mover.felt())
         self._sensors.begin()
         self._moved_ns = now_ns
@@ -251,7 +251,7 @@ class EntityControl:
             if not one.topics:
                 self._stage.park(one.name)
         if self._truth is not None:
-            self._truth.leave(iter(gone))
+            self._truth.leave(gone, self._clock.now_ns())
 
     @staticmethod
     def _told_as(topic: str, one: Shown, found: Sequence[Shown]) -> str:
@@ -262,7 +262,8 @@ class EntityControl:
         self._mover.hear()
         place = None if self._truth is None else self._truth.robot(now_ns)
         if place is None or not self._mover.book.is_there(self._world.world_robot):
-            raise MeasurementError(f'{self._world.world_poses}: the robot tells no more where it is')
+            raise MeasurementError(
+                f'{self._world.world_poses}: the robot tells no more where it is')
         return place
 
     def _confirm(self, now_ns: int) -> None:

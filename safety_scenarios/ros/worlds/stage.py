@@ -75,8 +75,8 @@ class Stage:
         self._until(lambda: self._stands(name), lambda: (
             f'the robot {name!r}: it still moves at {self._speed(name):.2f} m/s, '
             f'{self._world.world_patience_s:g} s after its drive was told to stand on '
-            f'{self._world.world_drive_enable or "no topic"}. Let its drive listen there, or stop it '
-            f'between trials'))
+            f'{self._world.world_drive_enable or "no topic"}. Let its drive listen there, or stop '
+            f'it between trials'))
         self._confirmed(name, place, lambda: self._mover.put(name, place))
         self._until(lambda: self._stands(name), lambda: f'the robot {name!r}: it does not come to '
                     f'rest where it was put. Does it start inside of something?')
@@ -88,8 +88,8 @@ class Stage:
         :raises MeasurementError: one does not come or go
         """
         if len(bodies) > SLOTS:
-            raise MeasurementError(f'the world: got {len(bodies)} bodies of one scenario, expected '
-                                   f'at most {SLOTS}: so many are bridged')
+            raise MeasurementError(f'the world: got {len(bodies)} bodies of one scenario, '
+                                   f'expected at most {SLOTS}: so many are bridged')
         names = [slot(place) for place in range(SLOTS)]
         for place, body in enumerate(bodies):
             self._have(names[place], place, body)
@@ -212,9 +212,9 @@ def waiting(place: int, count: int) -> Placed:
 
 def _unconfirmed(world: ExternalWorld, name: str, place: Placed, seen: str) -> str:
     return (
-        f'the model {name!r}: it was to be at {_said(place)}, and {world.world_patience_s:g} s later '
-        f'{world.world_poses} shows {seen}. That a service succeeds means no more than that it was '
-        f'queued: see in the log of the simulator whether the model exists, and whether its pose '
+        f'the model {name!r}: it was to be at {_said(place)}, and {world.world_patience_s:g} s '
+        f'later {world.world_poses} shows {seen}. That a service succeeds means no more than that '
+        f'it was queued: see in the log of the simulator whether the model exists, and whether its pose '
         f'is bridged to {world.world_poses}')
 
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Simulators that have the services of ``simulation_interfaces``: Gazebo from Jetty on and others."""
+"""Simulators with the services of ``simulation_interfaces``: Gazebo from Jetty on, and others."""
 
 from collections.abc import Iterator
 import time

@@ -14,7 +14,7 @@
 
 """What is true, from the poses of models: speeds by differences, gaps by outlines; pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 import math
 
@@ -81,16 +81,16 @@ class Truth:
         self._route = Route(block)
         self._feels = feels
         self._felt: set[str] = set()
-        self._gone: list[str] = []
+        self._gone: list[tuple[int, str]] = []
         self._is_touched = False
 
     def feel(self, name: str) -> None:
         """Take that a sensor felt a touch; empty: it does not say of what."""
         self._felt.add(name)
 
-    def leave(self, topics: Iterator[str]) -> None:
-        """Tell that something is there no more."""
-        self._gone += topics
+    def leave(self, names: Iterable[str], now_ns: int) -> None:
+        """Tell that something is there no more, not before it went."""
+        self._gone += [(now_ns, name) for name in names]
 
     def robot(self, now_ns: int) -> Placed | None:
         """Return where the robot is by now, if it goes on as it did."""
@@ -129,8 +129,8 @@ class Truth:
         assert robot is not None  # it is one of its own stamps
         here = {topic for one in there for topic in one.topics}  # of these somebody else is told
         states: dict[str, Mapping[str, float]] = {
-            name: {} for name in self._gone if name not in here}
-        self._gone = []
+            name: {} for since_ns, name in self._gone if since_ns <= stamp_ns and name not in here}
+        self._gone = [one for one in self._gone if one[0] > stamp_ns]
         x, y, heading = robot
         told = {'x': x, 'y': y, 'heading': heading, 'radius': self._footprint.radius}
         moved = self._moved(stamp_ns, robot)
