@@ -67,7 +67,8 @@ def choose(services: Mapping[str, str], has_ours: bool, wanted: str = '') -> Cho
         if len(roots) > 1:
             raise SettingsError(
                 f'world: got {len(roots)} of {kind}, below '
-                f'{", ".join(root or "/" for root in roots)}, expected one. Name it by --world-services')
+                f'{", ".join(root or "/" for root in roots)}, expected one. '
+                f'Name it by --world-services')
         if roots:
             return Chosen(kind, roots[0])
     return None
