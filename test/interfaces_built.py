@@ -16,8 +16,8 @@
 The interfaces of simulators that PyPI does not have, as far as our adapters use them.
 
 ``ros_gz_interfaces``, ``tf2_msgs`` and ``simulation_interfaces`` come with apt; the generators
-that make them from their fields come with the wheels. Here they are made once for all test processes,
-each package as one extension module: C, its type support for Fast DDS, and Python.
+that make them from their fields come with the wheels. Here they are made once for all processes
+of a test, each package as one extension module: C, its type support for Fast DDS, and Python.
 """
 
 from collections.abc import Mapping

@@ -71,6 +71,6 @@ class ExternalWorld(Noun):
                 sizes = []
             if len(sizes) != _SHAPES.get(shape) or not all(
                     math.isfinite(size) and 0 < size <= _FAR for size in sizes):
-                raise ValueError(f'got {text!r}, expected disc RADIUS, box LENGTH WIDTH or capsule '
-                                 f'LENGTH RADIUS in m, each number > 0 and at most {_FAR:g}')
+                raise ValueError(f'got {text!r}, expected disc RADIUS, box LENGTH WIDTH or '
+                                 f'capsule LENGTH RADIUS in m, each number > 0 and at most {_FAR:g}')
         return text

@@ -18,12 +18,14 @@ A simulator that behaves as a Gazebo Fortress server behind its bridge was seen 
 Success means queued; what does not exist is silently left alone; a pose that was set shows with
 the next pose that is published; ``reset.all`` rewinds the clock and nothing else; odometry is that
 of the wheels, whatever is set; a touch plug-in tells of one touch; contacts are told at each step
-while there are any.
+while there are any. With ``--standard`` it has the services of simulation_interfaces instead, and
+tells neither poses nor contacts.
 """
 
 import argparse
 from dataclasses import dataclass, field
 import math
+import re
 import sys
 import threading
 import time
@@ -43,10 +45,12 @@ from rosgraph_msgs.msg import Clock
 from safety_scenarios.model.scan import BEAMS, RANGE_MAX, RANGE_MIN
 from safety_scenarios.ros.worlds.footprint import box, disc, Footprint, gap
 from sensor_msgs.msg import LaserScan
+from simulation_interfaces import srv as standard
 from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
 
 STEP_S = 0.005
+OK, NOT_FOUND, PAUSED = 1, 2, 2
 POSES, SCANS, ODOMETRY = 2, 10, 4
 """Steps between two messages."""
 RADIUS, MOST, GRIP = 0.3, 1.5, 2.0
@@ -70,9 +74,9 @@ class Model:
 class Double(Node):
     """The world ``hall``; without a lidar it publishes no scans."""
 
-    def __init__(self, rate: float, misses: str) -> None:
+    def __init__(self, rate: float, misses: str, is_standard: bool) -> None:
         super().__init__('gazebo_double')
-        self.rate, self.misses = rate, misses
+        self.rate, self.misses, self.is_standard = rate, misses, is_standard
         self.step, self.left, self.is_paused = 0, 0, False
         self.place, self.speed, self.turn = (0.0, 0.0, 0.0), 0.0, 0.0
         self.wheels, self.asked = (0.0, 0.0, 0.0), (0.0, 0.0)
@@ -89,11 +93,17 @@ class Double(Node):
         self.touches: dict = {}
         self.create_subscription(Twist, 'cmd_vel', self.command, often)
         self.create_subscription(Bool, 'drive_enable', self.enable, often)
-        for name, kind, does in (
+        for name, kind, does in () if is_standard else (
                 ('create', SpawnEntity, self.spawn), ('remove', DeleteEntity, self.remove),
                 ('set_pose', SetEntityPose, self.put), ('control', ControlWorld, self.control)):
             if name != misses:
                 self.create_service(kind, f'/world/hall/{name}', does)
+        for name, does in (
+                ('SpawnEntity', self.come), ('DeleteEntity', self.go),
+                ('GetEntityState', self.say), ('SetEntityState', self.move),
+                ('SetSimulationState', self.play)) if is_standard else ():
+            self.create_service(getattr(standard, name), re.sub(
+                '(?<=.)([A-Z])', r'_\1', name).lower(), does)
 
     def command(self, said: Twist) -> None:
         if self.is_driven:
@@ -114,21 +124,23 @@ class Double(Node):
         return answer
 
     def _spawn(self, factory) -> None:
-        if factory.name in self.models:
-            self.get_logger().error(f'{factory.name} exists')
+        self._come(factory.name, factory.sdf, factory.pose)
+
+    def _come(self, name: str, sdf: str, pose) -> None:
+        if name in self.models:
+            self.get_logger().error(f'{name} exists')
             return
-        root = ElementTree.fromstring(factory.sdf)
+        root = ElementTree.fromstring(sdf)
         shape = root.find('.//collision/geometry')
         cylinder = shape.find('cylinder')
         if cylinder is not None:
             outline = disc(float(cylinder.findtext('radius')))
         else:
             outline = box(*map(float, shape.findtext('box/size').split()[:2]))
-        self.models[factory.name] = Model(outline, root.find('.//visual') is not None,
-                                          placed(factory.pose))
-        if factory.name not in self.touches:
-            self.touches[factory.name] = self.create_publisher(
-                Bool, f'touched/{factory.name}', QoSProfile(depth=10))
+        self.models[name] = Model(outline, root.find('.//visual') is not None, placed(pose))
+        if name not in self.touches:
+            self.touches[name] = self.create_publisher(
+                Bool, f'touched/{name}', QoSProfile(depth=10))
 
     def remove(self, asked, answer):
         self.later(lambda: self.models.pop(asked.entity.name, None))
@@ -157,6 +169,38 @@ class Double(Node):
             if control.reset.all or control.reset.time_only:
                 self.step = 0
         self.later(act)
+        return answer
+
+    def come(self, asked, answer):
+        self.later(lambda: self._come(asked.name, asked.entity_resource.resource_string,
+                                      asked.initial_pose.pose))
+        answer.result.result = OK
+        return answer
+
+    def go(self, asked, answer):
+        answer.result.result = OK if asked.entity in self.models else NOT_FOUND
+        self.later(lambda: self.models.pop(asked.entity, None))
+        return answer
+
+    def say(self, asked, answer):
+        model = self.models.get(asked.entity)
+        place = self.place if asked.entity == 'robot' else model.place if model else None
+        answer.result.result = NOT_FOUND if place is None else OK
+        if place is not None:
+            answer.state.header.stamp = self.stamp()
+            pose = answer.state.pose
+            pose.position.x, pose.position.y = place[:2]
+            pose.orientation.z, pose.orientation.w = math.sin(place[2] / 2), math.cos(place[2] / 2)
+        return answer
+
+    def move(self, asked, answer):
+        answer.result.result = OK if asked.set_pose else NOT_FOUND
+        self.later(lambda: self._put(asked.entity, placed(asked.state.pose)))
+        return answer
+
+    def play(self, asked, answer):
+        self.is_paused = asked.state.state == PAUSED
+        answer.result.result = OK
         return answer
 
     def run(self) -> None:
@@ -198,9 +242,9 @@ class Double(Node):
         self.place = there
         stamp = self.stamp()
         self.clock_out.publish(Clock(clock=stamp))
-        if touched:
+        if touched and not self.is_standard:
             self.tell(touched, stamp)
-        if self.step % POSES == 0:
+        if self.step % POSES == 0 and not self.is_standard:
             self.show_poses(stamp)
         if self.step % SCANS == 0 and self.misses != 'scan':
             self.show_scan(stamp)
@@ -293,9 +337,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument('--rate', type=float, default=1.0)
     parser.add_argument('--misses', default='')
+    parser.add_argument('--standard', action='store_true')
     asked = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[1:])
     rclpy.init()
-    node = Double(asked.rate, asked.misses)
+    node = Double(asked.rate, asked.misses, asked.standard)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     spin = threading.Thread(target=spin_until_over, args=(executor,))

@@ -77,6 +77,18 @@ def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, 
         assert touch['verdict'] == 'FAIL' and 'into a person' in touch['reason']
 
 
+def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, path, scenario):
+    """Where they tell of no contacts, outlines do."""
+    with world(domain, path, '--standard'):
+        run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
+                       str(domain), '--controller', 'never_stop', again=False, **path)
+    trial, = run.trials
+    assert trial['verdict'] == 'FAIL', run.output
+    assert trial['world']['world'] == 'simulation_interfaces'
+    touch, = (one for one in trial['findings'] if one['check'] == 'touches nobody')
+    assert touch['verdict'] == 'FAIL', touch
+
+
 def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
     """With what is there, and which versions have it."""
     with world(domain, path, '--misses', 'set_pose'):

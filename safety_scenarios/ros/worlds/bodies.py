@@ -128,6 +128,10 @@ def refuse_scene(ros: RosBlock) -> None:
 
     :raises InputError: names what it is
     """
+    if ros.robot.kind != 'mobile_base':
+        raise InputError(
+            f'ros.robot.kind: got {ros.robot.kind}, expected mobile_base: what joints do in '
+            f'another simulator is told by nobody here. Use world mujoco for this one')
     block = ros.world or WorldBlock()
     asked = [name for name, is_asked in (
         ('walls', block.walls), ('boxes', block.boxes), ('floor', block.floor != Floor()),

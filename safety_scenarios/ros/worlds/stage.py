@@ -214,8 +214,8 @@ def _unconfirmed(world: ExternalWorld, name: str, place: Placed, seen: str) -> s
     return (
         f'the model {name!r}: it was to be at {_said(place)}, and {world.world_patience_s:g} s '
         f'later {world.world_poses} shows {seen}. That a service succeeds means no more than that '
-        f'it was queued: see in the log of the simulator whether the model exists, and whether its pose '
-        f'is bridged to {world.world_poses}')
+        f'it was queued: see in the log of the simulator whether the model exists, and whether '
+        f'its pose is bridged to {world.world_poses}')
 
 
 def _said(place: Placed) -> str:

@@ -56,7 +56,8 @@ def test_the_contact_sensor_is_where_the_bridge_listens():
     """Its topic is made of the names on the way to it."""
     root = ElementTree.parse(CONFIG / 'worlds' / 'hall.sdf').getroot()
     robot = root.find(".//model[@name='robot']")
-    link, = [one for one in robot.findall('link') if one.find("sensor[@type='contact']") is not None]
+    link, = [one for one in robot.findall('link')
+             if one.find("sensor[@type='contact']") is not None]
     sensor = link.find("sensor[@type='contact']").get('name')
     rows = yaml.safe_load((CONFIG / 'gz_bridge.yaml').read_text())
     assert f'/world/hall/model/robot/link/{link.get("name")}/sensor/{sensor}/contact' in {

@@ -112,7 +112,7 @@ def test_somebody_elses_model_of_our_name_is_replaced():
 
 def test_success_without_an_effect_is_an_error():
     """Of a model that never comes, and of a robot of another name."""
-    with pytest.raises(MeasurementError, match="stimulus_1.*queued"):
+    with pytest.raises(MeasurementError, match='stimulus_1.*queued'):
         Stage(Simulated('stimulus_1'), WORLD).furnish([PERSON])
     with pytest.raises(MeasurementError, match="'robot': it was to be at"):
         Stage(Simulated('robot'), WORLD).place_robot((0.0, 0.0, 0.0))
