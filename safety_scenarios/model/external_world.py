@@ -72,5 +72,6 @@ class ExternalWorld(Noun):
             if len(sizes) != _SHAPES.get(shape) or not all(
                     math.isfinite(size) and 0 < size <= _FAR for size in sizes):
                 raise ValueError(f'got {text!r}, expected disc RADIUS, box LENGTH WIDTH or '
-                                 f'capsule LENGTH RADIUS in m, each number > 0 and at most {_FAR:g}')
+                                 f'capsule LENGTH RADIUS in m, each number > 0 and at most '
+                                 f'{_FAR:g}')
         return text
