@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 import time
 
 from rclpy.node import Node
-from safety_scenarios.errors import MeasurementError
+from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.external_world import ExternalWorld
 from safety_scenarios.model.intent import Intent, Silence, StreamFault
 from safety_scenarios.model.stimulus import StimulusContext
@@ -235,8 +235,15 @@ class EntityControl:
     def _failing(self, trial: Trial) -> set[str]:
         """Return the topics of sensors of the world that are to fail."""
         context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
-        return {plugin.topic for plugin in (*trial.nominal, *trial.hazard)
-                if isinstance(plugin.intent(context), StreamFault | Silence)} & self._topics
+        found = [(plugin.topic, plugin.intent(context)) for plugin in (
+            *trial.nominal, *trial.hazard) if plugin.topic in self._topics]
+        for topic, intent in found:
+            if isinstance(intent, Silence) and intent.messages is not None:
+                raise InputError(
+                    f'{topic}: got {intent.messages} messages that are lost, expected all until '
+                    f'the all-clear: a relay counts none. Use world mujoco for this one')
+        return {topic for topic, intent in found
+                if isinstance(intent, StreamFault | Silence)}
 
     def _all(self) -> list[Shown]:
         return [one for found in self._known.values() for one in found]

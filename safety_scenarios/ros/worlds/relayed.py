@@ -15,13 +15,13 @@
 """Sensors that fail: a relay between the simulator and the controller does it to their topics."""
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.intent import Silence, StreamFault
+from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.ros.relay_control import RelayControl
 
-_KINDS = {'frozen': 'freeze', 'nan': 'nan'}
 _APART_NS = 1_000_000_000
 """A relay whose time is farther from ours than this takes it from another clock."""
 
@@ -36,7 +36,7 @@ class Relayed:
 
     def __init__(self, node: Node, now_ns: Callable[[], int], timeout_s: float) -> None:
         self._node, self._now_ns, self._timeout_s = node, now_ns, timeout_s
-        self._control: Any = None
+        self._control: RelayControl | None = None
         self._failing: set[str] = set()
 
     def prepare(self, topics: Collection[str]) -> None:
@@ -48,7 +48,6 @@ class Relayed:
         if not topics:
             return
         if self._control is None:
-            from safety_scenarios.ros.relay_control import RelayControl
             self._control = RelayControl(self._node, self._timeout_s)
         known = set(self._control.topics())
         for topic in sorted(topics):
@@ -62,10 +61,10 @@ class Relayed:
 
     def fail(self, topic: str, intent: StreamFault | Silence) -> int:
         """Let a sensor fail; return the simulated time right before it did (ns)."""
-        from safety_scenarios.model.wire_fault import WireFault
         self.prepare([] if self._control is not None else [topic])
+        assert self._control is not None
         fault = WireFault(kind='drop', share=1.0) if isinstance(intent, Silence) \
-            else WireFault(kind=_KINDS[intent.fault])
+            else intent.on_wire()
         now_ns = self._now_ns()
         self._failing.add(topic)
         there_ns = int(self._control.apply(topic, [fault]))
@@ -75,7 +74,8 @@ class Relayed:
         """Let a sensor tell the truth again; None: all of them."""
         for failing in sorted(self._failing if topic is None else self._failing & {topic}):
             self._failing.discard(failing)
-            self._control.clear(failing)
+            if self._control is not None:
+                self._control.clear(failing)
 
     def close(self) -> None:
         """Give up the endpoints."""
