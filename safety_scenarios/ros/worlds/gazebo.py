@@ -24,7 +24,7 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from safety_scenarios.errors import LinkTimeoutError, MissingDependencyError
+from safety_scenarios.errors import LinkTimeoutError, MeasurementError, MissingDependencyError
 from safety_scenarios.model.external_world import ExternalWorld
 from safety_scenarios.ros.worlds.mover import Asked
 from safety_scenarios.ros.worlds.poses import PoseBook
@@ -189,8 +189,14 @@ def yaw(rotation: Any) -> float:
 
 
 def fill(pose: Any, place: Placed) -> None:
-    """Write a place on the floor into a pose."""
-    pose.position.x, pose.position.y = place[0], place[1]
+    """
+    Write a place on the floor into a pose.
+
+    :raises MeasurementError: it is no place, which ends a server of Gazebo at once
+    """
+    if not all(map(math.isfinite, place)):
+        raise MeasurementError(f'a pose: got {place}, expected numbers')
+    pose.position.x, pose.position.y = float(place[0]), float(place[1])
     pose.orientation.z, pose.orientation.w = math.sin(place[2] / 2), math.cos(place[2] / 2)
 
 

@@ -87,6 +87,7 @@ class Stage:
 
         :raises MeasurementError: one does not come or go
         """
+        self._open.clear()  # what a simulator that has ended was asked for is never answered
         if len(bodies) > SLOTS:
             raise MeasurementError(f'the world: got {len(bodies)} bodies of one scenario, '
                                    f'expected at most {SLOTS}: so many are bridged')
