@@ -45,6 +45,8 @@ _LATE_NS = 250_000_000
 """What appears later than this after it was asked for came too late to be judged."""
 _THERE_M = 0.3
 """Who moves is there when a pose is this near to where it was put."""
+_SILENT_S = 0.8
+"""A simulator that tells nothing for so long has ended: /clock counts as dead a little later."""
 _SETTLE_S = 1.0
 """Endpoints that see each other may need so long until messages pass."""
 
@@ -75,6 +77,7 @@ class EntityControl:
         self._shown: dict[str, list[Shown]] = {}
         self._topics: frozenset[str] = frozenset()
         self._moved_ns = 0
+        self._heard = (0, 0.0)
 
     def forget(self) -> None:
         """Expect another process from now on."""
@@ -122,6 +125,7 @@ class EntityControl:
         tuple(self._mover.felt())
         self._sensors.begin()
         self._moved_ns = now_ns
+        self._heard = self._mover.book.last_ns, time.monotonic()
         self._drives(is_enabled=True)
         return now_ns
 
@@ -189,6 +193,7 @@ class EntityControl:
         if trial is None or truth is None:
             return
         self._stage.check()
+        self._hears()
         now_ns = self._clock.now_ns()
         for name in self._mover.felt():
             if name:
@@ -272,6 +277,16 @@ class EntityControl:
             raise MeasurementError(
                 f'{self._world.world_poses}: the robot tells no more where it is')
         return place
+
+    def _hears(self) -> None:
+        """See that the simulator still tells where things are."""
+        last_ns, now = self._mover.book.last_ns, time.monotonic()
+        if last_ns != self._heard[0]:
+            self._heard = last_ns, now
+        elif now - self._heard[1] > _SILENT_S:
+            raise MeasurementError(
+                f'{self._world.world_poses}: the simulator has told nothing for {_SILENT_S:g} s. '
+                f'Has it ended, or been paused? Start it again: the next trial waits for it')
 
     def _confirm(self, now_ns: int) -> None:
         """See that what was put somewhere is there, and soon."""

@@ -56,7 +56,7 @@ class Stage:
         :raises LinkTimeoutError: it does not
         """
         name, before = self._world.world_robot, self._book.last_ns
-        while not (self._book.is_there(name) and self._book.last_ns > before):
+        while not (self._book.is_there(name) and self._book.last_ns != before):
             if time.monotonic() > deadline:
                 raise LinkTimeoutError(
                     self._world.world_poses, f'poses of the robot, the model {name!r}', timeout_s,

@@ -20,7 +20,10 @@ import subprocess
 from xml.etree import ElementTree
 
 import pytest
+from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.external_world import ExternalWorld, SLOTS
+from safety_scenarios.ros.gazebo_arguments import arguments, MORE, server_command, world_name
+from safety_scenarios.ros.launch_arguments import ARGUMENTS
 from safety_scenarios.ros.worlds.stage import slots
 import yaml
 
@@ -83,3 +86,34 @@ def test_a_footprint_that_is_none_is_refused(text):
     """With what it may be."""
     with pytest.raises(ValueError, match='disc RADIUS'):
         ExternalWorld(world_footprint=text)
+
+
+def test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own():
+    """In a world that runs already, by its time."""
+    declared = {argument['name']: argument for argument in arguments()}
+    assert set(declared) == {one['name'] for one in (*ARGUMENTS, *MORE)}
+    assert declared['world']['default_value'] == 'external'
+    assert declared['use_sim_time']['default_value'] == 'true'
+    assert all(argument['description'] for argument in declared.values())
+
+
+@pytest.mark.parametrize('plugins', ['gz', 'ignition'])
+def test_a_server_needs_no_display_unless_a_window_is_asked_for(plugins, monkeypatch):
+    """By the command of its generation; without that nothing is started."""
+    world = CONFIG / 'worlds' / 'hall.sdf'
+    assert world_name(world) == 'hall'
+    monkeypatch.setattr(shutil, 'which', lambda name: f'/usr/bin/{name}')
+    assert {'-s', '--headless-rendering'} < set(server_command(plugins, world, window=False))
+    assert '-s' not in server_command(plugins, world, window=True)
+    monkeypatch.setattr(shutil, 'which', lambda name: None)
+    with pytest.raises(SettingsError, match='world_plugins.*server:=false'):
+        server_command(plugins, world, window=False)
+
+
+def test_a_world_file_that_is_none_is_refused(tmp_path):
+    """Missing, no XML, or a model."""
+    for name, text in (('a', None), ('b', 'no XML'), ('c', '<sdf><model name="m"/></sdf>')):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        with pytest.raises(SettingsError, match='world_file'):
+            world_name(tmp_path / name)
