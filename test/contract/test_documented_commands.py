@@ -33,10 +33,11 @@ import sys
 import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
-from safety_scenarios.ros.gazebo_arguments import MORE
 from safety_scenarios.loading import installed_folders
 from safety_scenarios.model.monitor import MonitorSettings
 from safety_scenarios.model.settings import leaves, option_name, RunSettings
+from safety_scenarios.model.settings import leaves, RunSettings
+from safety_scenarios.ros.gazebo_arguments import MORE
 from safety_scenarios.ros.relay_settings import RelaySettings
 import yaml
 
@@ -245,9 +246,8 @@ ELSEWHERE = {
     'ros2 launch safety_scenarios gazebo.launch.py scenarios:=SCN-R-104 window:=true '
     'controller:=never_stop': GAZEBO,
     'ros2 launch safety_scenarios gazebo.launch.py server:=false controller:=external': GAZEBO,
-    'ros2 launch safety_scenarios gazebo.launch.py world_file:=my_world.sdf '
-    'bridge_file:=my_bridge.yaml world_robot:=my_robot world_footprint:=\'box 0.8 0.6\' '
-    'controller:=external controller_launch:=nav.launch.py': GAZEBO,
+    'ros2 launch safety_scenarios gazebo.launch.py world_file:=my.sdf bridge_file:=my.yaml '
+    'world_robot:=my_robot': GAZEBO,
     'ros2 run safety_scenarios evaluator_node --help':
         'test/ros/test_edges.py::test_help_is_shown_and_nothing_started',
     'ros2 run safety_scenarios evaluator_node --ros-args --params-file eval.params.yaml '
