@@ -25,7 +25,7 @@ from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from safety_scenarios.ros.gazebo_arguments import arguments, MORE
+from safety_scenarios.ros.gazebo_arguments import arguments, refuse_unknown
 from safety_scenarios.ros.gazebo_launching import simulation
 from safety_scenarios.ros.launch_arguments import PARAMETERS
 from safety_scenarios.ros.launching import checked_arguments, ending_with
@@ -41,7 +41,7 @@ def generate_launch_description():
                      for name, (argument, value_type) in PARAMETERS.items()}])
     return LaunchDescription([
         *(DeclareLaunchArgument(**argument) for argument in arguments()),
-        checked_arguments(controller, [argument['name'] for argument in MORE]),
+        checked_arguments(controller, refuse_unknown),
         *ending_with(evaluator),
         simulation(),
         IncludeLaunchDescription(controller, condition=IfCondition(NotEqualsSubstitution(

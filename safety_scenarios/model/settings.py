@@ -24,8 +24,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.model.external_world import ExternalWorld
+from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
 from safety_scenarios.model.merge_rule import read_merges

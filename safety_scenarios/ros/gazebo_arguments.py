@@ -14,14 +14,14 @@
 
 """Which arguments ``gazebo.launch.py`` has, and how a server is started; without launch."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 import shutil
 from typing import Any
 from xml.etree import ElementTree
 
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launch_arguments import ARGUMENTS
+from safety_scenarios.ros.launch_arguments import ARGUMENTS, Names, refuse_unknown_arguments
 
 _COMMANDS = {'gz': ('gz', 'sim'), 'ignition': ('ign', 'gazebo')}
 _TRUE = ('true', 'false')
@@ -50,6 +50,13 @@ def arguments() -> Iterator[dict[str, Any]]:
             name, argument['default_value'])
         yield {**argument, 'default_value': default}
     yield from MORE
+
+
+def refuse_unknown(given: Iterable[str], in_scope: Iterable[str], started: Names,
+                   around: Names) -> None:
+    """Refuse what ``refuse_unknown_arguments`` does, of the arguments of this launch file."""
+    own = {argument['name'] for argument in (*ARGUMENTS, *MORE)}
+    refuse_unknown_arguments(given, in_scope, started, around, own, 'gazebo.launch.py')
 
 
 def world_name(path: Path) -> str:

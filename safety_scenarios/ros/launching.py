@@ -15,7 +15,6 @@
 """What ``eval.launch.py`` does while launch runs: it looks at the arguments, and ends launch."""
 
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Collection, Iterator, Sequence
 import inspect
 
 from launch import (
@@ -60,13 +59,11 @@ class _Failed(Event):
 
 def checked_arguments(controller: LaunchDescriptionSource,
                       look: Callable[..., None] = refuse_unknown_arguments) -> Action:
-                      more: Collection[str] = ()) -> Action:
     """
     Return an action that refuses arguments which nobody knows, before anything is started.
 
     :param controller: the launch file that starts the controller, if there is one
     :param look: as ``refuse_unknown_arguments``, for the arguments of this launch file
-    :param more: names that the launch file declares beside those of the evaluator
     """
     def check(context: LaunchContext) -> None:
         around = list(_around())
@@ -77,12 +74,6 @@ def checked_arguments(controller: LaunchDescriptionSource,
 
         look(_given(context, around), context.launch_configurations, started,
              lambda: _declared_around(around))
-        def declared() -> Iterator[str]:
-            descriptions = [entity for entity in around if isinstance(entity, LaunchDescription)]
-            for description in descriptions[1:]:  # the first one is that of this file itself
-                yield from _declared(description)
-        in_scope = set(context.launch_configurations) - set(more)
-        refuse_unknown_arguments(set(given) - set(more), in_scope, started, declared)
         refuse_unheard_launch(context.launch_configurations)
     return OpaqueFunction(function=check)
 

@@ -36,7 +36,6 @@ from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.loading import installed_folders
 from safety_scenarios.model.monitor import MonitorSettings
 from safety_scenarios.model.settings import leaves, option_name, RunSettings
-from safety_scenarios.model.settings import leaves, RunSettings
 from safety_scenarios.ros.gazebo_arguments import MORE
 from safety_scenarios.ros.relay_settings import RelaySettings
 import yaml
@@ -394,8 +393,7 @@ def test_what_another_test_runs_has_the_options_it_is_given(command):
 
 def test_launch_and_nodes_are_given_arguments_that_there_are():
     names = {option_name(path) for path, _ in leaves(RunSettings)} | {
-        'controller_launch', 'scenario', 'profile', 'start'}
-    names = {path[-1] for path, _ in leaves(RunSettings)} | {'controller_launch', 'scenario'} | {
+        'controller_launch', 'scenario', 'profile', 'start'} | {
         argument['name'] for argument in MORE}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
     of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
