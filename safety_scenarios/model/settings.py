@@ -24,6 +24,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.external_world import ExternalWorld
 from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
@@ -141,8 +142,9 @@ class RunSettings(Noun):
     package's link."""
     world: World = 'none'
     """Which world answers: none (open loop; with link simulated it is mujoco); mujoco: the
-    embedded simulator, over link ros in a process of its own; external: a simulator_node that
-    runs already."""
+    embedded simulator, over link ros in a process of its own; external: a simulator_node, Gazebo
+    or another simulator that runs already (doc/gazebo.md)."""
+    external: ExternalWorld = ExternalWorld()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
     0.5 to 10; 0: as fast as can be, with --lockstep alone."""

@@ -36,11 +36,7 @@ from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import PROMPT, RESPONSE, Trial
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.clock import RosClock
-from safety_scenarios.ros.controller_process import (
-    alarm_of,
-    ChildProcess,
-    SIMULATOR_NODE,
-)
+from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.convert import interface_class, warm_up
 from safety_scenarios.ros.fit import Fit
 from safety_scenarios.ros.graph import full_node_name, Graph
@@ -169,10 +165,10 @@ class Endpoints:
         """Return the hazard's stimuli, none of which is published where the hazard is real."""
         return () if trial.is_observed and not self._worlds else trial.hazard
 
-    def leave_to_world(self, topics: Collection[str]) -> None:
-        """Leave stimuli to a world of ours, which publishes them; give up what was made."""
+    def leave_to_world(self, topics: Collection[str], nodes: Collection[str]) -> None:
+        """Leave stimuli to the nodes of a world, which publish them; give up what was made."""
         self._worlds = set(topics)
-        self.wiring.world = SIMULATOR_NODE
+        self.wiring.worlds = frozenset(nodes)
         for topic in self._worlds & self.publishers.keys():
             self._node.destroy_publisher(self.publishers.pop(topic))
             if topic in self._echoes:

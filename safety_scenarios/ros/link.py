@@ -306,9 +306,9 @@ class RosLink(Link):
                                                 stamps=self._reading()))
         return events
 
-    def leave_to_world(self, topics: Collection[str]) -> None:
-        """Publish none of these stimuli from now on: a world of ours shows them."""
-        self._endpoints.leave_to_world(topics)
+    def leave_to_world(self, topics: Collection[str], nodes: Collection[str]) -> None:
+        """Publish none of these stimuli from now on: the nodes of a world show them."""
+        self._endpoints.leave_to_world(topics, nodes)
 
     def refuse_other_times(self) -> None:
         """

@@ -60,8 +60,9 @@ from safety_scenarios.ros.rosout import RosoutReport
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 from safety_scenarios.ros.witness import Witness
-from safety_scenarios.ros.world_control import TopicControl
+from safety_scenarios.ros.world_control import TopicControl, WorldControl
 from safety_scenarios.ros.world_link import WorldLink
+from safety_scenarios.ros.worlds.connect import external_control
 
 _AWAKE_S = 30.0
 """A simulator of ours that lives may take that long to start on a busy host."""
@@ -232,10 +233,16 @@ class _Opener:
     def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:
         timeout_s = self._settings.connect_timeout_s
         awake_s = timeout_s if self._simulator is None else max(timeout_s, _AWAKE_S)
-        control = TopicControl(self._node, awake_s, lambda: alarm_of(children))
         simulator = self._simulator
+        control: WorldControl = TopicControl(self._node, awake_s, lambda: alarm_of(children)) \
+            if simulator is not None else self._external()
         return WorldLink(link, self._clock, control, timeout_s,
                          lambda: None if simulator is None else simulator.alarm())
+
+    def _external(self) -> WorldControl:
+        """Return how to move the world that runs already."""
+        settings = self._settings
+        return external_control(self._node, self._clock, settings, settings.connect_timeout_s)
 
     def _simulated(self, scenario: Scenario) -> SimulatedRobot | None:
         """

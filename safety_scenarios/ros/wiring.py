@@ -79,8 +79,8 @@ class Wiring:
         self._told: set[str] = set()
         self._shown: dict[str, str] = {}
         self._beside: dict[str, str] = {}
-        self.world = ''
-        """Name of the node that shows stimuli for us; empty: there is none."""
+        self.worlds: frozenset[str] = frozenset()
+        """Names of the nodes that show stimuli for us."""
         self._is_settled = False
         self._seen: dict[tuple[str, str], int] = {}
 
@@ -164,7 +164,7 @@ class Wiring:
     def _look_beside(self) -> None:
         for name, topic in self._shown.items():
             others = [info for info in self._graph.publishers(name)
-                      if not self._graph.is_own(info) and info.node_name != self.world]
+                      if not self._graph.is_own(info) and info.node_name not in self.worlds]
             if others:
                 self._beside[topic] = ', '.join(sorted(set(map(full_node_name, others))))
 

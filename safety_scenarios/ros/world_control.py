@@ -26,6 +26,7 @@ from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementErr
 from safety_scenarios.model.intent import Intent
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.ros import qos
+from safety_scenarios.ros.controller_process import SIMULATOR_NODE
 from safety_scenarios.ros.inbox import Inbox
 from safety_scenarios.ros.world_protocol import (
     ANSWER,
@@ -59,6 +60,10 @@ class Ready:
     """On which it publishes; nobody else is to."""
     factor: float
     lockstep: bool
+    nodes: frozenset[str] = frozenset()
+    """Names of the nodes that publish there."""
+    stands: bool = True
+    """It stands at the time that it was told by ``until``, and waits for the evaluator."""
 
 
 class WorldControl(Protocol):
@@ -67,6 +72,12 @@ class WorldControl(Protocol):
 
     All of it raises ``MeasurementError`` when the world does not answer, or cannot do it.
     """
+
+    name: str
+    """What the world is, as the record names it."""
+
+    def forget(self) -> None:
+        """Expect another process from now on."""
 
     def reset(self, trial: Trial) -> Ready:
         """Get ready for a trial, and stand still."""
@@ -110,6 +121,8 @@ class TopicControl:
     :param timeout_s: how long to wait for the simulator to be there
     :param alarm: says why it is gone, None while it lives
     """
+
+    name = 'mujoco'
 
     def __init__(self, node: Node, timeout_s: float, alarm: Callable[[], str | None]) -> None:
         self._node, self._timeout_s, self._alarm = node, timeout_s, alarm
@@ -158,7 +171,8 @@ class TopicControl:
         ros = trial.scenario.ros
         self._needs = ({plugin.topic for plugin in trial.hazard},
                        {one.topic for one in ros.commands} if ros else set())
-        return Ready(frozenset(answer.topics), answer.factor, answer.lockstep)
+        return Ready(frozenset(answer.topics), answer.factor, answer.lockstep,
+                     frozenset({SIMULATOR_NODE}))
 
     def await_others(self, deadline: float) -> None:
         """Wait until somebody hears one of the hazard's topics, and until somebody commands."""

@@ -21,6 +21,7 @@ it went beside real time is kept, by ``clock`` events, and judged.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+import math
 import time
 
 from safety_scenarios.errors import MeasurementError
@@ -93,13 +94,14 @@ class WorldLink(Link):
         self._ready = ready = self._control.reset(trial)
         self._held = []
         self._time.factor = 0.0 if ready.lockstep else ready.factor
-        self._inner.leave_to_world(ready.topics)
+        self._inner.leave_to_world(ready.topics, ready.nodes)
         self._inner.open(trial)
         self._control.await_others(max(deadline, time.monotonic() + 1.0))
         self._inner.refuse_other_times()
         self._measure(ready)
         self._time.begin()
-        self._last_ns = self._time.until_ns = self._control.begin(is_new)
+        self._last_ns = self._control.begin(is_new)
+        self._time.until_ns = self._last_ns if ready.stands else math.inf
 
     def _measure(self, ready: Ready) -> None:
         inner = self._inner.measuring
@@ -108,7 +110,7 @@ class WorldLink(Link):
             'sim_time': False, 'schedule_clock': 'steady', 'offset': None,
             'hosts_because': f'{inner.hosts_because}; all stamps are in the simulated time of a '
                              f'world in a process of its own',
-            'world': 'mujoco', 'lockstep': ready.lockstep, 'pace': factor,
+            'world': self._control.name, 'lockstep': ready.lockstep, 'pace': factor,
             'rules': rules.model_copy(update={
                 'latency_clock': 'ros', 'lockstep': ready.lockstep,
                 'rtf_min': rules.rtf_min * min(1.0, factor),
@@ -149,7 +151,8 @@ class WorldLink(Link):
             f'at {ready.factor:g} of real time'
         topics = ', '.join(sorted(ready.topics)) if ready else 'nothing'
         return (*self._inner.preflight(), PreflightRow(
-            check='world', status='ok', detail=f'simulator_node, {how}; it publishes {topics}'))
+            check='world', status='ok',
+            detail=f'{self._control.name}, {how}; it publishes {topics}'))
 
     def mark(self, name: str) -> Event:
         """Return a mark in simulated time."""
@@ -184,7 +187,8 @@ class WorldLink(Link):
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` of simulated time."""
         factor = self._ready.factor if self._ready else 1.0
-        if not self._in_lockstep and schedule_ns != self._time.until_ns:
+        is_held = self._ready is None or self._ready.stands
+        if is_held and not self._in_lockstep and schedule_ns != self._time.until_ns:
             self._time.until_ns = schedule_ns  # what is due then finds the world at that time
             self._control.until(schedule_ns)
         while True:

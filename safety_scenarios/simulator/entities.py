@@ -17,6 +17,8 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
+from safety_scenarios.model.walking import ADULT_M
+
 SCANNERS = 3
 """So many scanners can see things that no other one sees: groups 1 to 3 of geometries."""
 GLASS = 4
@@ -28,6 +30,12 @@ KEPT = 4
 would sweep along as the robot turns."""
 AWAY = 500.0
 """Where things wait until they appear: beyond every sensor (m)."""
+BOX_DEPTH = 0.4
+"""Of a box of which only the face is told (m)."""
+ABREAST_M = 0.7
+"""Between two people who stand side by side."""
+THICK, WIDE = 0.3 / ADULT_M, 0.5 / ADULT_M
+"""Of who lies on the side: along the floor and above it (shares of the height)."""
 Placed = tuple[float, float, float]
 """x, y (m) and heading (rad), frame ``world``."""
 

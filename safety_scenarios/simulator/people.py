@@ -20,12 +20,18 @@ from typing import Any
 import mujoco
 from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.model.walking import ADULT_M
-from safety_scenarios.simulator.entities import geoms_of, KEPT, Placed, UNSEEN
+from safety_scenarios.simulator.entities import (
+    ABREAST_M,
+    geoms_of,
+    KEPT,
+    Placed,
+    THICK,
+    UNSEEN,
+    WIDE,
+)
 from safety_scenarios.simulator.figure import Limbs
 from safety_scenarios.simulator.walkers import Walker
 
-ABREAST_M = 0.7
-"""Between two people who stand side by side."""
 _FIGURE_S = 0.02
 """So often arms and legs are moved: as often as the truth is told."""
 _FALL_S = 0.8
@@ -38,8 +44,6 @@ _HIP = 0.92 / ADULT_M
 """Share of the height."""
 _LOW = 0.01
 """Nothing of a person is nearer to the floor, so that it does not rub there (m)."""
-_THICK, _WIDE = 0.3 / ADULT_M, 0.5 / ADULT_M
-"""Of who lies on the side: along the floor and above it (shares of the height)."""
 
 
 class Person(Walker):
@@ -78,8 +82,8 @@ class Person(Walker):
             tall = self._figure.height
             body.add_body(name=self._lying).add_geom(
                 type=mujoco.mjtGeom.mjGEOM_BOX, mass=0, group=UNSEEN, rgba=self._limbs.colour,
-                size=[_THICK * tall / 2, tall / 2, (_WIDE * tall - _LOW) / 2],
-                pos=[0, 0, (_WIDE * tall + _LOW) / 2])
+                size=[THICK * tall / 2, tall / 2, (WIDE * tall - _LOW) / 2],
+                pos=[0, 0, (WIDE * tall + _LOW) / 2])
 
     def bind(self, model: Any, data: Any) -> None:
         """Find all parts."""

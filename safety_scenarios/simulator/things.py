@@ -19,10 +19,16 @@ from typing import Any
 import mujoco
 from safety_scenarios.model.intent import ObstacleAt
 from safety_scenarios.model.world_block import Wall
-from safety_scenarios.simulator.entities import AWAY, beside, Entity, GLASS, Placed, UNSEEN
+from safety_scenarios.simulator.entities import (
+    AWAY,
+    beside,
+    BOX_DEPTH,
+    Entity,
+    GLASS,
+    Placed,
+    UNSEEN,
+)
 
-BOX_DEPTH = 0.4
-"""Of a box of which only the face is told (m)."""
 _BOX, _PANE = [0.45, 0.45, 0.5, 1], [0.6, 0.8, 0.9, 0.3]
 
 

@@ -19,11 +19,7 @@ from typing import Any
 import mujoco
 from safety_scenarios.model.walking import Walk
 from safety_scenarios.simulator.entities import AWAY, beside, Entity, Placed
-
-GRIP = 3.0
-"""How hard it speeds up, slows down or stands against a push (m/s^2)."""
-_THERE_M = 0.05
-"""This near to a point it has passed it."""
+from safety_scenarios.simulator.ways import GRIP, Way
 
 
 class Walker(Entity):
@@ -44,10 +40,7 @@ class Walker(Entity):
         super().__init__(name)
         self._beside = distance * math.cos(bearing), distance * math.sin(bearing)
         self._mass = mass
-        self._speed, self._nearest, self._walk = speed, nearest, walk
-        self._points: list[tuple[float, float]] = []
-        self._ahead = (0.0, 0.0)
-        self._next = 0
+        self._way = Way(speed, nearest, walk)
         self.since_s = 0.0
         """How long it has been there (s)."""
 
@@ -75,13 +68,9 @@ class Walker(Entity):
 
     def appear(self, robot: Placed) -> None:
         """Be at its distance and bearing, and move already."""
-        self.since_s, self._next = 0.0, 0
+        self.since_s = 0.0
         x, y = self._told(robot)
-        walk = self._walk
-        if walk is not None:
-            self._points = [beside(robot, *point) for point in walk.by]
-            direction = robot[2] + (walk.direction or 0.0)
-            self._ahead = math.cos(direction), math.sin(direction)
+        self._way.begin(robot)
         self._put(x, y, 0.0, 0.0)
         if not self.is_kept:
             self._put(x, y, *self._wanted(robot))
@@ -89,7 +78,7 @@ class Walker(Entity):
     def move(self, robot: Placed, step_s: float) -> None:
         """Go on, or stand, or stay beside the robot."""
         self.since_s += step_s
-        if self.is_kept or (self._walk is not None and self._walk.along):
+        if self.is_kept or self._way.is_along:
             (x, y), (was_x, was_y) = self._told(robot), self._qpos.tolist()
             vx, vy = self.velocity
             # what it was given for the last step has taken it where the robot was told to be
@@ -119,27 +108,8 @@ class Walker(Entity):
 
     def _wanted(self, robot: Placed) -> tuple[float, float]:
         """Return the velocity that it would have by itself now (m/s)."""
-        walk, (x, y, _) = self._walk, self.pose
-        away = math.hypot(x - robot[0], y - robot[1])
-        if walk is None:
-            if not self._speed or away <= self._nearest:
-                return 0.0, 0.0
-            speed = min(self._speed, math.sqrt(2 * GRIP * (away - self._nearest)))
-            return (robot[0] - x) / away * speed, (robot[1] - y) / away * speed
-        if walk.along or self.since_s < walk.after_s or (
-                walk.yields_at is not None and away < walk.yields_at):
-            return 0.0, 0.0
-        if not walk.by:
-            return self._ahead[0] * walk.speed, self._ahead[1] * walk.speed
-        while self._next < len(self._points):
-            east, north = self._points[self._next][0] - x, self._points[self._next][1] - y
-            left = math.hypot(east, north)
-            if left > _THERE_M:
-                is_last = self._next == len(self._points) - 1
-                speed = min(walk.speed, math.sqrt(2 * GRIP * left)) if is_last else walk.speed
-                return east / left * speed, north / left * speed
-            self._next += 1
-        return 0.0, 0.0
+        x, y, _ = self.pose
+        return self._way.wanted(x, y, robot, self.since_s)
 
     def _put(self, x: float, y: float, vx: float, vy: float) -> None:
         self._qpos[0], self._qpos[1] = x, y

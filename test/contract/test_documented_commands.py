@@ -36,6 +36,7 @@ from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.loading import installed_folders
 from safety_scenarios.model.monitor import MonitorSettings
 from safety_scenarios.model.settings import leaves, option_name, RunSettings
+from safety_scenarios.ros.gazebo_arguments import MORE
 from safety_scenarios.ros.relay_settings import RelaySettings
 import yaml
 
@@ -121,6 +122,8 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 
 LAUNCH = 'test/ros/test_launch.py::'
 HIL = 'test/unit/ros_arguments/test_hil_arguments.py::'
+GAZEBO = 'test/unit/ros_worlds/test_gazebo_files.py::' \
+         'test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own'
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 MONITOR = 'test/ros/test_monitor.py::test_the_verdict_is_'
 TOOLS = 'test/ros/test_ros_tools.py::'
@@ -238,6 +241,12 @@ ELSEWHERE = {
     '-p output:=watch/monday': f'{MONITOR}told_within_100_ms_of_the_command_that_decides_it',
     'safety-scenarios evaluate watch/monday/findings/0001.never_faster_than_its_limit':
         'test/ros/test_monitor.py::test_what_was_told_is_found_again_in_the_record_that_is_kept',
+    'ros2 launch safety_scenarios gazebo.launch.py scenarios:=SCN-R-101': GAZEBO,
+    'ros2 launch safety_scenarios gazebo.launch.py scenarios:=SCN-R-104 window:=true '
+    'controller:=never_stop': GAZEBO,
+    'ros2 launch safety_scenarios gazebo.launch.py server:=false controller:=external': GAZEBO,
+    'ros2 launch safety_scenarios gazebo.launch.py world_file:=my.sdf bridge_file:=my.yaml '
+    'world_robot:=my_robot': GAZEBO,
     'ros2 run safety_scenarios evaluator_node --help':
         'test/ros/test_edges.py::test_help_is_shown_and_nothing_started',
     'ros2 run safety_scenarios evaluator_node --ros-args --params-file eval.params.yaml '
@@ -384,7 +393,8 @@ def test_what_another_test_runs_has_the_options_it_is_given(command):
 
 def test_launch_and_nodes_are_given_arguments_that_there_are():
     names = {option_name(path) for path, _ in leaves(RunSettings)} | {
-        'controller_launch', 'scenario', 'profile', 'start'}
+        'controller_launch', 'scenario', 'profile', 'start'} | {
+        argument['name'] for argument in MORE}
     of_a_controller = {'stop_distance_m', '__node', '__ns', 'cmd_vel'}
     of_a_relay = {*RelaySettings.model_fields, 'scan', 'scan_on_wire'}
     of_a_monitor = {path[-1] for path, _ in leaves(MonitorSettings)}

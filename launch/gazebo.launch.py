@@ -1,0 +1,49 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Run safety scenarios in Gazebo; ends with an error unless every trial passed.
+
+``ros2 launch safety_scenarios gazebo.launch.py scenarios:=SCN-R-101 window:=true``
+"""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.conditions import IfCondition
+from launch.launch_description_sources import AnyLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from safety_scenarios.ros.gazebo_arguments import arguments, refuse_unknown
+from safety_scenarios.ros.gazebo_launching import simulation
+from safety_scenarios.ros.launch_arguments import PARAMETERS
+from safety_scenarios.ros.launching import checked_arguments, ending_with
+
+
+def generate_launch_description():
+    """Declare the arguments, start simulation and evaluator, pass the exit code on."""
+    controller = AnyLaunchDescriptionSource(LaunchConfiguration('controller_launch'))
+    evaluator = Node(
+        package='safety_scenarios', executable='evaluator_node', output='screen',
+        name=LaunchConfiguration('node_name'), namespace=LaunchConfiguration('namespace'),
+        parameters=[{name: ParameterValue(LaunchConfiguration(argument), value_type=value_type)
+                     for name, (argument, value_type) in PARAMETERS.items()}])
+    return LaunchDescription([
+        *(DeclareLaunchArgument(**argument) for argument in arguments()),
+        checked_arguments(controller, refuse_unknown),
+        *ending_with(evaluator),
+        simulation(),
+        IncludeLaunchDescription(controller, condition=IfCondition(NotEqualsSubstitution(
+            LaunchConfiguration('controller_launch'), ''))),
+        evaluator])

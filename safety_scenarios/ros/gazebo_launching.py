@@ -1,0 +1,64 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What ``gazebo.launch.py`` starts beside the evaluator: a server, its bridge and a relay."""
+
+from collections.abc import Iterator, Sequence
+import os
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from launch import Action, LaunchContext
+from launch.actions import ExecuteProcess, OpaqueFunction, SetEnvironmentVariable
+from launch_ros.actions import Node
+from safety_scenarios.ros.gazebo_arguments import server_command, world_name
+from safety_scenarios.ros.worlds.gazebo import PACKAGE, SERVICES
+
+_NAMES = {'gz': '', 'ignition': '_fortress'}
+
+
+def simulation() -> Action:
+    """Return the action that starts what is asked for, once the arguments are known."""
+    return OpaqueFunction(function=_started)
+
+
+def _started(context: LaunchContext) -> Sequence[Action]:
+    given = context.launch_configurations
+    plugins, space = given['world_plugins'], given['namespace']
+    relay = [Node(package='safety_scenarios', executable='relay_node', namespace=space,
+                  output='screen', parameters=[
+                      {'topics': given['relayed'].split(), 'use_sim_time': True}])] \
+        if given['relayed'].split() else []
+    if given['server'] != 'true':
+        return relay
+    config = Path(get_package_share_directory('safety_scenarios')) / 'config'
+    path = Path(given['world_file'] or config / 'worlds' / f'hall{_NAMES[plugins]}.sdf')
+    bridge = given['bridge_file'] or str(config / f'gz_bridge{_NAMES[plugins]}.yaml')
+    root = f'/world/{world_name(path)}'
+    command = server_command(plugins, path, window=given['window'] == 'true')
+    return [
+        *_private(), ExecuteProcess(cmd=command, output='screen', name='gazebo'),
+        Node(package='ros_gz_bridge', executable='parameter_bridge', namespace=space,
+             output='screen', parameters=[{'config_file': bridge}],
+             arguments=[f'{root}/{name}@{PACKAGE}/srv/{kind}'
+                        for name, kind in SERVICES.items()]),
+        *relay]
+
+
+def _private() -> Iterator[Action]:
+    """Yield what keeps server and bridge on this machine, apart from others, unless it is set."""
+    for name, value in (('IP', '127.0.0.1'), ('PARTITION', f'safety_scenarios_{os.getpid()}')):
+        for prefix in ('GZ', 'IGN'):
+            if not os.environ.get(f'{prefix}_{name}'):
+                yield SetEnvironmentVariable(f'{prefix}_{name}', value)

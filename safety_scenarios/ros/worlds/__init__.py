@@ -1,0 +1,21 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Worlds of other simulators, behind the same ``WorldControl`` as ours.
+
+``choice`` picks an adapter by what is on the graph. ``entity_control`` is what all of them do,
+over a ``Mover``: the services and poses of one family of simulators (``gazebo``, ``standard``).
+What needs no ROS is pure: ``footprint``, ``poses``, ``course``, ``bodies``, ``truth``.
+"""

@@ -1,0 +1,143 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What an intent puts into a world of another simulator: outlines, and models in SDF."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from xml.sax.saxutils import escape, quoteattr
+
+from safety_scenarios.errors import InputError
+from safety_scenarios.model.intent import Intent, ObstacleAt, PersonAt, VehicleAt
+from safety_scenarios.model.scenario import RosBlock
+from safety_scenarios.model.walking import ADULT_M
+from safety_scenarios.model.world_block import Floor, Senses, WorldBlock
+from safety_scenarios.ros.worlds.footprint import box, disc, Footprint
+from safety_scenarios.simulator.entities import BOX_DEPTH, THICK, WIDE
+
+Plugins = Literal['gz', 'ignition']
+POSE_HZ = 100
+"""So often a body of ours tells where it is, in simulated time."""
+_LIBRARY = {'gz': ('gz-sim-{}-system', 'gz::sim::systems::{}'),
+            'ignition': ('ignition-gazebo-{}-system', 'ignition::gazebo::systems::{}')}
+_SDF = '1.8'
+"""Fortress knows it, and so does every later one."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """One upright thing on the floor."""
+
+    footprint: Footprint
+    height: float
+    """m."""
+    is_person: bool
+    is_seen: bool
+    """Whether a scanner sees it: else it has no visual, and is touched all the same."""
+
+    def sdf(self, name: str, robot: str, plugins: Plugins) -> str:
+        """
+        Return the model: it goes nowhere by itself, tells where it is and whom it touches.
+
+        :param name: of the model, and of the topics on which it tells
+        :param robot: name of the model whose touch it tells
+        """
+        shape = self._shape()
+        visual = f'<visual name="look">{shape}{_COLOUR[self.is_person]}</visual>' \
+            if self.is_seen else ''
+        return (
+            f'<sdf version="{_SDF}"><model name={quoteattr(name)}><static>true</static>'
+            f'<link name="body"><collision name="body">{shape}</collision>{visual}'
+            f'<sensor name="touch" type="contact"><always_on>true</always_on>'
+            f'<contact><collision>body</collision></contact></sensor></link>'
+            + _plugin(plugins, 'touchplugin', 'TouchPlugin',
+                      f'<target>{escape(robot)}</target><namespace>{escape(name)}</namespace>'
+                      f'<time>0.001</time><enabled>true</enabled>')
+            + _plugin(plugins, 'pose-publisher', 'PosePublisher', POSE_OPTIONS)
+            + '</model></sdf>')
+
+    def _shape(self) -> str:
+        middle = f'<pose>0 0 {self.height / 2:g} 0 0 0</pose>'
+        points, rounding = self.footprint.points, self.footprint.rounding
+        if len(points) == 1:
+            return (f'{middle}<geometry><cylinder><radius>{rounding:g}</radius>'
+                    f'<length>{self.height:g}</length></cylinder></geometry>')
+        length, width = 2 * points[0][0], 2 * points[0][1]
+        return (f'{middle}<geometry><box><size>{length:g} {width:g} {self.height:g}</size></box>'
+                f'</geometry>')
+
+
+POSE_OPTIONS = (
+    f'<publish_link_pose>false</publish_link_pose><publish_model_pose>true</publish_model_pose>'
+    f'<publish_nested_model_pose>true</publish_nested_model_pose>'
+    f'<use_pose_vector_msg>true</use_pose_vector_msg><update_frequency>{POSE_HZ}'
+    f'</update_frequency>')
+_COLOUR = {
+    True: '<material><diffuse>0.84 0.37 0 1</diffuse><ambient>0.84 0.37 0 1</ambient></material>',
+    False: '<material><diffuse>0.45 0.45 0.5 1</diffuse><ambient>0.45 0.45 0.5 1</ambient>'
+           '</material>'}
+
+
+def _plugin(plugins: Plugins, library: str, name: str, inside: str) -> str:
+    file, kind = _LIBRARY[plugins]
+    return (f'<plugin filename="{file.format(library)}" name="{kind.format(name)}">{inside}'
+            f'</plugin>')
+
+
+def bodies_of(intent: Intent, is_seen: bool) -> Sequence[Body]:
+    """
+    Return what an intent puts into the world; empty if it puts nothing there.
+
+    :raises InputError: it is something that only the embedded world can show
+    """
+    if isinstance(intent, PersonAt):
+        figure = intent.figure
+        if figure.posture == 'falls' or figure.reaches_at is not None:
+            raise InputError(
+                'ros.stimuli: got a person who falls or reaches, expected one who stands, walks '
+                'or lies: bodies in other simulators are rigid. Use world mujoco for this one')
+        scale = figure.height / ADULT_M
+        outline, height = (disc(intent.radius), figure.height) if figure.posture == 'stands' \
+            else (box(THICK * ADULT_M * scale, figure.height), WIDE * ADULT_M * scale)
+        return [Body(outline, height, True, is_seen)] * intent.count
+    if isinstance(intent, VehicleAt):
+        return [Body(disc(intent.radius), intent.height, False, is_seen)]
+    if isinstance(intent, ObstacleAt):
+        if intent.is_glass:
+            raise InputError('ros.stimuli: got an obstacle of glass, expected one that scanners '
+                             'see: other simulators know no such glass. Use world mujoco')
+        return [Body(box(BOX_DEPTH, intent.width), intent.height, False, is_seen)]
+    return []
+
+
+def refuse_scene(ros: RosBlock) -> None:
+    """
+    Refuse what a scenario says of a scene that is not built here, but comes with the other world.
+
+    :raises InputError: names what it is
+    """
+    if ros.robot.kind != 'mobile_base':
+        raise InputError(
+            f'ros.robot.kind: got {ros.robot.kind}, expected mobile_base: what joints do in '
+            f'another simulator is told by nobody here. Use world mujoco for this one')
+    block = ros.world or WorldBlock()
+    asked = [name for name, is_asked in (
+        ('walls', block.walls), ('boxes', block.boxes), ('floor', block.floor != Floor()),
+        ('payload', block.payload), ('senses', block.senses != Senses())) if is_asked]
+    if asked:
+        raise InputError(
+            f'ros.world: got {", ".join(asked)}, expected start, route and goal_radius at most: '
+            f'what else is in another simulator, and what is wrong with its sensors, is said by '
+            f'its own world file. Use world mujoco for this one')

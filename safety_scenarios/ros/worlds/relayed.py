@@ -1,0 +1,83 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Sensors that fail: a relay between the simulator and the controller does it to their topics."""
+
+from collections.abc import Callable, Collection
+
+from rclpy.node import Node
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.intent import Silence, StreamFault
+from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.ros.relay_control import RelayControl
+
+_APART_NS = 1_000_000_000
+"""A relay whose time is farther from ours than this takes it from another clock."""
+
+
+class Relayed:
+    """
+    The relays that run here, looked for where a trial needs one.
+
+    :param node: a spinning node, whose callbacks run in another thread
+    :param now_ns: simulated time
+    """
+
+    def __init__(self, node: Node, now_ns: Callable[[], int], timeout_s: float) -> None:
+        self._node, self._now_ns, self._timeout_s = node, now_ns, timeout_s
+        self._control: RelayControl | None = None
+        self._failing: set[str] = set()
+
+    def prepare(self, topics: Collection[str]) -> None:
+        """
+        See that a relay carries what is to fail in a trial.
+
+        :raises MeasurementError: none does
+        """
+        if not topics:
+            return
+        if self._control is None:
+            self._control = RelayControl(self._node, self._timeout_s)
+        known = set(self._control.topics())
+        for topic in sorted(topics):
+            name = self._node.resolve_topic_name(topic)
+            if not {topic, name} & known:
+                raise MeasurementError(
+                    f'{name}: got a fault of a sensor that no relay carries, expected one of '
+                    f'{", ".join(sorted(known)) or "no relay at all"}: the sensors of a simulator '
+                    f'do not fail by themselves. Start a relay_node between its bridge and the '
+                    f'controller (doc/gazebo.md)')
+
+    def fail(self, topic: str, intent: StreamFault | Silence) -> int:
+        """Let a sensor fail; return the simulated time right before it did (ns)."""
+        self.prepare([] if self._control is not None else [topic])
+        assert self._control is not None
+        fault = WireFault(kind='drop', share=1.0) if isinstance(intent, Silence) \
+            else intent.on_wire()
+        now_ns = self._now_ns()
+        self._failing.add(topic)
+        there_ns = int(self._control.apply(topic, [fault]))
+        return there_ns if abs(there_ns - now_ns) <= _APART_NS else now_ns
+
+    def clear(self, topic: str | None = None) -> None:
+        """Let a sensor tell the truth again; None: all of them."""
+        for failing in sorted(self._failing if topic is None else self._failing & {topic}):
+            self._failing.discard(failing)
+            if self._control is not None:
+                self._control.clear(failing)
+
+    def close(self) -> None:
+        """Give up the endpoints."""
+        if self._control is not None:
+            self._control.close()

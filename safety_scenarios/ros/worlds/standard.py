@@ -1,0 +1,167 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Simulators with the services of ``simulation_interfaces``: Gazebo from Jetty on, and others."""
+
+from collections.abc import Iterator
+import time
+from typing import Any
+
+from rclpy.node import Node
+from safety_scenarios.errors import LinkTimeoutError
+from safety_scenarios.model.external_world import ExternalWorld
+from safety_scenarios.ros.worlds.choice import discovered, NEEDED, STANDARD
+from safety_scenarios.ros.worlds.gazebo import fill, interfaces, yaw
+from safety_scenarios.ros.worlds.mover import Asked
+from safety_scenarios.ros.worlds.poses import PoseBook
+from safety_scenarios.ros.worlds.stage import slots
+from safety_scenarios.simulator.entities import Placed
+
+_LOOK_S = 0.05
+_OK, _NOT_FOUND = 1, 2
+_PLAYING, _PAUSED = 1, 2
+_OVERDUE_S = 1.0
+"""A request for a pose that nobody answers for so long is given up."""
+_BETWEEN_S = 0.008
+"""Between two questions where one entity is."""
+_SERVICES = {'spawn_entity': 'SpawnEntity', 'delete_entity': 'DeleteEntity',
+             'get_entity_state': 'GetEntityState', 'set_entity_state': 'SetEntityState',
+             'set_simulation_state': 'SetSimulationState', 'step_simulation': 'StepSimulation'}
+
+
+class StandardMover:
+    """
+    Entities by the standard services; where they are is asked for, again and again.
+
+    Versions 1 and 2 of the interfaces are told apart by their fields.
+
+    :param node: a spinning node, whose callbacks run in another thread
+    :param root: below it the services are, such as /gzserver
+    :raises MissingDependencyError: the interfaces are not installed
+    """
+
+    name = STANDARD
+
+    def __init__(self, node: Node, root: str, world: ExternalWorld, timeout_s: float) -> None:
+        self._node, self._root, self._timeout_s = node, root, timeout_s
+        self.book = PoseBook()
+        self._robot = world.world_robot
+        self._srv, _ = interfaces(STANDARD)
+        self._clients = {service: node.create_client(getattr(self._srv, kind), f'{root}/{service}')
+                         for service, kind in _SERVICES.items()}
+        self._watched = {self._robot, *slots()}
+        self._known: set[str] = {self._robot}
+        self._open: dict[str, tuple[float, Any]] = {}
+        self._asked_s: dict[str, float] = {}
+
+    def await_services(self, deadline: float) -> None:
+        """Wait until all that is needed is served (monotonic time)."""
+        for service in NEEDED[STANDARD]:
+            while not self._clients[service].service_is_ready():
+                if time.monotonic() > deadline:
+                    names = {name: kinds[0] for name, kinds
+                             in self._node.get_service_names_and_types()}
+                    raise LinkTimeoutError(
+                        f'{self._root}/{service}', f'a service of {STANDARD}', self._timeout_s,
+                        discovered(names), 'Is the simulator gone?')
+                time.sleep(_LOOK_S)
+
+    def spawn(self, name: str, sdf: str, place: Placed) -> Asked:
+        """Let a model come."""
+        asked = self._srv.SpawnEntity.Request(name=name, allow_renaming=False)
+        if hasattr(asked, 'entity_resource'):
+            asked.entity_resource.resource_string = sdf
+        else:
+            asked.resource_string = sdf
+        asked.initial_pose.header.frame_id = 'world'
+        fill(asked.initial_pose.pose, place)
+        self._known.add(name)
+        return self._asked('spawn_entity', name, asked)
+
+    def remove(self, name: str) -> Asked:
+        """Let a model go."""
+        self._known.discard(name)
+        return self._asked('delete_entity', name,
+                           self._srv.DeleteEntity.Request(entity=name), fine=(_OK, _NOT_FOUND))
+
+    def put(self, name: str, place: Placed) -> Asked:
+        """Put a model somewhere, standing."""
+        asked = self._srv.SetEntityState.Request(entity=name)
+        for part in ('set_pose', 'set_twist'):
+            if hasattr(asked, part):
+                setattr(asked, part, True)
+        asked.state.header.frame_id = 'world'
+        fill(asked.state.pose, place)
+        self._known.add(name)
+        return self._asked('set_entity_state', name, asked)
+
+    def run(self, *, is_running: bool) -> Asked:
+        """Let time pass, or stand; in that state already is as good."""
+        asked = self._srv.SetSimulationState.Request()
+        asked.state.state = _PLAYING if is_running else _PAUSED
+        return self._asked('set_simulation_state', 'run' if is_running else 'pause', asked,
+                           fine=(_OK, 101))
+
+    def steps(self, count: int) -> Asked:
+        """Let so many steps of the physics pass, and stand."""
+        return self._asked('step_simulation', f'{count} steps',
+                           self._srv.StepSimulation.Request(steps=count))
+
+    def hear(self) -> None:
+        """Write into the book what was answered, and ask again."""
+        now = time.monotonic()
+        for name, (since, future) in list(self._open.items()):
+            if future.done():
+                del self._open[name]
+                self._take(name, future)
+            elif now - since > _OVERDUE_S:
+                del self._open[name]
+                self._clients['get_entity_state'].remove_pending_request(future)
+        for name in self._known & self._watched:
+            if name not in self._open and now - self._asked_s.get(name, 0.0) >= _BETWEEN_S \
+                    and self._clients['get_entity_state'].service_is_ready():
+                self._asked_s[name] = now
+                self._open[name] = now, self._clients['get_entity_state'].call_async(
+                    self._srv.GetEntityState.Request(entity=name))
+
+    def felt(self) -> Iterator[str]:
+        """Yield nobody: these interfaces tell of no contacts, and outlines have to do."""
+        return iter(())
+
+    @property
+    def feels(self) -> bool:
+        """Whether every touch would be told: never."""
+        return False
+
+    def close(self) -> None:
+        """Give up the endpoints."""
+        for client in self._clients.values():
+            self._node.destroy_client(client)
+
+    def _take(self, name: str, future: Any) -> None:
+        if future.exception() is not None:
+            return
+        answer = future.result()
+        if answer.result.result == _OK:
+            state = answer.state
+            stamp = state.header.stamp
+            self.book.put(name, stamp.sec * 10**9 + stamp.nanosec, (
+                state.pose.position.x, state.pose.position.y, yaw(state.pose.orientation)))
+
+    def _asked(self, service: str, of: str, request: Any,
+               fine: tuple[int, ...] = (_OK,)) -> Asked:
+        client = self._clients[service]
+        return Asked(f'{client.srv_name} ({of})', client.call_async(request),
+                     lambda answer: '' if answer.result.result in fine
+                     else f'result {answer.result.result}: {answer.result.error_message}')

@@ -1,0 +1,206 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is true, from the poses of models: speeds by differences, gaps by outlines; pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+import math
+
+from safety_scenarios.model.ground_truth import LONGEST_GAP_NS
+from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.ros.worlds.bodies import Body
+from safety_scenarios.ros.worlds.course import Course
+from safety_scenarios.ros.worlds.footprint import Footprint, gap
+from safety_scenarios.ros.worlds.poses import PoseBook
+from safety_scenarios.simulator.entities import Placed
+from safety_scenarios.simulator.task import Route
+
+TOUCH_M = 0.01
+"""Outlines this near to each other touch: solvers keep bodies a little apart, or let them in."""
+_APART_NS = 8_000_000
+"""Between two tellings, at least; at most it is what the robot's poses are apart."""
+_OVER_NS = 20_000_000
+"""Velocities are differences over so much time."""
+_WAIT_NS = 100_000_000
+"""So long a telling waits for the pose of a body; then it is told without that one."""
+_TASK_NS = 100_000_000
+_CLOSING = 1e-3
+_NEAR_M = 0.3
+"""Something whose touch is felt is what is nearest, if it is this near."""
+_NOBODY_KNOWS = 'touched'
+"""What touched the robot, where nothing tells what it was."""
+States = Mapping[str, Mapping[str, float]]
+
+
+@dataclass
+class Shown:
+    """A body that is to be there, and what was told of it last."""
+
+    name: str
+    """Of its model."""
+    body: Body
+    course: Course
+    topics: set[str] = field(default_factory=set)
+    """Stimulus topics that show it, with its number on each; empty: it is not there."""
+    asked_ns: int = 0
+    since_ns: int | None = None
+    """From when on its poses say that it is where it was put; None: they do not yet."""
+    told: tuple[int, float] | None = None
+    """When its gap was told last, and that (ns, m)."""
+
+
+class Truth:
+    """
+    Tells what is true at each pose of the robot, once the poses of all others are known.
+
+    A contact that nothing tells is never told as none: ``touching`` is 1 where outlines meet or
+    somebody has felt a touch, 0 where somebody would have felt it, and else left out.
+
+    :param robot: name of its model
+    :param begin_ns: what was before is none of the trial
+    :param feels: whether a sensor tells of every touch
+    """
+
+    def __init__(self, book: PoseBook, robot: str, footprint: Footprint, block: WorldBlock,
+                 begin_ns: int, feels: bool) -> None:
+        self._book, self._robot, self._footprint = book, robot, footprint
+        self._told_ns = begin_ns
+        self._task_ns = 0
+        self._route = Route(block)
+        self._feels = feels
+        self._felt: set[str] = set()
+        self._gone: list[tuple[int, str]] = []
+        self._is_touched = False
+
+    def feel(self, name: str) -> None:
+        """Take that a sensor felt a touch; empty: it does not say of what."""
+        self._felt.add(name)
+
+    def leave(self, names: Iterable[str], now_ns: int) -> None:
+        """Tell that something is there no more, not before it went."""
+        self._gone += [(now_ns, name) for name in names]
+
+    def robot(self, now_ns: int) -> Placed | None:
+        """Return where the robot is by now, if it goes on as it did."""
+        last = self._book.last(self._robot)
+        if last is None:
+            return None
+        stamp_ns, place = last
+        moved = self._moved(stamp_ns, place)
+        if moved is None:
+            return place
+        ahead_s = max(0, min(_WAIT_NS, now_ns - stamp_ns)) / 1e9
+        return (place[0] + moved[0] * ahead_s, place[1] + moved[1] * ahead_s,
+                place[2] + moved[2] * ahead_s)
+
+    def tell(self, shown: Mapping[str, Shown]) -> Iterator[tuple[int, States]]:
+        """Yield stamp and what is true then, for each that has become known since."""
+        there = [one for one in shown.values() if one.topics]
+        for stamp_ns in self._book.stamps_after(self._robot, self._told_ns):
+            if stamp_ns - self._told_ns < _APART_NS:
+                continue
+            places = {}
+            for one in there:
+                if one.since_ns is None or stamp_ns < one.since_ns:
+                    continue
+                place = self._book.at(one.name, stamp_ns)
+                if place is None and self._book.last_ns - stamp_ns < _WAIT_NS:
+                    return
+                if place is not None:
+                    places[one.name] = place
+            self._told_ns = stamp_ns
+            yield stamp_ns, self._at(stamp_ns, there, places)
+
+    def _at(self, stamp_ns: int, there: list[Shown],
+            places: Mapping[str, Placed]) -> States:
+        robot = self._book.at(self._robot, stamp_ns)
+        assert robot is not None  # it is one of its own stamps
+        here = {topic for one in there for topic in one.topics}  # of these somebody else is told
+        states: dict[str, Mapping[str, float]] = {
+            name: {} for since_ns, name in self._gone if since_ns <= stamp_ns and name not in here}
+        self._gone = [one for one in self._gone if one[0] > stamp_ns]
+        x, y, heading = robot
+        told = {'x': x, 'y': y, 'heading': heading, 'radius': self._footprint.radius}
+        moved = self._moved(stamp_ns, robot)
+        if moved is not None:
+            cos, sin = math.cos(heading), math.sin(heading)
+            told |= {'vx': moved[0] * cos + moved[1] * sin,
+                     'vy': moved[1] * cos - moved[0] * sin, 'wz': moved[2]}
+        states['robot'] = told
+        if stamp_ns >= self._task_ns:
+            self._task_ns = stamp_ns + _TASK_NS
+            states['task'] = self._route.told(x, y)
+        gaps = {one.name: gap(self._footprint, robot, one.body.footprint, places[one.name])
+                for one in there if one.name in places}
+        self._whose_touch(gaps)
+        for one in there:
+            if one.name in places:
+                truth = self._of(one, stamp_ns, robot, places[one.name], gaps[one.name])
+                states |= dict.fromkeys(sorted(one.topics), truth)
+        if '' in self._felt:
+            states[_NOBODY_KNOWS] = {'touching': 1.0}
+        elif self._is_touched:
+            states[_NOBODY_KNOWS] = {}
+        self._is_touched = '' in self._felt
+        self._felt.clear()
+        return states
+
+    def _whose_touch(self, gaps: Mapping[str, float]) -> None:
+        """Let a touch whose other side is not told be that of what is nearest, if it is near."""
+        if '' in self._felt and gaps:
+            name = min(gaps, key=lambda one: gaps[one])
+            if gaps[name] <= _NEAR_M:
+                self._felt.discard('')
+                self._felt.add(name)
+
+    def _of(self, one: Shown, stamp_ns: int, robot: Placed, place: Placed,
+            apart: float) -> Mapping[str, float]:
+        before, one.told = one.told, (stamp_ns, apart)
+        vx, vy = self._velocity(one, stamp_ns, place)
+        told = {'x': place[0], 'y': place[1], 'heading': place[2], 'vx': vx, 'vy': vy,
+                'distance': one.course.distance(place, robot), 'gap': apart,
+                'body': float(one.body.is_person)}
+        if len(one.body.footprint.points) == 1:
+            told['radius'] = one.body.footprint.rounding
+        closing = 0.0
+        if before is not None:
+            closing = (before[1] - apart) / ((stamp_ns - before[0]) / 1e9)
+        nearest = min(apart, before[1]) if before is not None else apart
+        told |= {'nearest': nearest, 'closing': closing}
+        if closing > _CLOSING and apart > 0:
+            told['ttc'] = apart / closing
+        if apart <= TOUCH_M or one.name in self._felt:
+            told['touching'] = 1.0
+        elif self._feels:
+            told['touching'] = 0.0
+        return told
+
+    def _velocity(self, one: Shown, stamp_ns: int, place: Placed) -> tuple[float, float]:
+        assert one.since_ns is not None
+        since_ns = max(one.since_ns, stamp_ns - 3 * _OVER_NS)  # it is moved in steps
+        was = self._book.at(one.name, since_ns)
+        if was is None or stamp_ns - since_ns < _OVER_NS:
+            return one.course.velocity
+        passed_s = (stamp_ns - since_ns) / 1e9
+        return (place[0] - was[0]) / passed_s, (place[1] - was[1]) / passed_s
+
+    def _moved(self, stamp_ns: int, place: Placed) -> tuple[float, float, float] | None:
+        """Return how the robot moves along x and y of the world, and turns; None: not known."""
+        before = self._book.before(self._robot, stamp_ns - _OVER_NS)
+        if before is None or stamp_ns - before[0] > LONGEST_GAP_NS:
+            return None
+        passed_s, was = (stamp_ns - before[0]) / 1e9, before[1]
+        return ((place[0] - was[0]) / passed_s, (place[1] - was[1]) / passed_s,
+                math.remainder(place[2] - was[2], math.tau) / passed_s)

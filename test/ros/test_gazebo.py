@@ -1,0 +1,109 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Scenarios in a world behind the services of ros_gz_bridge: a double of it, or a live server."""
+
+from contextlib import contextmanager
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+from interfaces_built import interfaces_folder
+import pytest
+from ros.campaigns import campaign, environment, QUICK, SOON, trials_in
+
+pytestmark = pytest.mark.dds
+DOUBLE = str(Path(__file__).with_name('gazebo_double.py'))
+LIVE = 'SAFETY_SCENARIOS_GAZEBO'
+"""Names a ROS domain in which a Gazebo and its bridge run: the hall that comes along."""
+
+
+@pytest.fixture
+def scenario(tmp_path) -> str:
+    """Return a person on the scanner, who stays until a base that does not look is there."""
+    text = Path(QUICK).read_text(encoding='utf-8').replace('human_pose', 'scan')
+    assert 'at_ms: 500' in text
+    path = tmp_path / 'person.yaml'
+    path.write_text(text.replace('at_ms: 500', 'at_ms: 1900'), encoding='utf-8')
+    return str(path)
+
+
+@pytest.fixture
+def path() -> dict[str, str]:
+    """Return the variables with which processes find the interfaces of the simulator."""
+    before = os.environ.get('PYTHONPATH')
+    return {'PYTHONPATH': os.pathsep.join(filter(None, [str(interfaces_folder()), before])),
+            **SOON}
+
+
+@contextmanager
+def world(domain: int, path: dict[str, str], *arguments: str):
+    """Simulate while the block lasts."""
+    with subprocess.Popen([sys.executable, DOUBLE, *arguments],
+                          env=environment(domain) | path) as double:
+        try:
+            yield double
+        finally:
+            double.terminate()
+            double.wait(10)
+
+
+def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, path, scenario):
+    """One server for all trials: each begins where the scenario begins."""
+    options = '--world', 'external', '--domain-id', str(domain), '--trials', '2'
+    with world(domain, path):
+        seeing = campaign(tmp_path / 'seeing', scenario, *options, **path)
+        blind = campaign(tmp_path / 'blind', scenario, *options, '--controller', 'never_stop',
+                         again=False, **path)
+    assert seeing.code == 0, seeing.output
+    for trial in seeing.trials:
+        assert trial['world']['world'] == 'gazebo'
+        assert 0.3 < trial['world']['min_gap_m'] < 0.95
+    assert [trial['verdict'] for trial in blind.trials] == ['FAIL', 'FAIL'], blind.output
+    for trial in blind.trials:
+        touch, = (one for one in trial['findings'] if one['check'] == 'touches nobody')
+        assert touch['verdict'] == 'FAIL' and 'into a person' in touch['reason']
+
+
+def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, path, scenario):
+    """Where they tell of no contacts, outlines do."""
+    with world(domain, path, '--standard'):
+        run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
+                       str(domain), '--controller', 'never_stop', again=False, **path)
+    trial, = run.trials
+    assert trial['verdict'] == 'FAIL', run.output
+    assert trial['world']['world'] == 'simulation_interfaces'
+    touch, = (one for one in trial['findings'] if one['check'] == 'touches nobody')
+    assert touch['verdict'] == 'FAIL', touch
+
+
+def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
+    """With what is there, and which versions have it."""
+    with world(domain, path, '--misses', 'set_pose'):
+        run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
+                       str(domain), '--connect-timeout-s', '3', again=False, **path)
+    assert run.code == 3
+    assert '/world/hall/control [ros_gz_interfaces/srv/ControlWorld]' in run.output
+    assert 'ros_gz 1.0.11' in run.output
+
+
+@pytest.mark.skipif(LIVE not in os.environ, reason=f'{LIVE} names no ROS domain with a Gazebo')
+@pytest.mark.parametrize(('controller', 'verdict'), [
+    ('rule_based', 'PASS'), ('never_stop', 'FAIL')])
+def test_a_live_server_comes_to_the_same(tmp_path, scenario, controller, verdict):
+    """Its interfaces are those that are installed."""
+    run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
+                   os.environ[LIVE], '--controller', controller, '--trials', '3', again=False)
+    assert {trial['verdict'] for trial in trials_in(run.folder)} == {verdict}, run.output

@@ -1,0 +1,119 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The world, the bridge and the parameters that come along for Gazebo fit together."""
+
+from pathlib import Path
+import shutil
+import subprocess
+from xml.etree import ElementTree
+
+import pytest
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.external_world import ExternalWorld, SLOTS
+from safety_scenarios.ros.gazebo_arguments import arguments, MORE, server_command, world_name
+from safety_scenarios.ros.launch_arguments import ARGUMENTS
+from safety_scenarios.ros.worlds.stage import slots
+import yaml
+
+CONFIG = Path(__file__).parents[3] / 'config'
+NAMES = (('ignition.msgs', 'gz.msgs'), ('ignition-gazebo-', 'gz-sim-'),
+         ('ignition::gazebo::', 'gz::sim::'), ('ignition_frame_id', 'gz_frame_id'))
+
+
+@pytest.mark.parametrize(('file', 'fortress'), [
+    ('worlds/hall.sdf', 'worlds/hall_fortress.sdf'),
+    ('gz_bridge.yaml', 'gz_bridge_fortress.yaml')])
+def test_both_generations_differ_by_names_alone(file, fortress):
+    """So that what is run in one says something of the other."""
+    text = (CONFIG / fortress).read_text()
+    for old, new in NAMES:
+        text = text.replace(old, new)
+    assert text == (CONFIG / file).read_text()
+
+
+def test_the_bridge_carries_what_the_adapter_asks_for():
+    """Each body's pose and touch, by the default names of the settings."""
+    rows = yaml.safe_load((CONFIG / 'gz_bridge.yaml').read_text())
+    world = ExternalWorld()
+    poses = {row['gz_topic_name'] for row in rows if row['ros_topic_name'] == world.world_poses}
+    assert poses == {f'/model/{name}/pose' for name in ('robot', *slots())}
+    topics = {row['ros_topic_name'] for row in rows}
+    assert {f'{world.world_touched}/{name}' for name in slots()} < topics
+    assert {world.world_contacts, world.world_drive_enable, '/clock', 'cmd_vel'} < topics
+    assert len(list(slots())) == SLOTS
+
+
+def test_the_contact_sensor_is_where_the_bridge_listens():
+    """Its topic is made of the names on the way to it."""
+    root = ElementTree.parse(CONFIG / 'worlds' / 'hall.sdf').getroot()
+    robot = root.find(".//model[@name='robot']")
+    link, = [one for one in robot.findall('link')
+             if one.find("sensor[@type='contact']") is not None]
+    sensor = link.find("sensor[@type='contact']").get('name')
+    rows = yaml.safe_load((CONFIG / 'gz_bridge.yaml').read_text())
+    assert f'/world/hall/model/robot/link/{link.get("name")}/sensor/{sensor}/contact' in {
+        row['gz_topic_name'] for row in rows}
+
+
+@pytest.mark.parametrize('file', ['hall.sdf', 'hall_fortress.sdf'])
+def test_libsdformat_takes_the_world(file):
+    """The library that Gazebo reads it with."""
+    ign = shutil.which('gz') or shutil.which('ign')
+    if ign is None:
+        pytest.skip('neither gz nor ign is installed, which check SDF by libsdformat')
+    done = subprocess.run([ign, 'sdf', '-k', CONFIG / 'worlds' / file], text=True, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if 'Valid' not in done.stdout and 'Error' not in done.stdout:
+        pytest.skip(f'{ign} cannot check SDF here: {done.stdout:.200}')
+    assert 'Valid' in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize('text', ['disc', 'box 1', 'disc -1', 'disc nan', 'ball 1', 'box 1 2 3',
+                                  'disc 100'])
+def test_a_footprint_that_is_none_is_refused(text):
+    """With what it may be."""
+    with pytest.raises(ValueError, match='disc RADIUS'):
+        ExternalWorld(world_footprint=text)
+
+
+def test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own():
+    """In a world that runs already, by its time."""
+    declared = {argument['name']: argument for argument in arguments()}
+    assert set(declared) == {one['name'] for one in (*ARGUMENTS, *MORE)}
+    assert declared['world']['default_value'] == 'external'
+    assert declared['use_sim_time']['default_value'] == 'true'
+    assert all(argument['description'] for argument in declared.values())
+
+
+@pytest.mark.parametrize('plugins', ['gz', 'ignition'])
+def test_a_server_needs_no_display_unless_a_window_is_asked_for(plugins, monkeypatch):
+    """By the command of its generation; without that nothing is started."""
+    world = CONFIG / 'worlds' / 'hall.sdf'
+    assert world_name(world) == 'hall'
+    monkeypatch.setattr(shutil, 'which', lambda name: f'/usr/bin/{name}')
+    assert {'-s', '--headless-rendering'} < set(server_command(plugins, world, window=False))
+    assert '-s' not in server_command(plugins, world, window=True)
+    monkeypatch.setattr(shutil, 'which', lambda name: None)
+    with pytest.raises(SettingsError, match='world_plugins.*server:=false'):
+        server_command(plugins, world, window=False)
+
+
+def test_a_world_file_that_is_none_is_refused(tmp_path):
+    """Missing, no XML, or a model."""
+    for name, text in (('a', None), ('b', 'no XML'), ('c', '<sdf><model name="m"/></sdf>')):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        with pytest.raises(SettingsError, match='world_file'):
+            world_name(tmp_path / name)
