@@ -57,11 +57,18 @@ def ros_names(settings: RunSettings) -> Sequence[str]:
 
 
 def full_name(settings: RunSettings) -> Callable[[str], str]:
-    """Return relative topic name to full name, by remapping rules and namespace."""
-    rules = dict(rule.partition(':=')[::2] for rule in settings.remap)
+    """
+    Return relative topic name to full name, by remapping rules and namespace.
+
+    As ROS does, both sides of a rule are full names before they are compared, and the first rule
+    that matches counts.
+    """
     space = f'/{settings.namespace.strip("/")}/' if settings.namespace.strip('/') else '/'
 
-    def full(name: str) -> str:
-        target = rules.get(name, name)
-        return target if target.startswith('/') else space + target
-    return full
+    def placed(name: str) -> str:
+        return name if name.startswith('/') else space + name
+    rules: dict[str, str] = {}
+    for rule in settings.remap:
+        name, _, target = rule.partition(':=')
+        rules.setdefault(placed(name.strip().removeprefix('rostopic://')), placed(target.strip()))
+    return lambda name: rules.get(placed(name), placed(name))

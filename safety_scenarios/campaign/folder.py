@@ -123,7 +123,8 @@ def hashes(folder: Path) -> dict[str, str]:
     found = {}
     for path in sorted(folder.rglob('*')):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and not name.startswith((MANIFEST, 'logs/')):
+        is_beside = name.startswith(MANIFEST) and '/' not in name
+        if path.is_file() and not is_beside and not name.startswith('logs/'):
             found[name] = digest(path)
     return found
 

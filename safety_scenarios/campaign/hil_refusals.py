@@ -15,6 +15,7 @@
 """What no profile of a real robot may ask for: refused before anything is opened."""
 
 from collections.abc import Iterator, Mapping, Sequence
+import re
 import sys
 
 from safety_scenarios.campaign.connect import full_name
@@ -23,6 +24,7 @@ from safety_scenarios.errors import did_you_mean, Problem, ScenarioError, Settin
 from safety_scenarios.model.calling import ActionGoal
 from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.model.never_published import (
+    calls_go,
     commands_by_goal,
     releases,
     says_go,
@@ -32,6 +34,8 @@ from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
 
+_RULE = re.compile(r'(?!__)/?\w+(/\w+)*:=/?\w+(/\w+)*', re.ASCII)
+"""A remapping rule of which everybody sees what it does."""
 _AT_LAST_NS = 86_400_000_000_000
 """So late every stimulus says what it says in the end."""
 
@@ -74,10 +78,15 @@ def _refuse_profile(settings: RunSettings) -> None:
     if settings.use_sim_time:
         raise SettingsError('use_sim_time: got true with hil.enabled, expected false: interlocks '
                             'go by the clock of people')
+    for rule in settings.remap:
+        if not _RULE.fullmatch(rule):
+            raise SettingsError(f'remap: got {rule} with hil.enabled, expected the name of a '
+                                f'topic or service on both sides, such as scan:=/robot/scan_in: '
+                                f'what leaves has to be known by its name')
     known = {'commands': _full(settings, hil.commands), 'releases': _full(settings, hil.releases)}
-    watched = {full_hil_name(settings, topic) for topic in (
+    watched = {name for topic in (
         hil.deadman_topic, hil.feedback_topic, hil.distance_topic, hil.protective_topic,
-        hil.battery_topic, hil.area_topic)}
+        hil.battery_topic, hil.area_topic) for name in _called(settings, topic)}
     for name in hil.publishes:
         full = full_hil_name(settings, name)
         why = why_a_command(full, '', known['commands']) or (
@@ -89,10 +98,15 @@ def _refuse_profile(settings: RunSettings) -> None:
                                 f'{why}. Take it out')
     for field, names in (('calls', hil.calls), ('reset_service', [hil.reset_service])):
         for name in filter(None, names):
-            full = full_hil_name(settings, name)
-            if releases(full, known['releases']):
-                raise SettingsError(f'hil.{field}: got {full}, expected nothing that releases a '
-                                    f'stop: only people do that. Take it out')
+            for full in _called(settings, name):
+                if releases(full, known['releases']):
+                    raise SettingsError(f'hil.{field}: got {full}, expected nothing that releases '
+                                        f'a stop: only people do that. Take it out')
+
+
+def _called(settings: RunSettings, name: str) -> tuple[str, str]:
+    """Return what the profile lists, and what the node makes of it by its remapping rules."""
+    return full_hil_name(settings, name), full_name(settings)(name)
 
 
 def _full(settings: RunSettings, names: Sequence[str]) -> set[str]:
@@ -138,6 +152,10 @@ def _problems(scenario: Scenario, settings: RunSettings) -> Iterator[tuple[str, 
             yield f'ros.nominal.calls[{place}]', (
                 f'got {name} [{call.asked.type}], which releases a stop or commands the robot, '
                 f'expected neither. Take it out')
+        elif calls_go(name, call.asked.type, call.asked.fields):
+            yield f'ros.nominal.calls[{place}]', (
+                f'got {name} [{call.asked.type}], which may take back a stop, expected true alone '
+                f'in its request. Take it out')
         elif name not in _full(settings, hil.calls):
             yield f'ros.nominal.calls[{place}]', (
                 f'got {name}, expected one of hil.calls: {", ".join(hil.calls) or "none"}. List '

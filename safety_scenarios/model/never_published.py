@@ -14,8 +14,9 @@
 
 """What a harness never publishes and never asks for where a robot is real: by name and by type."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 import re
+from typing import Any
 
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.motion_interfaces import may_move
@@ -39,6 +40,8 @@ _RELEASES = re.compile(
     r'(motor|motion|robot|drive)s?_?enable|set_enabled|set_io|set_hardware_component_state|'
     r'switch_controller|enabling_?(switch|device)|dead_?man')
 """In the names of topics, services and actions that release a stop or take away a protection."""
+_WITHOUT_FIELDS = frozenset(('std_srvs/srv/Trigger', 'std_srvs/srv/Empty'))
+"""Services that can be called in one way only."""
 _RELEASED = re.compile(r'(release|reset|clear|unlock|disable|ack\w*)')
 
 
@@ -78,3 +81,10 @@ def releases(name: str, named: Collection[str] = ()) -> bool:
 def says_go(topic: str, message: Message) -> bool:
     """Return whether a message takes back a stop: something else than true on a stop's topic."""
     return _STOPS.search(topic.lower()) is not None and message.data.get('data') is not True
+
+
+def calls_go(name: str, interface: str, fields: Mapping[str, Any]) -> bool:
+    """Return whether a request may take back a stop: its service stops by true, and it says less."""
+    if _STOPS.search(name.lower()) is None or interface in _WITHOUT_FIELDS:
+        return False
+    return not fields or any(value is not True for value in fields.values())

@@ -65,6 +65,13 @@ def test_a_profile_that_lists_what_its_scenario_shows_is_taken():
     ({'publishes': ('/human_pose', '/deadman')}, 'hil.publishes: got /deadman'),
     ({'calls': ('/dashboard_client/unlock_protective_stop',)}, 'hil.calls: got /dashboard_client'),
     ({'reset_service': '/clear_fault'}, 'hil.reset_service: got /clear_fault'),
+    ({'remap': ('/human_pose:=/cmd_vel',)}, 'human_pose on /cmd_vel, expected no command topic'),
+    ({'remap': ('human_pose:=/cmd_vel', 'human_pose:=/human_pose')}, 'human_pose on /cmd_vel'),
+    ({'remap': ('rosservice://go_home:=/power_on',)}, 'remap: got rosservice://go_home:=/power_'),
+    ({'remap': ('__ns:=/other',)}, 'remap: got __ns:=/other'),
+    ({'remap': ('cmd_vel:=/unlock_protective_stop',), 'reset_service': 'cmd_vel'},
+     'hil.reset_service: got /unlock_protective_stop'),
+    ({'remap': ('/tf:=/human_pose',), 'area_topic': '/tf'}, 'the harness would confirm itself'),
     ({'link': 'loopback'}, 'link: got loopback with hil.enabled, expected ros'),
     ({'world': 'external'}, 'world: got external with hil.enabled'),
     ({'use_sim_time': True}, 'use_sim_time: got true'),
@@ -86,6 +93,18 @@ def test_a_conversation_and_a_message_that_takes_back_a_stop_are_refused(tmp_pat
         '\n  stimuli'), encoding='utf-8')
     with pytest.raises(InputError, match='message on /estop that takes back a stop'):
         refuse(str(path), publishes=('/human_pose', '/estop'))
+
+
+@pytest.mark.parametrize('request_', ['{data: false}', '{}'])
+def test_a_request_that_takes_back_a_stop_is_refused(tmp_path, request_):
+    path, text = tmp_path / 'asks.yaml', Path(QUICK).read_text(encoding='utf-8')
+    call = ('  nominal:\n    calls: [{service: {name: emergency_stop, type: std_srvs/srv/SetBool, '
+            'request: %s}}]\n')
+    path.write_text(text.replace('  nominal:\n', call % request_, 1), encoding='utf-8')
+    with pytest.raises(InputError, match='/emergency_stop .* may take back a stop'):
+        refuse(str(path), calls=('/emergency_stop',))
+    path.write_text(text.replace('  nominal:\n', call % '{data: true}', 1), encoding='utf-8')
+    refuse(str(path), calls=('/emergency_stop',))
 
 
 @pytest.mark.parametrize(('topic', 'interface', 'named', 'is_one'), [

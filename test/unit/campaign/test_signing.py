@@ -185,3 +185,14 @@ def test_what_is_no_key_and_no_program_is_said(folder, tmp_path, capsys, monkeyp
     assert signed(folder, none) == 2
     assert 'A signature needs ssh-keygen, which is not installed. Install openssh-client' in \
         capsys.readouterr().err
+
+
+@pytest.mark.parametrize('name', ['manifest.json.d/extra', 'manifest.jsonl/x/y'])
+def test_a_folder_that_is_called_like_the_manifest_hides_nothing(name, folder, key, signers,
+                                                                 capsys):
+    assert signed(folder, key) == 0
+    path = folder / name
+    path.parent.mkdir(parents=True)
+    path.write_text('another report')
+    assert verified(folder, signers) == 1
+    assert 'not of this campaign' in capsys.readouterr().err
