@@ -14,7 +14,7 @@
 
 """What a link must be able to do: it is where stimuli go and commands come from, and owns time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.calling import Call
@@ -25,6 +25,11 @@ from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.model.trial import Trial
+
+Gate = Callable[[str, bool, Callable[[], None]], bool]
+"""
+(topic, whether it is the hazard, how it leaves): let a stimulus leave, and return whether it did.
+"""
 
 
 class Link:
@@ -61,6 +66,13 @@ class Link:
         Get ready for a trial: endpoints matched, types known, nothing left in the queue.
 
         :raises LinkTimeoutError: somebody is missing on the other end
+        """
+
+    def let_by(self, gate: Gate) -> None:
+        """
+        Ask this gate for each stimulus that leaves in a thread of the link's own.
+
+        What ``send`` and the others publish themselves is not asked for: the caller knows of it.
         """
 
     def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:

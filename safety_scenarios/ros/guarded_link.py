@@ -29,7 +29,7 @@ from safety_scenarios.model.calling import Call
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
-from safety_scenarios.model.link import Link
+from safety_scenarios.model.link import Gate, Link
 from safety_scenarios.model.never_published import says_go
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.stimulus import Stimulus
@@ -39,6 +39,8 @@ from safety_scenarios.ros.interlocks.guard import Guard
 from safety_scenarios.ros.interlocks.preflight_green import PreflightGreen
 from safety_scenarios.ros.interlocks.readiness import Readiness
 
+_PATIENCE_S = 0.01
+"""So long a thread of the link waits for what is just leaving, or being taken back."""
 _SLICE_NS = 5_000_000
 """Between two looks at the guard, while nothing arrives."""
 
@@ -80,6 +82,7 @@ class GuardedLink(Link):
         self._is_begun = False
         self._trial_id = ''
         self._lacked: Mapping[str, str] | None = None
+        self._outer: Gate = _leave
         self.measuring = inner.measuring
 
     def open(self, trial: Trial) -> None:  # noqa: A003
@@ -95,6 +98,7 @@ class GuardedLink(Link):
         for interlock in self._guard.interlocks:
             interlock.begin()
         self._guard.withdraw = self._withdraw
+        self._inner.let_by(self._let)
         self._inner.open(trial)
         self.measuring = self._inner.measuring
         robot = trial.scenario.ros
@@ -140,7 +144,7 @@ class GuardedLink(Link):
         self._guard.withdraw = _nothing
         self._inner.close()
 
-    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
         """
         Publish, if every interlock holds at this moment.
 
@@ -153,8 +157,30 @@ class GuardedLink(Link):
         with self._guard.lock:
             self._guard.require(stimulus.topic, hazard=hazard)
             event = self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
-            self._guard.sent()
+            if event is not None:
+                self._guard.sent()
         return event
+
+    def let_by(self, gate: Gate) -> None:
+        """Ask this gate, too, for what leaves in a thread of the link inside."""
+        self._outer = gate
+
+    def _let(self, topic: str, is_hazard: bool, leave: Callable[[], None]) -> bool:
+        """
+        Let a stimulus leave in a thread of the link inside, if every interlock holds.
+
+        That thread takes nothing back: it is the one in which the end of a goal would be heard.
+        """
+        if not self._guard.lock.acquire(timeout=_PATIENCE_S):
+            return False
+        try:
+            if not self._guard.holds(hazard=is_hazard) \
+                    or not self._outer(topic, is_hazard, leave):
+                return False
+            self._guard.sent()
+            return True
+        finally:
+            self._guard.lock.release()
 
     def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
         """Let a stimulus happen in the link's world, if every interlock holds."""
@@ -238,6 +264,11 @@ class GuardedLink(Link):
 
 def _nothing() -> None:
     pass
+
+
+def _leave(topic: str, is_hazard: bool, leave: Callable[[], None]) -> bool:
+    leave()
+    return True
 
 
 def unlisted(published: Iterable[tuple[str, str]], listed: Iterable[str],

@@ -33,7 +33,7 @@ from safety_scenarios.model.agents import AGENTS, ros_token
 from safety_scenarios.model.calling import Call
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.link import Link
+from safety_scenarios.model.link import Gate, Link
 from safety_scenarios.model.measuring import ClockOffset, Measuring, PROBE, SPLIT_BOUND_NS
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.qos_override import QosOverride
@@ -186,6 +186,10 @@ class RosLink(Link):
         self._merging.withdraw()
         self._endpoints.withdraw_latched()
         self._calls.cancel()
+
+    def let_by(self, gate: Gate) -> None:
+        """Ask for each drawing, which leaves in the thread that receives live data."""
+        self._merging.gate = gate
 
     def withdraw(self, topic: str) -> None:
         """Draw nothing any more into the live data of a topic."""

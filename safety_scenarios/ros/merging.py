@@ -37,6 +37,7 @@ from safety_scenarios.engine.drawing_poses import distance, nearer, with_poses
 from safety_scenarios.engine.placing import Place, place_in
 from safety_scenarios.errors import described, LinkTimeoutError, LiveDataError, MeasurementError
 from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.link import Gate
 from safety_scenarios.model.merge_rule import DRAWN, LIVE, MERGED, PASSING
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.mounted_frame import BASE
@@ -67,6 +68,12 @@ Now = Callable[[int | None], tuple[int, Stamps]]
 """How long it took to read the clocks (ns), and what they say; of a header stamp that is sent."""
 
 
+
+def _open(topic: str, is_hazard: bool, leave: Callable[[], None]) -> bool:
+    leave()
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class _Overlay:
     """What is drawn by now."""
@@ -92,6 +99,8 @@ class Live:
                  now: Now, put: Callable[[Any], None]) -> None:
         self.topic, self.name, self.interface = topic, name, interface
         self._publisher, self._now, self._put = publisher, now, put
+        self.gate: Gate = _open
+        """Asked when a drawing would leave; where it must not, the live message does."""
         self._overlay: _Overlay | None = None
         self._shape: tuple[Message, Beams, Place, Ranges] | None = None
         self._stamp: tuple[int, int] | None = None
@@ -164,10 +173,12 @@ class Live:
         publisher, overlay = self._publisher(), self._overlay
         if publisher is None:
             return
-        if overlay is None:
+        if overlay is None or not self._pass_drawn(raw, arrived_ns, publisher, overlay):
             publisher.publish(raw)
             self._passing.append(time.monotonic_ns() - arrived_ns)
-            return
+
+    def _pass_drawn(self, raw: bytes, arrived_ns: int, publisher: Any, overlay: _Overlay) -> bool:
+        """Send a message on with the drawing in it, if that may leave; return whether it did."""
         message = deserialize_message(raw, interface_class(self.interface))
         message, truth, replaced = self._draw(message, overlay)
         if not replaced and overlay.hazard:
@@ -175,16 +186,22 @@ class Live:
                 f'{self.topic}: what is drawn is nowhere nearer than what {self.name} shows, or '
                 f'outside of what it sees, so that nobody could react to it. Clear the place, or '
                 f'draw it nearer')
-        serialised = serialize_message(message)
-        _, stamps = self._now(header_stamp_ns(message))
-        publisher.publish(serialised)
-        after_ns = time.time_ns()
+        serialised, header_ns = serialize_message(message), header_stamp_ns(message)
+        left: list[Stamps] = []
+
+        def leave() -> None:
+            left.append(self._now(header_ns)[1])
+            publisher.publish(serialised)
+        if not self.gate(self.topic, overlay.hazard, leave):
+            return False
+        after_ns, [stamps] = time.time_ns(), left
         passing_ns = stamps.steady_ns - arrived_ns
         self._passing.append(passing_ns)
         self._put(Left(Event.model_construct(
             kind='stimulus', name=self.topic, stamps=stamps, message=from_ros(message),
             hazard=overlay.hazard, truth={**truth, PASSING: passing_ns / 1e9},
             scheduled_ns=stamps.steady_ns - passing_ns), after_ns))
+        return True
 
     def _draw(self, live: Any, overlay: _Overlay) -> tuple[Any, Mapping[str, float], bool]:
         """Return the message with the drawing, what is true in it, and whether it shows there."""
@@ -260,6 +277,8 @@ class Merging:
         self._subscriptions: list[Any] = []
         self._places: dict[tuple[str, str], Place] = {}
         self._trial: Trial | None = None
+        self.gate: Gate = _open
+        """Asked for each drawing that would leave."""
 
     def open(self, trial: Trial, deadline: float) -> None:  # noqa: A003
         """
@@ -276,7 +295,7 @@ class Merging:
             if topic not in self._live:
                 self._begin(topic, name, deadline)
             live = self._live[topic]
-            live.error = None
+            live.error, live.gate = None, self.gate
             while not live.last_ns:
                 if time.monotonic() >= deadline:
                     raise LinkTimeoutError(

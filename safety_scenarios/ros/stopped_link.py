@@ -25,7 +25,7 @@ from safety_scenarios.model.calling import Call
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
-from safety_scenarios.model.link import Link
+from safety_scenarios.model.link import Gate, Link
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import Connect, Session
@@ -33,6 +33,8 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.stimulus import Stimulus
 from safety_scenarios.model.trial import Trial
 
+_PATIENCE_S = 0.01
+"""So long a thread of the link waits for what is just leaving."""
 _SLICE_NS = 5_000_000
 """Between two looks at whether it is wanted, while nothing arrives."""
 
@@ -100,6 +102,18 @@ class Stop:
             self.look()
             yield
 
+    def let(self, topic: str, is_hazard: bool, leave: Callable[[], None]) -> bool:
+        """Let a stimulus leave in another thread, and return whether it did."""
+        if not self._leaving.acquire(timeout=_PATIENCE_S):
+            return False
+        try:
+            if self._is_asked:
+                return False
+            leave()
+            return True
+        finally:
+            self._leaving.release()
+
     def look(self) -> None:
         """
         Go on, unless the campaign shall end.
@@ -123,6 +137,7 @@ class StoppedLink(Link):
 
     def open(self, trial: Trial) -> None:  # noqa: A003
         """Get ready for a trial."""
+        self._inner.let_by(self._stop.let)
         with self._stop.opening():
             self._inner.open(trial)
             self.measuring = self._inner.measuring
@@ -153,7 +168,7 @@ class StoppedLink(Link):
         """Return a mark of the link."""
         return self._inner.mark(name)
 
-    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event:
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
         """Publish."""
         with self._stop.leaving():
             return self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)

@@ -106,6 +106,15 @@ def test_a_person_is_drawn_into_the_live_message_where_the_scanner_would_see_her
     assert len(wire.left) == 1
 
 
+def test_where_a_drawing_must_not_leave_the_live_message_does():
+    wire, asked = Wire('sensor_msgs/msg/LaserScan', LaserScan), []
+    wire.live.gate = lambda topic, is_hazard, leave: asked.append((topic, is_hazard))
+    wire.live.show(person())
+    wire.hear(scan(5))
+    assert wire.sent == [bytes(serialize_message(scan(5)))] and not wire.left
+    assert asked == [('scan', True)]
+
+
 def test_who_is_really_nearer_than_the_drawing_is_what_counts():
     wire = Wire('sensor_msgs/msg/LaserScan', LaserScan)
     wire.live.show(person())

@@ -140,6 +140,15 @@ class Guard:
                                      f'{"not armed" if self.is_open else "closed"}, expected '
                                      f'{"arm before a hazard" if self.is_open else "a trial"}')
 
+    def holds(self, *, hazard: bool) -> bool:
+        """
+        Return whether something may leave now, in a thread that must not take anything back.
+
+        A loss is left to the watch, which notices it within its next look.
+        """
+        with self.lock:
+            return self.is_open and (self.is_armed or not hazard) and not self._lacking_now()
+
     def sent(self) -> None:
         """Take note that something has left."""
         self._sent_ns = self._now_ns()
@@ -151,13 +160,18 @@ class Guard:
             if self.is_open:
                 self._look()
 
-    def _look(self) -> None:
+    def _lacking_now(self) -> Mapping[str, str]:
+        """Return every interlock that does not hold, the watch itself included."""
         lacking = dict(self.lacking())
         now_ns = self._now_ns()
         if self._watched_ns is not None and now_ns - self._watched_ns > _WATCH_NS:
             lacking['watch'] = (f'got no look for {(now_ns - self._watched_ns) / MS:.0f} ms, '
                                 f'expected one every {_WATCH_NS / MS:g} ms. Lower the load of '
                                 f'the host')
+        return lacking
+
+    def _look(self) -> None:
+        lacking, now_ns = self._lacking_now(), self._now_ns()
         if not lacking:
             return
         self.loss = Loss(lacking, now_ns, self._sent_ns)

@@ -23,7 +23,7 @@ from typing import Any
 from safety_scenarios.errors import InterlockError
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.hil import HilSettings
-from safety_scenarios.model.link import Link
+from safety_scenarios.model.link import Gate, Link
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.stimulus import Stimulus
@@ -181,6 +181,9 @@ class Robot(Link):
         return f'/{topic}'
 
     # the link inside
+    def let_by(self, gate: Gate) -> None:
+        self.gate = gate
+
     def preflight(self) -> Sequence[PreflightRow]:
         return self.rows
 

@@ -15,6 +15,7 @@
 """What an adversary, a busy host or two faults at once do to the guard."""
 
 import random
+import threading
 
 import pytest
 from safety_scenarios.errors import InterlockError, MeasurementError
@@ -231,3 +232,36 @@ def test_ctrl_c_twice_leaves_the_guard_closed():
         robot.guarded.disarm()
     robot.guarded.disarm()
     assert not robot.guard.is_open and not interrupts
+
+
+def test_what_leaves_in_a_thread_of_the_link_asks_at_that_moment_and_takes_nothing_back_there():
+    robot, left = Robot(), []
+
+    def leaves(*, hazard=True):
+        return robot.gate('scan', hazard, lambda: left.append(robot.now_ms))
+    robot.guarded.open(trial())
+    assert leaves(hazard=False) and not leaves(), 'no hazard before it is armed'
+    robot.guarded.arm()
+    robot.sleep(0.03)
+    assert leaves()
+    assert left[-1] == robot.now_ms
+    robot.deadman.take(said(data=False), robot.now)
+    assert not leaves() and not leaves(hazard=False), 'nobody has watched yet'
+    assert not robot.disarmed, 'here nobody could hear that a goal has ended'
+    robot.sleep(0.011)
+    assert robot.disarmed
+    assert robot.guard.loss.sent_ns == left[-1] * 1e6, 'the log says when the last drawing left'
+    assert not leaves(hazard=False)
+    robot.guarded.disarm()
+    assert not leaves(hazard=False) and len(left) == 2
+
+
+def test_what_leaves_in_a_thread_of_the_link_does_not_wait_for_a_goal_to_be_taken_back():
+    robot, found = Robot(), []
+    robot.guarded.open(trial())
+    with robot.guard.lock:
+        thread = threading.Thread(target=lambda: found.append(
+            robot.gate('scan', False, lambda: found.append('left'))))
+        thread.start()
+        thread.join(5)
+        assert found == [False]
