@@ -84,7 +84,7 @@ def says_go(topic: str, message: Message) -> bool:
 
 
 def calls_go(name: str, interface: str, fields: Mapping[str, Any]) -> bool:
-    """Return whether a request may take back a stop: its service stops by true, and it says less."""
+    """Return whether a request says something else than true to the service of a stop."""
     if _STOPS.search(name.lower()) is None or interface in _WITHOUT_FIELDS:
         return False
     return not fields or any(value is not True for value in fields.values())

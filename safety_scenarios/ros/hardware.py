@@ -49,6 +49,7 @@ from safety_scenarios.ros.interlocks.run_log import RunLog
 from safety_scenarios.ros.interlocks.speed import Speed
 from safety_scenarios.ros.interlocks.travel import Travel
 from safety_scenarios.ros.listening import Heard, Listening
+from safety_scenarios.ros.measuring_node import OWN
 from safety_scenarios.ros.spinning import spinning
 from std_srvs.srv import SetBool, Trigger
 
@@ -57,8 +58,6 @@ CONFIRM = 'hil/confirm'
 _TICK_S = 0.01
 _LOOK_TICKS = 10
 """The graph is looked at ten times a second."""
-_OWN = ('/rosout', '/parameter_events')
-"""What every node publishes on."""
 _OF_CALIBRATION = 'calibration'
 """Above the topics on which the harness measures itself."""
 
@@ -160,7 +159,7 @@ class Hardware:
         own = f'{self._measuring.resolve_topic_name(_OF_CALIBRATION)}/'
         ours = [(publisher.topic_name, type_name(publisher.msg_type()))
                 for publisher in self._measuring.publishers
-                if publisher.topic_name not in _OWN and not publisher.topic_name.startswith(own)]
+                if publisher.topic_name not in OWN and not publisher.topic_name.startswith(own)]
         named = set(map(full, hil.commands)) | {
             self._measuring.resolve_topic_name(topic)
             for topic in self._listening.commands}

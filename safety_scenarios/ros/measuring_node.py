@@ -21,10 +21,14 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.time_source import CLOCK_TOPIC
+from safety_scenarios.campaign.hil_refusals import full_hil_name
+from safety_scenarios.errors import InterlockError
 from safety_scenarios.model.qos_override import PREFIX, read_overrides
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.parameters import declare_values
 
+OWN = ('/rosout', '/parameter_events')
+"""What every node publishes on."""
 _WHY = 'the parameters of a campaign are fixed when it begins. Start another one'
 
 
@@ -55,6 +59,7 @@ class MeasuringNode(WithoutClock, Node):
     """
 
     def __init__(self, name: str, context: Context, settings: RunSettings) -> None:
+        self._settings = settings
         super().__init__(name, context=context, parameter_overrides=[
             Parameter('use_sim_time', value=settings.use_sim_time)])
         declare_values(self, settings, leave_out=('qos_overrides',))
@@ -64,6 +69,24 @@ class MeasuringNode(WithoutClock, Node):
                 read_only=True))
         self.add_on_set_parameters_callback(
             lambda parameters: SetParametersResult(successful=False, reason=_WHY))
+
+
+    def create_publisher(self, msg_type: Any, topic: str, *arguments: Any, **named: Any) -> Any:
+        """
+        Make a publisher; where a robot is really there, none that its profile does not list.
+
+        :raises InterlockError: names it, before anything was published there
+        """
+        full = self.resolve_topic_name(topic)
+        own = self.resolve_topic_name('calibration') + '/'
+        if self._settings.hil.enabled and full not in OWN and not full.startswith(own):
+            listed = {full_hil_name(self._settings, name)
+                      for name in self._settings.hil.publishes}
+            if full not in listed:
+                raise InterlockError(
+                    f'{full}: got a publisher of the harness, expected one of '
+                    f'{", ".join(sorted(listed)) or "none"}. Add it to hil.publishes')
+        return super().create_publisher(msg_type, topic, *arguments, **named)
 
 
 def given_overrides(node: Node) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from safety_scenarios.model.calling import Call
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
-from safety_scenarios.model.link import Gate, Link
+from safety_scenarios.model.link import Link
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import Connect, Session

@@ -1,0 +1,40 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Where a robot is really there, the node that publishes stimuli has no other publisher."""
+
+import pytest
+from safety_scenarios.errors import InterlockError
+from safety_scenarios.model.hil import HilSettings
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.ros.measuring_node import MeasuringNode
+from safety_scenarios.ros.spinning import ros_context
+from std_msgs.msg import Empty
+
+pytestmark = pytest.mark.dds
+
+
+def test_a_publisher_that_is_not_listed_is_never_made(domain):
+    settings = RunSettings(hil=HilSettings(enabled=True, publishes=('/scan_in',)))
+    with ros_context(['--ros-args', '-r', 'scan:=/scan_in', '-r', '/tf_static:=/go'],
+                     domain) as context:
+        node = MeasuringNode('measuring', context, settings)
+        node.create_publisher(Empty, 'scan', 1)
+        for topic, told in (('other', '/other'), ('/tf_static', '/go')):
+            with pytest.raises(InterlockError, match=f'{told}: .* expected one of /scan_in'):
+                node.create_publisher(Empty, topic, 1)
+        assert {known.topic_name for known in node.publishers} == {
+            '/parameter_events', '/scan_in'}
+        node.destroy_node()
