@@ -27,6 +27,8 @@ _COMMANDS = frozenset((
     'drive', 'delta_twist_cmds', 'delta_joint_cmds', 'twist_cmds', 'servo', 'low_cmd', 'lowcmd',
     'speed_scaling', 'speed_scaling_factor', 'script_command', 'urscript'))
 """Last parts of names on which robots are commanded."""
+_CMD = re.compile(r'(^|_)cmds?(_|$)')
+"""As in pose_target_cmds or cmd_vel_teleop, whatever is added before and behind."""
 _GOALS = re.compile(r'/(action)/(\w*Trajectory|GripperCommand|\w*Gripper\w*|ParallelGripper\w*)$')
 """Actions that command joints, past the controller under test."""
 _STOPS = re.compile(r'e_?stop|emergency_?stop|protective_?stop|safety_?stop|motion_?stop|'
@@ -54,7 +56,8 @@ def why_a_command(topic: str, interface: str, named: Collection[str] = ()) -> st
     """
     if topic in named:
         return 'it is a command topic here'
-    if topic.rpartition('/')[2].lower() in _COMMANDS:
+    last = topic.rpartition('/')[2].lower()
+    if last in _COMMANDS or _CMD.search(last):
         return 'robots are commanded on topics of that name'
     if may_move(topic, interface):
         return f'{interface} moves robots there'

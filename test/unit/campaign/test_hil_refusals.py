@@ -111,6 +111,8 @@ def test_a_request_that_takes_back_a_stop_is_refused(tmp_path, request_):
     ('/cmd_vel', '', (), True), ('/robot/cmd_vel', 'std_msgs/msg/Empty', (), True),
     ('/scan', TWIST, (), True), ('/scan', 'sensor_msgs/msg/LaserScan', (), False),
     ('/arm/anything', 'trajectory_msgs/msg/JointTrajectory', (), True),
+    ('/servo_node/pose_target_cmds', 'geometry_msgs/msg/PoseStamped', (), True),
+    ('/cmd_vel_teleop', '', (), True),
     ('/x', 'ackermann_msgs/msg/AckermannDriveStamped', (), True),
     ('/forward_velocity_controller/x', FLOATS, (), True), ('/temperatures', FLOATS, (), False),
     ('/go', 'std_msgs/msg/Bool', ('/go',), True), ('/joint_states',

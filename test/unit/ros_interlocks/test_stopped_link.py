@@ -88,3 +88,11 @@ def test_who_waits_for_somebody_waits_no_longer():
 def test_a_publisher_that_the_profile_does_not_list_is_found_by_what_there_is(published, told):
     assert unlisted(published, ['/scan'], lambda topic, interface: (
         'it moves' if interface == 'T' else None)) == told
+
+
+def test_what_leaves_in_a_thread_of_the_link_leaves_until_somebody_asks_to_stop():
+    stop, left = Stop(), []
+    assert stop.let('scan', True, lambda: left.append('drawn'))
+    stop.ask()
+    assert not stop.let('scan', True, lambda: left.append('late'))
+    assert left == ['drawn']
