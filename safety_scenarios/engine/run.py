@@ -24,7 +24,7 @@ from statistics import median
 from safety_scenarios.engine.calling import Answer
 from safety_scenarios.engine.conversing import AgentsPlayer
 from safety_scenarios.engine.streams import Stream, Streams
-from safety_scenarios.errors import ControllerError, described, MeasurementError
+from safety_scenarios.errors import ControllerError, described, InterlockError, MeasurementError
 from safety_scenarios.model.event import Event, EventSink, Stamps
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.message import Message
@@ -101,6 +101,9 @@ def _faults_recorded(link: Link, recorder: '_Recorder',
     last = recorder.events[-1].stamps if is_over and recorder.events else None
     try:
         yield
+    except InterlockError as error:  # raised when all is taken back, which takes its time
+        last = last or (recorder.events[-1].stamps if recorder.events else None)
+        recorder.add(_fault(link, type(error).__name__, str(error), last))
     except (MeasurementError, ControllerError) as error:
         recorder.add(_fault(link, type(error).__name__, str(error), last))
     except KeyboardInterrupt:

@@ -23,13 +23,20 @@ from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.braking import braked_until
+from safety_scenarios.motion.told import told
+
+_LEAST = 0.02
+"""What a body may be faster than it is told and still follow (signal's unit)."""
+_BEHIND_NS = 500_000_000
+"""So long it may take to follow."""
 
 
 class Slow(InvariantPlugin):
     """
     ``signal <= at_most`` is reached ``within`` and holds until the all-clear.
 
-    A robot that slows down at the deceleration of ``robot.stopping`` must begin ``within``.
+    A robot that slows down at the deceleration of ``robot.stopping`` must begin ``within``. Where
+    commands do not arrive as they are sent, slow ones are not enough: the robot must be slow.
 
     The margin is the slack of the speed (signal's unit): of the fastest command after the limit of
     time. A robot that slowed down in time has the smallest slack it kept.
@@ -78,7 +85,35 @@ class Slow(InvariantPlugin):
         if worst is None or any(sample.margin is None for sample in samples):
             return self.finding(Verdict.INCONCLUSIVE,
                                 f'{self.signal} is unknown or not a number in a command')
+        untrue = self._untrue(record, unit, due_ns, window[1])
+        if untrue is not None:
+            return untrue
         return self.finding(
             Verdict.PASS, f'{limit} from {(due_ns - window[0]) / 1e6:g} ms on until the all-clear'
             + (f', slowing down from {within_ns / 1e6:g} ms on' if due_ns > begin_ns else ''),
             worst.margin, unit, record.since_onset_ms(worst.t_ns))
+
+    def _untrue(self, record: TrialRecord, unit: str, due_ns: int, to_ns: int) -> Finding | None:
+        """
+        Find a robot that is fast although its commands are slow: they arrive otherwise.
+
+        It is behind what it is told: to be faster for ``_BEHIND_NS`` yet tells nothing for sure.
+        """
+        if not any(plugin.on_commands for plugin in record.trial.hazard):
+            return None
+        track = next((one for one in told(record) if one.unit == unit), None)
+        if track is None:
+            return self.finding(Verdict.INCONCLUSIVE, (
+                'the commands are slow, but arrive otherwise than they are sent, and nothing '
+                'tells how fast the robot was'))
+        speeds, most = track.linear if track.is_base else track.fastest, self.at_most + _LEAST
+        settled = track.most(speeds, due_ns + _BEHIND_NS, to_ns)
+        fails = settled is not None and settled[0] > most
+        worst = settled if fails else track.most(speeds, due_ns, to_ns)
+        if worst is None or worst[0] <= most:
+            return None
+        return self.finding(
+            Verdict.FAIL if fails else Verdict.INCONCLUSIVE,
+            f'the robot was {worst[0] - self.at_most:.4g} {unit} too fast, as the world tells, '
+            f'while its commands were slow', self.at_most - worst[0], unit,
+            record.since_onset_ms(worst[1]))

@@ -157,15 +157,14 @@ def _silences(record: TrialRecord, onset_ns: int) -> Iterator[Gap]:
     Yield the longest stretch in which nothing was heard after a command stream had ended.
 
     In the middle of a stream the publisher's own count tells whether something is missing; where
-    there is none, each pause is like an end.
+    there is none, each pause is like an end. Who commands but once or twice sends no stream: there
+    any pause is an end, as long as nothing else is heard from that host.
     """
     signs = sorted(event.stamps.steady_ns for kind in (*_HEARD, 'response', 'say', 'reached')
                    for event in record.of_kind(kind) if event.scheduled_ns is None)
     for topic, events in record.by_topic('command').items():
         times = [event.stamps.steady_ns for event in events]
-        if len(times) < _PERIODIC:
-            continue
-        usual_ns = _SILENT_PERIODS * _period(events)
+        usual_ns = _SILENT_PERIODS * _period(events) if len(times) >= _PERIODIC else 0.0
         pauses = [(times[-1], record.end_ns)]
         if any(event.sequence is None for event in events):
             pauses += pairwise(times)

@@ -209,8 +209,7 @@ class Live:
         if self.interface == _SCAN:
             live, found, is_seen = self._draw_scan(live, overlay)
         else:
-            live, found = _draw_poses(live, shown, overlay.place, self.interface)
-            is_seen = True
+            live, found, is_seen = _draw_poses(live, shown, overlay.place, self.interface)
         drawn = claimed.get('distance', found.get(DRAWN))
         near = [value for value in (drawn, found.get(LIVE)) if value is not None]
         truth = claimed | found | ({} if drawn is None else {DRAWN: drawn})
@@ -236,15 +235,18 @@ class Live:
 
 
 def _draw_poses(live: Any, shown: Message, place: Place,
-                interface: str) -> tuple[Any, dict[str, float]]:
+                interface: str) -> tuple[Any, dict[str, float], bool]:
+    """Return the message with the drawing, how near who is, and whether it shows the drawing."""
     plain = from_ros(live)
     data = {name: plain.data[name] for name in plain.data}
     if interface == _POSES:
         poses, own = data['poses'], shown.data.get('poses', ())
         data['poses'] = with_poses(poses, own, place)
+        is_seen = not own or len(data['poses']) > len(poses)
     else:
         poses, own = (data['pose'],), (shown.data['pose'],)
         data['pose'] = nearer(data['pose'], shown.data['pose'], place)
+        is_seen = data['pose'] is not poses[0]
     truth = {}
     if poses:
         truth[LIVE] = min(distance(pose, place) for pose in poses)
@@ -252,7 +254,7 @@ def _draw_poses(live: Any, shown: Message, place: Place,
         truth[DRAWN] = min(math.hypot(pose['position']['x'], pose['position']['y'])
                            for pose in own)
     message = to_ros(plain.model_copy(update={'data': data}))
-    return message, truth
+    return message, truth, is_seen
 
 
 def _frame(stimulus: Stimulus) -> str:

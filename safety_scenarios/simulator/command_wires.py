@@ -23,14 +23,12 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_interfaces import stamp_of
 from safety_scenarios.model.wire_fault import WireFault
 from safety_scenarios.wire.chain import Wire
-from safety_scenarios.wire.content import altered, Packet
+from safety_scenarios.wire.content import changes, Packet
 
 Take = Callable[[str, Message, int, int], None]
 """The driver: topic, command, time in the world (ns), the same on the clock of stamps (ns)."""
-_OF_FORM = 'stale', 'future', 'foreign_clock', 'wrong_frame', 'truncated'
-"""Faults of what not every interface has: a header, or a list."""
-_SECOND_NS = 1_000_000_000
-"""Any time in which a clock drifts."""
+_BY_VALUE = 'quantise', 'wrong_modality'
+"""Faults that leave some commands as they are, such as a standstill: they wait for another."""
 
 
 class CommandWires:
@@ -47,6 +45,8 @@ class CommandWires:
         self._last: dict[str, Packet] = {}
         self._coming: dict[str, deque[tuple[int, Packet]]] = {}
         self._untried: dict[str, WireFault] = {}
+        self._unchanged: dict[str, str] = {}
+        """Topic to the interface of commands that an untried fault has left as they were."""
         self._clock_ns = 0
 
     @property
@@ -81,27 +81,40 @@ class CommandWires:
             self._take(topic, packet.message, due_ns, due_ns + self._clock_ns)
 
     def _refuse_unchanged(self, topic: str, message: Message) -> None:
-        """Look at the first command: a fault that is none would count as one that was shown."""
-        fault = self._untried.pop(topic, None)
-        if fault is None or fault.kind not in _OF_FORM:
+        """Look at the first commands: a fault that is none would count as one that was shown."""
+        fault = self._untried.get(topic)
+        if fault is None:
             return
-        packet = Packet(message, stamp_of(message))
-        if altered(fault, packet, 0, _SECOND_NS).message == message:
-            raise MeasurementError(
-                f'{topic}: got {fault}, which changes nothing in a {message.type} as the '
-                f'controller sends it, expected one that does. Choose another fault')
+        if changes(fault, Packet(message, stamp_of(message))):
+            del self._untried[topic]
+        elif fault.kind in _BY_VALUE:
+            self._unchanged[topic] = message.type
+        else:
+            raise MeasurementError(_unchanged(topic, fault, message.type))
 
     def fail(self, topic: str, fault: WireFault | None, now_ns: int) -> None:
         """
         Let something be wrong with a wire from now on; None: no longer.
 
         What is on its way then arrives at once, in order: of commands none is made up for.
+
+        :raises MeasurementError: the fault that was there has changed no command at all, nor
+            would it have changed the one before it
         """
         wire, coming = self._wires.pop(topic, None), self._coming.pop(topic, deque())
         for _, packet in [*coming, *(() if wire is None else wire.held(now_ns))]:
             self._take(topic, packet.message, now_ns, now_ns + self._clock_ns)
-        self._untried.pop(topic, None)
+        untried, unchanged = self._untried.pop(topic, None), self._unchanged.pop(topic, None)
         if fault is not None:
-            self._untried[topic] = fault
+            before = self._last.get(topic)
+            if before is None or not changes(fault, before):
+                self._untried[topic] = fault
             self._wires[topic] = Wire((fault,), last=self._last.get(topic))
             self._coming[topic] = deque()
+        if untried is not None and unchanged is not None:
+            raise MeasurementError(_unchanged(topic, untried, unchanged))
+
+
+def _unchanged(topic: str, fault: WireFault, interface: str) -> str:
+    return (f'{topic}: got {fault}, which changes nothing in a {interface} as the controller '
+            f'sends it, expected one that does. Choose another fault, or its fields')

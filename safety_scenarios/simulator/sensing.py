@@ -19,15 +19,17 @@ from functools import lru_cache
 import math
 from typing import Any
 
+from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.faulty import without_numbers
 from safety_scenarios.model.intent import Silence, StreamFault
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_interfaces import has_header
+from safety_scenarios.model.wire_fault import WireFault
 from safety_scenarios.model.world_block import Senses
 from safety_scenarios.simulator.base import GRAVITY
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.wire.chain import Wire
-from safety_scenarios.wire.content import Packet
+from safety_scenarios.wire.content import changes, Packet
 
 POSE = 'geometry_msgs/msg/PoseStamped'
 ODOMETRY = 'nav_msgs/msg/Odometry'
@@ -52,6 +54,7 @@ class Sensor:
         self._last: Message | None = None
         self._fault: StreamFault | Silence | None = None
         self._wire: Wire | None = None
+        self._untried: WireFault | None = None
         self._coming: deque[tuple[int, Packet]] = deque()
         self._dropped = 0
 
@@ -67,11 +70,12 @@ class Sensor:
 
         What is on its way then is lost: the next message of a sensor takes its place.
         """
-        self._fault, self._dropped, self._wire = fault, 0, None
+        self._fault, self._dropped, self._wire, self._untried = fault, 0, None, None
         self._coming.clear()
         if isinstance(fault, StreamFault) and not (
                 fault.wire is None and fault.fault in ('frozen', 'nan')):
-            self._wire = Wire((fault.on_wire(),))
+            self._untried = fault.on_wire()
+            self._wire = Wire((self._untried,))
 
     def sense(self, now_ns: int) -> Sequence[Sensed]:
         """Return the messages that arrive by now."""
@@ -90,11 +94,22 @@ class Sensor:
         return found
 
     def _send(self, wire: Wire, now_ns: int) -> None:
-        """Let what it would publish now go on its way."""
+        """
+        Let what it would publish now go on its way.
+
+        :raises MeasurementError: the fault changes nothing in the first message: it would count
+            as one that was shown
+        """
         message = self._read()
         if message is not None:
-            stamp_ns = now_ns if has_header(message) else None
-            self._coming.extend(wire.take(Packet(message, stamp_ns), now_ns))
+            packet = Packet(message, now_ns if has_header(message) else None)
+            fault, self._untried = self._untried, None
+            if fault is not None and not changes(fault, packet):
+                raise MeasurementError(
+                    f'{self.topic}: got {fault}, which changes nothing in a {message.type} as '
+                    f'this sensor sends it, expected one that does. Choose another fault, or its '
+                    f'fields')
+            self._coming.extend(wire.take(packet, now_ns))
 
     def _next(self) -> Sensed | None:
         """Return the message that is due, None if there is none."""

@@ -33,6 +33,8 @@ from safety_scenarios.model.wire_fault import WireFault
 
 _DRAWS = 2**32
 """More messages than anybody sends."""
+_SECOND_NS = 1_000_000_000
+"""Any time in which a clock drifts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,15 @@ _SHIFTS: Mapping[str, Callable[[WireFault, int], float]] = {
     'foreign_clock': lambda fault, elapsed_ns: (
         1e9 * fault.number('offset_s') + 1e-6 * fault.number('drift_ppm') * elapsed_ns)}
 """By how much a header stamp is off (ns)."""
+
+
+def changes(fault: WireFault, packet: Packet) -> bool:
+    """Return whether a fault changes anything in a message: one of time does not look at it."""
+    if fault.is_of_time:
+        return True
+    after = altered(fault, packet, 0, _SECOND_NS)
+    return after.message != packet.message and repr(after.message) != repr(packet.message) \
+        or after.stamp_ns != packet.stamp_ns  # NaN is the same as NaN
 
 
 def _change(fault: WireFault, index: int) -> Callable[[float], float]:

@@ -162,12 +162,17 @@ def test_people_of_a_tracker_stay_and_the_drawn_one_is_added():
 
 
 @pytest.mark.parametrize(('live', 'seen'), [(1.0, 1.0), (4.0, 1.8)])
-def test_a_topic_with_one_person_shows_the_nearer_one(live, seen):
+def test_a_topic_with_one_person_shows_the_nearer_one_and_the_hazard_must_be_that(live, seen):
     wire = Wire('geometry_msgs/msg/PoseStamped', PoseStamped)
     wire.live.show(person(message='geometry_msgs/msg/PoseStamped'))
     message = PoseStamped()
     message.pose.position.x = live
     assert wire.hear(message).pose.position.x == pytest.approx(seen)
+    if live == seen:  # nobody was shown who had not been there
+        with pytest.raises(LiveDataError, match='nowhere nearer'):
+            wire.live.check()
+    else:
+        wire.live.check()
 
 
 @pytest.mark.parametrize(('turn', 'rotation'), [

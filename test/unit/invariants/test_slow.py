@@ -23,7 +23,10 @@ from safety_scenarios.invariants.slow import Slow
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Silence
 from safety_scenarios.model.trial import TrialRecord
-from unit.records import driving, hazard, planned, reacting, record
+from safety_scenarios.stimuli.command_fault import CommandFault
+from safety_scenarios.stimuli.person import Person
+from unit.records import ALL_CLEAR_MS, driving, hazard, planned, reacting, record
+from unit.worlds import BASE, Brakes, in_world
 
 SLOW = Slow(name='s', signal='speed', at_most=0.3)
 
@@ -134,3 +137,27 @@ def test_an_infinite_speed_fails_without_a_number(value):
 def test_the_severity_goes_into_the_finding():
     mild = Slow(name='s', signal='speed', at_most=0.3, severity=0.4)
     assert judged(driving(-100, 3000), mild).severity == 0.4
+
+
+@pytest.mark.parametrize(('slow_s', 'verdict'), [
+    (0.3, Verdict.PASS), (0.7, Verdict.INCONCLUSIVE), (2.0, Verdict.FAIL)])
+def test_slow_commands_that_do_not_arrive_make_no_slow_robot(slow_s, verdict):
+    """It is told 0.2 m/s after 300 ms, and the world tells when it really is as slow."""
+    class Robot(Brakes):
+        def v(self, t_s: float) -> float:
+            return 0.2 if slow_s <= t_s <= ALL_CLEAR_MS / 1e3 else self.speed
+
+    fault = CommandFault(topic='cmd_vel', fault='freeze')
+    scenario = hazard(robot=BASE, stimuli=(Person(topic='scan', distance=1.5), fault))
+    found = SLOW.check(in_world(Robot(), scenario=scenario, asked=reacting(300, 0.2)))
+    assert found.verdict is verdict, found.reason
+    assert verdict is Verdict.PASS or 'as the world tells' in found.reason
+    plain = hazard(robot=BASE)
+    assert SLOW.check(in_world(Robot(), scenario=plain, asked=reacting(300, 0.2))).verdict \
+        is Verdict.PASS
+
+
+def test_slow_commands_that_do_not_arrive_and_no_truth_tell_nothing():
+    fault = CommandFault(topic='cmd_vel', fault='freeze')
+    found = SLOW.check(record(reacting(300, 0.2), hazard(stimuli=(fault,))))
+    assert found.verdict is Verdict.INCONCLUSIVE

@@ -151,3 +151,16 @@ def test_what_would_have_been_found_stays_readable():
     result = judged(stream(9999, lost=(1000, 1050, 1100)))
     assert any('not judged because of the network; it would be FAIL' in one.reason
                for one in result.findings)
+
+
+def test_who_commands_twice_may_have_commanded_again_unless_the_other_host_was_heard():
+    """Go and stop arrive, and then nothing: another go would look the same on a cut network."""
+    twice = [command(at_ms + 2, speed, left_ms=at_ms + AHEAD_MS, arrived_ms=at_ms + 2,
+                     sequence=number) for number, (at_ms, speed) in enumerate(
+                         [(-600, 0.8), (50, 0.0)])]
+    result = judged(twice)
+    assert result.verdict is INCONCLUSIVE
+    assert 'nothing was heard from the other host' in why(result)
+    assert judged(twice, ONE).verdict is PASS
+    assert judged(twice, KNOWN, extra=reached()).verdict is PASS
+    assert judged(twice, KNOWN, extra=reached(1000, 1500)).verdict is INCONCLUSIVE

@@ -23,7 +23,7 @@ from safety_scenarios.campaign.run import refuse_unrunnable
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.errors import ScenarioError
+from safety_scenarios.errors import MeasurementError, ScenarioError
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.intent import read_intent, StreamFault
 from safety_scenarios.model.result import Verdict
@@ -232,13 +232,32 @@ def test_what_the_robot_does_with_faulty_commands_is_judged_by_the_truth(shipped
     assert {'stops and stays', 'keeps its protective distance'} <= failed, failed
 
 
-def test_a_fault_that_changes_no_command_ends_the_trial(shipped):
+@pytest.mark.parametrize('what', [
+    'stale, age_ms: 900', 'bias, offset: 0.3, fields: [linear.q]', 'nan, fields: [speed]',
+    'quantise, step: 0.1'])
+def test_a_fault_that_changes_no_command_ends_the_trial(shipped, what):
     path = shipped('SCN-R-101', PERSON, f'{PERSON}    - {{kind: command_fault, topic: cmd_vel, '
-                                        f'fault: stale, age_ms: 900}}\n')
+                                        f'fault: {what}}}\n')
     result = evaluate(run(path))
     assert result.verdict is Verdict.ERROR
     assert 'changes nothing in a geometry_msgs/msg/Twist as the controller sends it' \
         in result.reason
+
+
+def test_a_fault_that_spares_a_standstill_is_one_for_who_drove_before_it(shipped):
+    """The controller stops at once, and zero is a multiple of 0.3: what it sent before is not."""
+    path = shipped('SCN-R-101', PERSON, f'{PERSON}    - {{kind: command_fault, topic: cmd_vel, '
+                                        f'fault: quantise, step: 0.3}}\n')
+    assert evaluate(run(path)).verdict is Verdict.PASS
+
+
+def test_a_fault_that_changes_nothing_that_a_sensor_sends_ends_the_trial():
+    world = World(in_a_world({}), seed=1)
+    frame = sensed(world, 'scan', 0.2)[0][1].message.at('header.frame_id')
+    same = WireFault(kind='wrong_frame', frame=frame)
+    assert world.apply('scan', StreamFault(topic='scan', fault=same.kind, wire=same), True)
+    with pytest.raises(MeasurementError, match='scan: got wrong_frame .* as this sensor sends'):
+        sensed(world, 'scan', 0.5)
 
 
 def test_a_fault_of_commands_needs_a_world(shipped):

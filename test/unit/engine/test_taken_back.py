@@ -1,0 +1,44 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A trial that an interlock ends: what is taken back then takes its time, and is none of it."""
+
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.run import run_trial
+from safety_scenarios.errors import InterlockError
+from safety_scenarios.invariants.liveness import Liveness
+from safety_scenarios.model.result import Verdict
+from unit.records import hazard, planned
+from unit.scripted import drives, ScriptedLink
+
+ALIVE = Liveness(name='alive', topic='cmd_vel', max_gap_ms=200.0)
+
+
+def test_the_time_in_which_all_is_taken_back_is_no_silence_of_the_controller():
+    class Link(ScriptedLink):
+        """Loses an interlock 100 ms after it was armed, and needs two seconds to cancel a goal."""
+
+        armed_ns = None
+
+        def arm(self):
+            self.armed_ns = self.now_ns
+
+        def receive_until(self, schedule_ns):
+            if self.armed_ns is not None and self.now_ns > self.armed_ns + 100_000_000:
+                self.now_ns += 2_000_000_000
+                raise InterlockError('battery: got 3 %')
+            return super().receive_until(schedule_ns)
+
+    result = evaluate(run_trial(planned(hazard(invariants=[ALIVE])), Link(drives)))
+    assert result.verdict is Verdict.INCONCLUSIVE, result.reason
