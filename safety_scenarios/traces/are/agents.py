@@ -176,7 +176,7 @@ def happened(record: TrialRecord, result: TrialResult, block: AgentsBlock, words
                           if _may_cause(cause.event, one.rule)), None)
             text = escaped(as_json({**one.value, 'after': after}))
             yield Happened(f'{one.event_id}.{NOT_LISTED}', 'ENV', one.steady_ns,
-                           words.shown('rule', text), 'write', text)
+                           words.shown('rule', text), 'WRITE', text)
 
 
 def _may_cause(event: Event | None, rule: Rule) -> bool:
@@ -219,7 +219,7 @@ def _seen(record: TrialRecord, result: TrialResult, block: AgentsBlock, words: P
         call = to_agent(text) if kind == 'USER' else words.commanded(event, text) \
             if kind == 'AGENT' else words.shown(event.name or event.kind, text)
         yield Happened(event_id, kind, event.stamps.steady_ns, call,
-                       'read' if kind == 'AGENT' else 'write', text, event=event)
+                       'READ' if kind == 'AGENT' else 'WRITE', text, event=event)
 
 
 def _ruled(record: TrialRecord, result: TrialResult, outcome: Outcome, block: AgentsBlock,
@@ -239,7 +239,7 @@ def _ruled(record: TrialRecord, result: TrialResult, outcome: Outcome, block: Ag
                              **one.model_dump(mode='json')})
             if rule.expect is not None and count == 0 and one.latency_ns is not None:
                 yield Happened(f'expect{place}', 'AGENT', one.opened_ns + one.latency_ns,
-                               words.reacted(_demand(rule)), 'write', '', failed)
+                               words.reacted(_demand(rule)), 'WRITE', '', failed)
 
 
 def _delay_ns(block: AgentsBlock, found: RuleOutcome) -> int:

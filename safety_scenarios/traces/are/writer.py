@@ -178,7 +178,7 @@ def _planned(event_id: str, event_type: str, call: str, dependency: str, after_s
     return (f'{{"class_name":"{name}","event_type":"{event_type}","event_time":null,'
             f'"event_id":"{event_id}","dependencies":[{dependency}],'
             f'"event_relative_time":{after_s!r},"action":{{"action_id":"action-{event_id}",'
-            f'"operation_type":"write",{call}}}{comparator}}}')
+            f'"operation_type":"WRITE",{call}}}{comparator}}}')
 
 
 def _expected(trial: Trial) -> str:
@@ -236,17 +236,17 @@ class _Completed:
                 yield self._hazard(self._seconds(onset.stamps.steady_ns), event, text)
             elif event.kind in _ANSWERS:
                 yield self._line(f'e{number}', 'AGENT', time_s, words.commanded(event, text),
-                                 'read', text)
+                                 'READ', text)
             else:
                 yield self._line(f'e{number}.{NOT_LISTED}', 'ENV', time_s,
-                                 words.shown(event.name or event.kind, text), 'write', text)
+                                 words.shown(event.name or event.kind, text), 'WRITE', text)
         if self._due_s < math.inf:
             yield self._reaction()
 
     def _hazard(self, time_s: float, event: Event, text: str) -> str:
         """From here the reaction is due after the latency that was judged."""
         line = self._line('hazard', 'ENV', time_s,
-                          self._words.shown(event.name or 'hazard', text), 'write', text)
+                          self._words.shown(event.name or 'hazard', text), 'WRITE', text)
         latency = self._result.latency
         if _expects_reaction(self._record.trial) and latency is not None \
                 and latency.judged_ns is not None:
@@ -278,7 +278,7 @@ class _Completed:
         return (self._epoch_ns + steady_ns) / 1e9
 
     def _line(self, event_id: str, event_type: str, wanted_s: float, call: str,
-              operation: str = 'write', text: str = '', exception: str | None = None) -> str:
+              operation: str = 'WRITE', text: str = '', exception: str | None = None) -> str:
         """Write a line; each time is strictly later: ARE sorts equal ones in no stable order."""
         time_s = wanted_s if wanted_s > self._previous_s else math.nextafter(
             self._previous_s, math.inf)
