@@ -88,7 +88,8 @@ def planned(record: TrialRecord, result: TrialResult, block: AgentsBlock, words:
 
     :param most: as for ``happened``
     """
-    base_ns = record.onset.stamps.steady_ns if record.onset is not None else 0
+    start = record.onset or next(iter(record.events), None)
+    base_ns = start.stamps.steady_ns if start is not None else 0
     came = {one.event_id: one.steady_ns - base_ns
             for one in happened(record, result, block, words, most)}
     steps = list(_steps(block, words, came, result.verdict is Verdict.PASS))
