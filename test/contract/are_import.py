@@ -102,6 +102,14 @@ def moved(text, limit_s):
     return events
 
 
+def completed(text):
+    """Return the completed events of a trace as data; ARE adds the type of what was returned."""
+    events = json.loads(text)['completed_events']
+    for event in events:
+        event['metadata'].pop('return_value_type', None)
+    return events
+
+
 def told(path, found_judges):
     """Return what ARE makes of one trace."""
     with open(path, encoding='utf-8') as file:
@@ -136,6 +144,7 @@ def told(path, found_judges):
                    for event in events],
         'chain': [one[:5] for one in chains[0]], 'chain_kept': chains[0] == chains[1],
         'kept': facts(events) == facts(events_again) and len(logs) == len(logs_again),
+        'fixpoint': completed(text) == completed(exported),
         'scheduled': sorted(scheduled), 'limit_s': limit_s,
         'ran': [[event.event_id, event.event_time - benchmark.start_time]
                 for event in benchmark.oracle_run_event_log],

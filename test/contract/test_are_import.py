@@ -86,6 +86,10 @@ def test_are_s_own_export_of_a_trace_keeps_every_event(judged):
     assert all(said['kept'] for _, said in judged)
 
 
+def test_the_completed_events_that_are_exports_are_those_that_it_imported(judged, of_agents):
+    assert all(said['fixpoint'] for _, said in (*judged, *of_agents))
+
+
 def test_the_scenario_runs_as_it_is_scheduled(judged):
     for _, said in judged:
         trace = json.loads(Path(said['path']).read_text(encoding='utf-8'))
@@ -167,18 +171,14 @@ def test_the_script_runs_and_what_is_expected_comes_at_its_limit(of_agents):
             assert abs(at_s - due_s[name]) < US
 
 
-def test_no_judge_of_are_s_passes_agents_that_we_do_not(of_agents):
-    """Not every PASS is one there: it knows no absence, and wants everything in turns."""
+def test_are_s_judge_passes_agents_if_and_only_if_we_do(of_agents):
+    """With no tolerance, and with its own 25 s; and of a PASS it asks no language model."""
     for result, said in of_agents:
-        if result.verdict is not Verdict.PASS:
+        if result.verdict is Verdict.PASS:
+            assert said['judged'] == [1.0, 1.0], (result.trial_id, said['judged'])
+        else:
             assert 1.0 not in said['judged'], (result.trial_id, result.reason)
     assert {result.verdict for result, _ in of_agents} >= {Verdict.PASS, Verdict.FAIL}
-
-
-def test_a_greeting_that_was_answered_passes_in_are_too(of_agents):
-    scores = [said['judged'] for result, said in of_agents
-              if result.scenario_id == 'greeting' and result.verdict is Verdict.PASS]
-    assert scores and all(score == [1.0, 1.0] for score in scores)
 
 
 def test_stock_are_refuses_the_robot_profile(are_python, tmp_path):

@@ -13,26 +13,19 @@
 # limitations under the License.
 
 """
-Agents, tools and rules in an ARE trace: the runnable scenario, and what happened.
-
-The script is a chain of messages to the agent, at their times. Each expect rule is an AGENT event,
-no later than its critical budget after what triggers it, as far as the script tells when that is;
-it depends on the last message before that. In the portable profile the next message depends on
-it, because ARE lets nothing overtake a message to the user; between two of those stands an empty
-message, for a turn of its own. What is forbidden cannot be planned in ARE, which knows no absence;
-it stands in the task, as every rule does.
+Agents, tools and rules in an ARE trace: what happened.
 
 ARE cannot keep dependencies of completed events; ``after`` in the text of a firing and of what
 became of it is the id of the event that triggered it.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import heapq
 from operator import attrgetter
 from typing import Any
 
-from safety_scenarios.model.agents import AgentsBlock, End, Pattern, Rule, Say
+from safety_scenarios.model.agents import AgentsBlock, End, Pattern, Publish, Rule, Say
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.outcome import Outcome, RuleOutcome, Status
 from safety_scenarios.model.result import TrialResult, Verdict
@@ -43,20 +36,6 @@ from safety_scenarios.traces.are.profiles import Profile, to_agent
 NOT_LISTED = 'env_expansion'
 """In an event's id: ARE's mark of events that it added to a scenario; its judge skips them."""
 _DONE = 'command', 'response', 'say', 'tool_call'
-
-
-@dataclass(frozen=True)
-class Planned:
-    """One event of the runnable scenario."""
-
-    event_id: str
-    event_type: str
-    call: str
-    at_ns: int
-    """After the task; of an AGENT event the latest."""
-    after: str = ''
-    """The event before it, on which it depends."""
-    after_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,49 +63,29 @@ def described(block: AgentsBlock) -> Mapping[str, Any]:
                        'unbound': rule.unbound} for rule in block.rules]}
 
 
-def planned(block: AgentsBlock, words: Profile) -> Iterator[Planned]:
-    """Yield the script and the expected events in order of time; the task is before them."""
-    cause, cause_ns, before, before_ns = 'task', 0, 'task', 0
-    for one in _timetable(block, words):
-        if one.event_type == 'AGENT':
-            if before != cause:  # a turn has one message to the user
-                text = escaped(as_json({'turn': one.event_id}))
-                turn = f'before_{one.event_id}.{NOT_LISTED}'
-                yield Planned(turn, 'ENV', words.shown('turn', text), before_ns, before)
-                cause, cause_ns = turn, before_ns
-            yield replace(one, after=cause, after_s=(one.at_ns - cause_ns) / 1e9)
-        else:
-            yield replace(one, after=before, after_s=(one.at_ns - before_ns) / 1e9)
-            cause, cause_ns = one.event_id, one.at_ns
-        if one.event_type != 'AGENT' or words.ends_turns:
-            before, before_ns = one.event_id, one.at_ns
+def line_id(place: int) -> str:
+    """Return the id of a line of the script."""
+    return f'line{place}'
 
 
-def ends_s(block: AgentsBlock, words: Profile) -> float:
-    """Return when the last planned event is due (s after the task)."""
-    return max((one.at_ns / 1e9 for one in _timetable(block, words)), default=0.0)
+def expect_id(place: int) -> str:
+    """Return the id of what a rule expects."""
+    return f'expect{place}'
 
 
-def _timetable(block: AgentsBlock, words: Profile) -> list[Planned]:
-    """Return what the harness says, and the expected events at their latest."""
-    found = []
-    for place, line in enumerate(block.script):
-        if line.say.agent == block.sut:
-            continue
-        text = escaped(as_json({'agent': line.say.agent, 'text': line.say.text,
-                                'symbol': line.say.symbol}))
-        kind = _event_type(block, line.say.agent)
-        found.append(Planned(f'line{place}', kind, to_agent(text) if kind == 'USER' else
-                             words.shown('say', text), line.at_ns))
-    for index, rule in enumerate(block.rules):
-        if rule.expect is not None and rule.trigger is not None:
-            found.append(Planned(
-                f'expect{index}', 'AGENT', words.reacted(_demand(rule)),
-                _fires_ns(block, rule) + round(rule.expect.budget.critical_ms * 1e6)))
-    return sorted(found, key=lambda one: (one.at_ns, one.event_type == 'AGENT'))
+def firing_id(rule: Rule, place: int, count: int) -> str:
+    """Return the id of a firing; ARE's judge skips those that are not planned."""
+    marked = '' if count == 0 and is_planned(rule) else f'.{NOT_LISTED}'
+    return f'rule{place}.fired{count}{marked}'
 
 
-def _fires_ns(block: AgentsBlock, rule: Rule, above: tuple[Rule, ...] = ()) -> int:
+def is_planned(rule: Rule) -> bool:
+    """Return whether the first firing is an event of the scenario that ARE runs."""
+    return rule.trigger is not None and (
+        rule.expect is not None or any(isinstance(effect, Publish) for effect in rule.effects))
+
+
+def fires_ns(block: AgentsBlock, rule: Rule, above: tuple[Rule, ...] = ()) -> int:
     """
     Return when the script makes a rule fire first (ns after the start).
 
@@ -137,7 +96,7 @@ def _fires_ns(block: AgentsBlock, rule: Rule, above: tuple[Rule, ...] = ()) -> i
     times = [line.at_ns for line in block.script if line.say.agent != block.sut
              and any(_triggers(line.say, pattern) for pattern in rule.trigger.any)]
     names = {pattern.name for pattern in rule.trigger.any if pattern.kind == 'symbol'}
-    times += [_fires_ns(block, other, (*above, rule)) for other in block.rules
+    times += [fires_ns(block, other, (*above, rule)) for other in block.rules
               if any(effect.symbol in names for effect in other.effects
                      if not isinstance(effect, End))]
     return min(times, default=0) + rule.trigger.delay_ns
@@ -175,8 +134,8 @@ def happened(record: TrialRecord, result: TrialResult, block: AgentsBlock, words
             after = next((cause.event_id for cause in seen.get(one.trigger_ns, ())
                           if _may_cause(cause.event, one.rule)), None)
             text = escaped(as_json({**one.value, 'after': after}))
-            yield Happened(f'{one.event_id}.{NOT_LISTED}', 'ENV', one.steady_ns,
-                           words.shown('rule', text), 'write', text)
+            yield Happened(one.event_id, 'ENV', one.steady_ns,
+                           words.shown('rule', text), 'WRITE', text)
 
 
 def _may_cause(event: Event | None, rule: Rule) -> bool:
@@ -210,16 +169,16 @@ def _seen(record: TrialRecord, result: TrialResult, block: AgentsBlock, words: P
     for number, (event, text, _) in enumerate(kept(record, result, record.onset, most)):
         kind = 'ENV'
         if event.kind in _DONE:
-            kind = 'AGENT' if event.agent is None else _event_type(block, event.agent)
+            kind = 'AGENT' if event.agent is None else event_type(block, event.agent)
         place = _place(event, block, told)
         event_id = f'e{number}' if kind == 'AGENT' else f'e{number}.{NOT_LISTED}'
         if place is not None:
             told.add(place)
-            event_id = f'line{place}'
+            event_id = line_id(place)
         call = to_agent(text) if kind == 'USER' else words.commanded(event, text) \
             if kind == 'AGENT' else words.shown(event.name or event.kind, text)
         yield Happened(event_id, kind, event.stamps.steady_ns, call,
-                       'read' if kind == 'AGENT' else 'write', text, event=event)
+                       'READ' if kind == 'AGENT' else 'WRITE', text, event=event)
 
 
 def _ruled(record: TrialRecord, result: TrialResult, outcome: Outcome, block: AgentsBlock,
@@ -229,17 +188,17 @@ def _ruled(record: TrialRecord, result: TrialResult, outcome: Outcome, block: Ag
     for found in outcome.rules:
         place, rule, delay_ns = found.index, block.rules[found.index], _delay_ns(block, found)
         for count, fired_ns in enumerate(found.fired_ns):
-            yield _Ruled(f'rule{place}.fired{count}', fired_ns, fired_ns - delay_ns, rule, {
+            yield _Ruled(firing_id(rule, place, count), fired_ns, fired_ns - delay_ns, rule, {
                 'kind': 'rule', 'rule': found.rule, 'firing': count, 'steady_ns': fired_ns})
         for count, one in enumerate(found.obligations):
-            yield _Ruled(f'rule{place}.decided{count}',
+            yield _Ruled(f'rule{place}.decided{count}.{NOT_LISTED}',
                          record.end_ns if one.at_ns is None else one.at_ns,
                          one.opened_ns - delay_ns, rule, {
                              'kind': 'obligation', 'rule': found.rule, 'firing': count,
                              **one.model_dump(mode='json')})
             if rule.expect is not None and count == 0 and one.latency_ns is not None:
-                yield Happened(f'expect{place}', 'AGENT', one.opened_ns + one.latency_ns,
-                               words.reacted(_demand(rule)), 'write', '', failed)
+                yield Happened(expect_id(place), 'AGENT', one.opened_ns + one.latency_ns,
+                               words.reacted(demand(rule)), 'WRITE', '', failed)
 
 
 def _delay_ns(block: AgentsBlock, found: RuleOutcome) -> int:
@@ -247,11 +206,11 @@ def _delay_ns(block: AgentsBlock, found: RuleOutcome) -> int:
     return trigger.delay_ns if trigger else 0
 
 
-def _demand(rule: Rule) -> str:
+def demand(rule: Rule) -> str:
     return escaped(as_json({'expected': rule.action_text}))
 
 
-def _event_type(block: AgentsBlock, agent_id: str) -> str:
+def event_type(block: AgentsBlock, agent_id: str) -> str:
     """Return whose event a saying or a call is: the controller's, a user's, or of the rest."""
     agent = block.agent(agent_id)
     if agent_id == block.sut:

@@ -17,6 +17,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+import json
 import math
 from typing import Any, Literal
 
@@ -119,7 +120,7 @@ def _joints(data: Mapping[str, Any]) -> str | None:
                for values in numbers.values()):
         return None
     return call('RobotApp', 'move_joints', *(
-        (name, escaped(as_json(values)), 'list')
+        (name, escaped(json.dumps(list(values))), 'list')  # spaced as ARE exports it
         for name, values in {'joints': names, **numbers}.items()))
 
 

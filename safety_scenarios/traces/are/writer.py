@@ -37,7 +37,7 @@ carries an exception, so that it does not count, and ``verdict`` is not marked, 
 There are no world logs: ARE's GUI would run each action in them again, at times of its own.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 import json
@@ -49,8 +49,9 @@ from safety_scenarios.errors import TraceError
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.trial import Trial, TrialRecord
-from safety_scenarios.traces.are.agents import described, ends_s, happened, NOT_LISTED, planned
+from safety_scenarios.traces.are.agents import described, happened, NOT_LISTED
 from safety_scenarios.traces.are.kept import as_json, escaped, kept, quoted
+from safety_scenarios.traces.are.plan_of_agents import ends_s, goes_on, Planned, planned
 from safety_scenarios.traces.are.profiles import Profile, ProfileName, PROFILES, to_agent
 
 _LIMIT = ',"event_time_comparator":"LESS_THAN"'
@@ -85,14 +86,15 @@ def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
     :param most: bound on the messages that are kept only because they differ
     :raises OSError: the disk is full
     """
-    words = PROFILES[profile]
+    words, agents = PROFILES[profile], record.trial.scenario.agents
+    plan = () if agents is None else planned(record, result, agents, words, most)
     head: dict[str, Any] = {
-        'version': VERSION, 'metadata': _metadata(record, result, words),
+        'version': VERSION, 'metadata': _metadata(record, result, plan),
         'context': record.trial.scenario.description, 'augmentation': None, 'world_logs': [],
         'apps': words.apps}
     file.write(as_json(head)[:-1] + ',\n"events":[\n')
-    file.write(',\n'.join(_scenario(record.trial, words)) + '],\n' + _COMPLETED)
-    lines, separator = _Completed(record, result, words).lines(most), ''
+    file.write(',\n'.join(_scenario(record.trial, words, plan)) + '],\n' + _COMPLETED)
+    lines, separator = _Completed(record, result, words, plan).lines(most), ''
     while several := list(islice(lines, _AT_ONCE)):
         file.write(separator + ',\n'.join(several))
         separator = ',\n'
@@ -128,11 +130,11 @@ def _read(event: Mapping[str, Any]) -> CompletedEvent:
     return CompletedEvent(event['event_id'], event['event_type'], event['event_time'], said)
 
 
-def _metadata(record: TrialRecord, result: TrialResult, words: Profile) -> Mapping[str, Any]:
+def _metadata(record: TrialRecord, result: TrialResult,
+              plan: Sequence[Planned]) -> Mapping[str, Any]:
     trial, started_s = record.trial, result.started_system_ns / 1e9
-    agents = trial.scenario.agents
     config = as_json(trial.spec.model_dump(mode='json')) if trial.spec else None
-    planned_s = ends_s(agents, words) if agents is not None else \
+    planned_s = ends_s(plan) if trial.scenario.agents is not None else \
         trial.onset_delay_ns / 1e9 + trial.scenario.latency_budget.critical_ms / 1e3
     return {
         'definition': {
@@ -150,12 +152,12 @@ def _metadata(record: TrialRecord, result: TrialResult, words: Profile) -> Mappi
             'date': started_s, 'comment': f'{result.verdict.value}: {result.reason}'}}
 
 
-def _scenario(trial: Trial, words: Profile) -> Iterator[str]:
+def _scenario(trial: Trial, words: Profile, plan: Sequence[Planned]) -> Iterator[str]:
     """Yield the runnable scenario: task, hazard, and the reaction within the critical budget."""
     scenario = trial.scenario
     yield _planned('task', 'USER', to_agent(_task(trial)), '', 0.0)
     if scenario.agents is not None:
-        for one in planned(scenario.agents, words):
+        for one in plan:
             yield _planned(one.event_id, one.event_type, one.call, f'"{one.after}"', one.after_s,
                            _LIMIT if one.event_type == 'AGENT' else '')
         return
@@ -178,7 +180,7 @@ def _planned(event_id: str, event_type: str, call: str, dependency: str, after_s
     return (f'{{"class_name":"{name}","event_type":"{event_type}","event_time":null,'
             f'"event_id":"{event_id}","dependencies":[{dependency}],'
             f'"event_relative_time":{after_s!r},"action":{{"action_id":"action-{event_id}",'
-            f'"operation_type":"write",{call}}}{comparator}}}')
+            f'"operation_type":"WRITE",{call}}}{comparator}}}')
 
 
 def _expected(trial: Trial) -> str:
@@ -198,7 +200,9 @@ def _task(trial: Trial) -> str:
 class _Completed:
     """Lines of the completed events of one trial."""
 
-    def __init__(self, record: TrialRecord, result: TrialResult, words: Profile) -> None:
+    def __init__(self, record: TrialRecord, result: TrialResult, words: Profile,
+                 plan: Sequence[Planned]) -> None:
+        self._goes_on = goes_on(plan)
         self._record, self._result, self._words = record, result, words
         self._returns_text = words.returns_text
         stamps = record.events[0].stamps if record.events else None
@@ -217,6 +221,10 @@ class _Completed:
             for one in happened(self._record, self._result, trial.scenario.agents, words, most):
                 yield self._line(one.event_id, one.event_type, self._seconds(one.steady_ns),
                                  one.call, one.operation, one.text, one.exception)
+                after = self._goes_on.get(one.event_id)
+                if after is not None:
+                    yield self._line(after.event_id, after.event_type, self._previous_s,
+                                     after.call)
         for number, judgement in enumerate(self._record.judgements):
             yield self._said(f'judgement{number}.{NOT_LISTED}', 'judgement',
                              judgement.model_dump(mode='json'))
@@ -236,17 +244,17 @@ class _Completed:
                 yield self._hazard(self._seconds(onset.stamps.steady_ns), event, text)
             elif event.kind in _ANSWERS:
                 yield self._line(f'e{number}', 'AGENT', time_s, words.commanded(event, text),
-                                 'read', text)
+                                 'READ', text)
             else:
                 yield self._line(f'e{number}.{NOT_LISTED}', 'ENV', time_s,
-                                 words.shown(event.name or event.kind, text), 'write', text)
+                                 words.shown(event.name or event.kind, text), 'WRITE', text)
         if self._due_s < math.inf:
             yield self._reaction()
 
     def _hazard(self, time_s: float, event: Event, text: str) -> str:
         """From here the reaction is due after the latency that was judged."""
         line = self._line('hazard', 'ENV', time_s,
-                          self._words.shown(event.name or 'hazard', text), 'write', text)
+                          self._words.shown(event.name or 'hazard', text), 'WRITE', text)
         latency = self._result.latency
         if _expects_reaction(self._record.trial) and latency is not None \
                 and latency.judged_ns is not None:
@@ -278,7 +286,7 @@ class _Completed:
         return (self._epoch_ns + steady_ns) / 1e9
 
     def _line(self, event_id: str, event_type: str, wanted_s: float, call: str,
-              operation: str = 'write', text: str = '', exception: str | None = None) -> str:
+              operation: str = 'WRITE', text: str = '', exception: str | None = None) -> str:
         """Write a line; each time is strictly later: ARE sorts equal ones in no stable order."""
         time_s = wanted_s if wanted_s > self._previous_s else math.nextafter(
             self._previous_s, math.inf)

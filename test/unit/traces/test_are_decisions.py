@@ -59,7 +59,7 @@ def compared(found: TrialRecord, profile: ProfileName = 'portable') -> list[str]
     """Return what ARE's judge compares of a trace: its own filter, in our words."""
     return [name for name, event in completed(found, profile).items()
             if event['metadata']['exception'] is None and (
-                event['action']['operation_type'] == 'write' if event['event_type'] == 'AGENT'
+                event['action']['operation_type'] == 'WRITE' if event['event_type'] == 'AGENT'
                 else 'env_expansion' not in name)]
 
 

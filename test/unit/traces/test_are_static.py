@@ -151,7 +151,7 @@ def test_an_app_is_named_like_its_class_and_known(written):
     assert len(set(names)) == len(names)
     for event in (*written['events'], *written['completed_events']):
         assert event['action']['app'] in names
-        assert event['action']['operation_type'] in ('read', 'write')
+        assert event['action']['operation_type'] in ('READ', 'WRITE')
 
 
 def test_ids_are_unique(written):
