@@ -41,6 +41,8 @@ from operator import eq
 import re
 from typing import Any
 
+_SLIP = 0.86
+"""How alike two names are that differ in one or two letters."""
 _USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
 """Name and password in an address: refused, and not to be read in a log."""
 
@@ -80,6 +82,11 @@ class SafetyScenariosError(Exception):
 class InputError(SafetyScenariosError):
     """Something the user wrote is wrong; the message says what to do."""
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return what to show, each line with what it is: an error, a warning or a note."""
+        return tuple(f'error: {line}' for line in str(self).splitlines())
+
 
 class ScenarioError(InputError):
     """
@@ -87,13 +94,22 @@ class ScenarioError(InputError):
 
     :param problems: every problem found, in file order
     :param notes: what helps to understand them, such as for which format a file was taken
+    :param warnings: what else is odd about the files: often the reason, such as a misspelt key
     """
 
-    def __init__(self, problems: Iterable[Problem], notes: Iterable[str] = ()) -> None:
+    def __init__(self, problems: Iterable[Problem], notes: Iterable[str] = (),
+                 warnings: Iterable[Problem] = ()) -> None:
         self.problems = tuple(problems)
         self.notes = tuple(notes)
-        super().__init__('\n'.join([*map(str, self.problems),
-                                    *(f'note: {note}' for note in self.notes)]))
+        self.warnings = tuple(warnings)
+        self._beside = (*(f'warning: {warning}' for warning in self.warnings),
+                        *(f'note: {note}' for note in self.notes))
+        super().__init__('\n'.join([*map(str, self.problems), *self._beside]))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return what to show, each line with what it is: an error, a warning or a note."""
+        return (*(f'error: {problem}' for problem in self.problems), *self._beside)
 
 
 class SettingsError(InputError):
@@ -266,3 +282,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return (difflib.SequenceMatcher(a=other, b=name).ratio(),
                 sum(map(eq, name, other)))
     return f' Did you mean {max(sorted(near), key=nearness)!r}?'
+
+
+def is_misspelt(name: str, meant: str) -> bool:
+    """Return whether a name can hardly be anything but another one with a slip in it."""
+    plain = name.strip().strip('_').lower()
+    return sorted(plain) == sorted(meant) or \
+        difflib.SequenceMatcher(a=meant, b=plain).ratio() > _SLIP

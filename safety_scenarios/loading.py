@@ -14,9 +14,8 @@
 
 """From a path, a folder, a glob or an id to scenarios; every problem of every file at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-import glob
 import hashlib
 import json
 import os
@@ -30,11 +29,14 @@ from safety_scenarios.errors import (
     described,
     did_you_mean,
     InputError,
+    is_misspelt,
     Problem,
     ScenarioError,
 )
 from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
+from safety_scenarios.formats.document import foreign
 from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
@@ -42,11 +44,11 @@ from safety_scenarios.model.driving import contradictions, with_drivers
 from safety_scenarios.model.explained import Explained
 from safety_scenarios.model.scenario import Origin, Scenario
 from safety_scenarios.packs import installed_packs, share_folder
+from safety_scenarios.scenario_files import Found, is_there, LEFT_OUT, matching, SUFFIXES, within
 
-__all__ = ['installed_folders', 'load_scenario', 'load_scenarios', 'look_through',
+__all__ = ['installed_folders', 'LEFT_OUT', 'load_scenario', 'load_scenarios', 'look_through',
            'scenario_schema', 'ScenarioSet', 'share_folder', 'Survey']
 
-SUFFIXES = ('.yaml', '.yml', '.json')
 _Readings = dict[str, Reading]
 """Path to what one call has read there already, while it looked for an id."""
 
@@ -101,10 +103,11 @@ def load_scenarios(targets: Iterable[str | os.PathLike[str]]) -> ScenarioSet:
     :raises InputError: a target that names nothing
     """
     names = [os.fspath(target) for target in targets]
-    readings: _Readings = {}
-    found = _read_all((path for name in names for path in _paths(name, readings)), readings)
+    found = _look_through(names)
     if found.problems:
-        raise ScenarioError(found.problems, found.notes)
+        loaded = found.loaded
+        raise ScenarioError(found.problems, [*map(str, loaded.notes), *found.notes],
+                            loaded.warnings)
     return found.loaded
 
 
@@ -115,11 +118,11 @@ def look_through(targets: Iterable[str] = ()) -> Survey:
     :param targets: as for ``load_scenarios``; none: everything that is installed
     :raises InputError: a target that names nothing
     """
-    named, readings = list(targets), _Readings()
+    named = list(targets)
     if named:
-        return _read_all((path for target in named for path in _paths(target, readings)),
-                         readings)
-    found = _read_all(((path, None) for path in _installed_files()), readings)
+        return _look_through(named)
+    installed = _installed_files()
+    found = _read_all([(path, None) for path in installed.paths], {}, installed)
     broken = tuple(pack.problem for pack in installed_packs() if pack.problem)
     return Survey(found.loaded, (*broken, *found.problems), found.notes)
 
@@ -192,29 +195,39 @@ def _plugin_schema(kind: str, name: str, definitions: dict[str, Any]) -> dict[st
     return schema
 
 
-def _paths(target: str, readings: _Readings) -> list[tuple[str, str | None]]:
-    """Return (file, id to keep or None for all) for one target."""
+def _look_through(targets: Iterable[str]) -> Survey:
+    """Read what the targets name, beside what there is to say of the ways to the files."""
+    readings, aside = _Readings(), Found()
+    wanted = [path for target in targets for path in _paths(target, readings, aside)]
+    return _read_all(wanted, readings, aside)
+
+
+def _paths(target: str, readings: _Readings, aside: Found) -> list[tuple[str, str | None]]:
+    """
+    Return (file, id to keep or None for all) for one target.
+
+    :param aside: takes what is to be said of folders and files that are left out
+    """
     if not target.strip() or '\0' in target:
         raise InputError(f'got {target!r}, expected a file, a folder, a glob or a scenario id')
     if os.path.isdir(target):
-        return [(path, None) for path in _files(Path(target), target)]
-    if os.path.isfile(target):
+        return _files(within(Path(target)), target, aside)
+    if is_there(target):
         return [(target, None)]
     if any(character in target for character in '*?['):
-        matches = sorted(glob.glob(target, recursive=True))
-        found = [path for match in matches
-                 for path in (_files(Path(match), match) if os.path.isdir(match) else [match])
-                 if path.endswith(SUFFIXES) and not path.endswith(BINDINGS)]
-        if not found:
-            raise InputError(f'{target}: the glob matches no scenario file')
-        return [(path, None) for path in found]
+        found = matching(target)
+        if not found.paths and not found.problems:
+            raise InputError(f'{target}: the glob matches no scenario file{_left_out(found)}')
+        aside.add(found)
+        return [(path, None) for path in found.paths]
     for folder in installed_folders():
         if os.path.isdir(folder / target) and '..' not in Path(target).parts:
-            return [(path, None) for path in _files(folder / target, target)]
+            return _files(within(folder / target), target, aside)
     return _by_id(target, readings)
 
 
-def _read_all(paths: Iterable[tuple[str, str | None]], readings: _Readings) -> Survey:
+def _read_all(paths: Iterable[tuple[str, str | None]], readings: _Readings,
+              aside: Found) -> Survey:
     """Read files, each once however often and by whatever name it is given."""
     wanted: dict[str, tuple[str, str | None]] = {}
     for path, only in paths:
@@ -222,9 +235,8 @@ def _read_all(paths: Iterable[tuple[str, str | None]], readings: _Readings) -> S
             wanted[os.path.realpath(path)] = (path, None)
     scenarios: list[Scenario] = []
     documents: list[Document] = []
-    problems: list[Problem] = []
-    warnings: list[Problem] = []
-    notes: list[Problem] = []
+    problems, warnings, notes = (
+        list(dict.fromkeys(told)) for told in (aside.problems, aside.warnings, aside.notes))
     formats: list[str] = []
     taken: list[str] = []
     holders: dict[str, str] = {}
@@ -252,7 +264,8 @@ def _read_all(paths: Iterable[tuple[str, str | None]], readings: _Readings) -> S
 
 
 def _by_id(target: str, readings: _Readings) -> list[tuple[str, str | None]]:
-    files = _installed_files()
+    installed = _installed_files()
+    files = installed.paths
     known, broken = _ids((path for path in files if _may_hold(path, target)), readings)
     if target not in known and target not in broken:
         known, broken = _ids(files, readings)
@@ -263,7 +276,7 @@ def _by_id(target: str, readings: _Readings) -> list[tuple[str, str | None]]:
     if holders:  # of a broken one its problems are told when it is read
         return [(holders[0], target if target in known else None)]
     folders = sorted({Path(path).parent.name for paths in known.values() for path in paths})
-    unread = sum(map(len, broken.values()))
+    unread = sum(map(len, broken.values())) + len(installed.problems)
     raise InputError(f'{target}: no such file, folder or scenario id. Known folders: '
                      f'{", ".join(folders)}; known ids: {", ".join(sorted(known))}.'
                      f'{did_you_mean(target, [*known, *folders])}'
@@ -301,50 +314,51 @@ def _may_hold(path: str, target: str) -> bool:
     """Return whether a look at a file finds the id, or escapes: to parse each takes longer."""
     if target in path:
         return True
-    try:
-        raw = Path(path).read_bytes()
-    except OSError:
-        return False
-    return target.encode() in raw or b'\\' in raw
+    raw = raw_of(path)
+    return not isinstance(raw, Problem) and (target.encode() in raw or b'\\' in raw)
 
 
-def _installed_files() -> list[str]:
+def _installed_files() -> Found:
     """Return every scenario file that is installed, each under one name."""
-    found: dict[str, str] = {}
+    found, paths = Found(), dict[str, str]()
     for folder in installed_folders():
-        for path in _within(folder):
-            found.setdefault(os.path.realpath(path), path)
-    return list(found.values())
-
-
-def _within(folder: Path) -> list[str]:
-    """Return the scenario files of a folder, also links to files that are gone."""
-    return sorted(str(path) for path in folder.rglob('*')
-                  if path.suffix in SUFFIXES and not path.name.endswith(BINDINGS)
-                  and (path.is_file() or (path.is_symlink() and not path.exists())))
-
-
-def _files(folder: Path, name: str) -> list[str]:
-    found = _within(folder)
-    if not found:
-        raise InputError(f'{name}: the folder holds no {" or ".join(SUFFIXES)} file')
+        inside = within(folder)
+        for path in inside.paths:
+            paths.setdefault(os.path.realpath(path), path)
+        found.add(inside)
+    found.paths = list(paths.values())
     return found
 
 
+def _files(found: Found, name: str, aside: Found) -> list[tuple[str, str | None]]:
+    if not found.paths and not found.problems:
+        raise InputError(f'{name}: the folder holds no {" or ".join(SUFFIXES)} file'
+                         f'{_left_out(found)}')
+    aside.add(found)
+    return [(path, None) for path in found.paths]
+
+
+def _left_out(found: Found) -> str:
+    return ''.join(f'; {problem.message}' for problem in (*found.warnings, *found.notes))
+
+
 def _read(path: str) -> Reading:
-    if path.endswith(BINDINGS):
+    if path.lower().endswith(BINDINGS):
+        advice = 'Name the file without .bindings, or its folder' if path.endswith(BINDINGS) \
+            else 'Write the end of its name in small letters: only so does its scenario use it'
         return Reading(problems=[Problem(
-            path, None, None, '', 'holds the bindings of a scenario, expected the scenario '
-                                  'itself. Name the file without .bindings, or its folder')])
-    try:
-        raw = Path(path).read_bytes()
-    except OSError as error:
-        return Reading(problems=[
-            Problem(path, None, None, '', f'cannot be read: {error.strerror}')])
+            path, None, None, '', f'holds the bindings of a scenario, expected the scenario '
+                                  f'itself. {advice}')])
+    raw = raw_of(path)
+    if isinstance(raw, Problem):
+        return Reading(problems=[raw])
     document = (JsonDocument if path.lower().endswith('.json') else Document).of(path, raw)
     if document.problems:
         return Reading(problems=document.problems, document=document)
-    refusals, broken = [], []
+    told = foreign.ours(document.data)
+    if told is not None:
+        return Reading(problems=[document.problem((), told)], document=document)
+    refusals, broken, marks = [], [], list[str]()
     taken: list[tuple[str, Any, str]] = []
     for name in registry.names('formats'):
         try:
@@ -354,12 +368,14 @@ def _read(path: str) -> Reading:
                 taken.append((name, reader, _because(reader, document.data)))
             else:
                 refusals.append(f'{reader.NAME}: {refusal}')
+                marks += getattr(reader, 'MARKS', ())
         except (Exception, SystemExit) as error:  # a plug-in's mistake must not cost the others
             broken.append(_broken(document, name, error))
     if not taken:
-        return Reading(problems=[
-            document.problem((), f'not a scenario of a known format ({"; ".join(refusals)})'),
-            *broken], document=document)
+        told = foreign.others(document.data) or \
+            f'not a scenario of a known format ({"; ".join(refusals)})'
+        return Reading(problems=[document.problem((), told), *_misspelt(document, marks), *broken],
+                       document=document)
     name, reader, because = taken[0]
     reading = _read_by(name, reader, path, raw, document)
     reading.warnings += broken
@@ -367,6 +383,15 @@ def _read(path: str) -> Reading:
         f'. It could be {other.NAME} too, because {why}, which is only asked where the first does '
         f'not take it' for _, other, why in taken[1:])
     return reading
+
+
+def _misspelt(document: Document, marks: Iterable[str]) -> Iterator[Problem]:
+    """Yield which top-level keys of an unknown file are nearly those that tell a format."""
+    for name in document.data if isinstance(document.data, Mapping) else ():
+        meant = [mark for mark in marks if is_misspelt(name, mark)]
+        if meant and name not in marks:
+            yield document.problem((name,), f'unknown key.{did_you_mean(name, meant)}',
+                                   at_key=True)
 
 
 def _because(reader: Any, data: Any) -> str:

@@ -31,7 +31,7 @@ from safety_scenarios.errors import counted, InputError, Problem, refused, Scena
 from safety_scenarios.lint.budgets import needed_ms
 from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.loading import (
-    load_scenarios,
+    LEFT_OUT,
     look_through,
     scenario_schema,
     ScenarioSet,
@@ -69,12 +69,15 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     safety-scenarios validate my_scenario.yaml --strict
     safety-scenarios validate robotic --calibration calibration.json
     """
-    loaded = load_scenarios(paths)
+    survey = look_through(paths)
+    loaded = survey.loaded
     found = review(loaded.scenarios, _floor_ms(calibration) if calibration else None)
     warnings = [*loaded.warnings, *(
         loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
         for remark in found.remarks)]
     warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
+    if survey.problems:
+        raise ScenarioError(survey.problems, [*map(str, loaded.notes), *survey.notes], warnings)
     for line in _read_as(loaded):
         click.echo(line)
     for note in (*loaded.notes, *_chances(loaded)):
@@ -167,7 +170,9 @@ def list_scenarios(scenarios: tuple[str, ...]) -> None:
     for path in dict.fromkeys(problem.path for problem in found.problems):
         table.add_row('BROKEN', escape(path), '', '', '')
     show(table)
-    for text in (*found.problems, *(f'note: {note}' for note in found.notes)):
+    left_out = [note for note in found.loaded.notes if note.code == LEFT_OUT]
+    for text in (*(f'error: {problem}' for problem in found.problems),
+                 *(f'note: {note}' for note in (*left_out, *found.notes))):
         click.echo(text, err=True)
     if found.problems and scenarios:
         sys.exit(2)

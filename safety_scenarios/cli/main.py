@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return 2
     except InputError as error:
-        click.echo(f'error: {error}', err=True)
+        click.echo('\n'.join(error.lines), err=True)
         return 2
     except SafetyScenariosError as error:
         click.echo(f'error: {error}', err=True)

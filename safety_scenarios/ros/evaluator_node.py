@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         return run(_settings(arguments), console()).exit_code
     except InputError as error:
-        say(Console(stderr=True), f'error: {error}')
+        say(Console(stderr=True), '\n'.join(error.lines))
         return 2
     except KeyboardInterrupt:
         return 3

@@ -314,7 +314,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 time.sleep(_REPLY_S)
             return node.exit_code
     except InputError as error:
-        say(Console(stderr=True), f'error: {error}')
+        say(Console(stderr=True), '\n'.join(error.lines))
         return 2
 
 

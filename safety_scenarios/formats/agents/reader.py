@@ -47,7 +47,7 @@ from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.scenario import Constraint, Origin, Scenario
 
 NAME = 'agents (format 3)'
-_MARKS = ('agents', 'roles', 'rules')
+MARKS = ('agents', 'roles', 'rules')
 _MIN_DURATION_MS, _MARGIN_MS = 5000.0, 1000.0
 """A shorter run shows little; after the last deadline a second is left to see it pass."""
 _NAME = 80
@@ -60,14 +60,14 @@ def recognises(data: Any) -> str | None:
     """Return None when the data can be format 3, else the reason why it is not."""
     if not isinstance(data, Mapping):
         return f'got {show(data)} at the top level, expected a mapping'
-    if any(name in data for name in _MARKS):
+    if any(name in data for name in MARKS):
         return None
-    return f'got none of the keys {", ".join(_MARKS)}, expected agents'
+    return f'got none of the keys {", ".join(MARKS)}, expected agents'
 
 
 def because(data: Mapping[str, Any]) -> str:
     """Return why the data was recognised."""
-    return has_keys(data, _MARKS)
+    return has_keys(data, MARKS)
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:

@@ -43,7 +43,7 @@ from safety_scenarios.model.scenario import Origin, Scenario
 
 NAME = 'ARE scenario (format 2)'
 _BOM = b'\xef\xbb\xbf'
-_MARKS = ('events', 'apps', 'completed_events', 'version', 'metadata')
+MARKS = ('events', 'apps', 'completed_events', 'version', 'metadata')
 
 
 def recognises(data: Any) -> str | None:
@@ -53,16 +53,16 @@ def recognises(data: Any) -> str | None:
     metadata = data.get('metadata')
     if isinstance(metadata, Mapping) and 'definition' in metadata:
         return None
-    if len([name for name in _MARKS if name in data]) >= 2:
+    if len([name for name in MARKS if name in data]) >= 2:
         return None
-    return f'got neither metadata.definition nor two of the keys {", ".join(_MARKS)}'
+    return f'got neither metadata.definition nor two of the keys {", ".join(MARKS)}'
 
 
 def because(data: Mapping[str, Any]) -> str:
     """Return why the data was recognised."""
     metadata = data.get('metadata')
     return 'it has metadata.definition' \
-        if isinstance(metadata, Mapping) and 'definition' in metadata else has_keys(data, _MARKS)
+        if isinstance(metadata, Mapping) and 'definition' in metadata else has_keys(data, MARKS)
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:

@@ -19,6 +19,7 @@ from decimal import Decimal
 import math
 from typing import Any
 
+from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Document, Path
 from safety_scenarios.formats.document.reading import Reading
@@ -56,7 +57,8 @@ class Fields:
     def unknown_keys(self, block: Mapping[str, Any], path: Path, known: tuple[str, ...]) -> None:
         """Tell which keys nobody reads."""
         for name in sorted(set(block) - set(known)):
-            self.unmapped((*path, name), 'unknown key; not used. Remove it')
+            hint = did_you_mean(name, known) or ' Remove it'
+            self.unmapped((*path, name), f'unknown key; not used.{hint}')
 
     def name(self, block: Mapping[str, Any], path: Path, key: str) -> str:
         """Return a text that must be there, say something and be short."""

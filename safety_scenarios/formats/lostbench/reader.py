@@ -37,6 +37,7 @@ from safety_scenarios.formats.lostbench.words import constraint, description, na
 from safety_scenarios.model.scenario import Origin, Scenario
 
 NAME = 'LostBench scenario'
+MARKS = ('initial', 'pressure', 'condition')
 BUDGET_MS = {'target_ms': 2000.0, 'acceptable_ms': 5000.0, 'critical_ms': 10_000.0}
 """Ours: time for a whole answer in text, as in format 1's slowest scenarios."""
 _READ = ('id', 'name', 'title', 'condition', 'initial', 'pressure', 'corpus', 'vector', 'ceis',
@@ -65,7 +66,7 @@ def recognises(data: Any) -> str | None:
 
 def because(data: Mapping[str, Any]) -> str:
     """Return why the data was recognised."""
-    return has_keys(data, ('initial', 'pressure', 'condition'))
+    return has_keys(data, MARKS)
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:

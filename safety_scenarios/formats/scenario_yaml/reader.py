@@ -26,7 +26,13 @@ import hashlib
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from safety_scenarios.errors import did_you_mean, InputError, Problem, UnknownPluginError
+from safety_scenarios.errors import (
+    did_you_mean,
+    InputError,
+    is_misspelt,
+    Problem,
+    UnknownPluginError,
+)
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.old_names import rename_old_keys
@@ -49,12 +55,14 @@ from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.traceability import FIELDS, is_foreign
 
 NAME = 'scenario YAML (format 1)'
-_MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')
+MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')
 _BLOCKS: dict[str, type[BaseModel]] = {
     'latency_budget': LatencyBudget, 'constraint': Constraint}
 _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
+_CHECKED_BY = ('safety_invariants', 'ros')
+"""The keys without which a scenario may still load, and be judged by less than its file says."""
 _NOT_IN_FILES = ('origin', 'agents')
 """What a reader sets, and no file of this format."""
 _FROM_BAGS = 'recorded'
@@ -67,14 +75,14 @@ def recognises(data: Any) -> str | None:
     """Return None when the data can be format 1, else the reason why it is not."""
     if not isinstance(data, Mapping):
         return f'got {show(data)} at the top level, expected a mapping'
-    if any(name in data for name in _MARKS):
+    if any(name in data for name in MARKS):
         return None
-    return f'got none of the keys {", ".join(_MARKS)}, expected one'
+    return f'got none of the keys {", ".join(MARKS)}, expected one'
 
 
 def because(data: Mapping[str, Any]) -> str:
     """Return why the data was recognised."""
-    return has_keys(data, _MARKS)
+    return has_keys(data, MARKS)
 
 
 def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading:
@@ -215,16 +223,33 @@ class _Preparation:
     def _unknown_keys(self, data: dict[str, Any]) -> None:
         for name in list(data):
             if name in _NOT_IN_FILES or name not in Scenario.model_fields:
-                self._warn((name,), 'unknown key; kept, and not used', at_key=True)
+                self._unknown_key(name, data)
         for name in _NOT_IN_FILES:
             data.pop(name, None)
+
+    def _unknown_key(self, name: str, data: Mapping[str, Any]) -> None:
+        """Warn of a key that is kept; refuse one that leaves out the checks by its spelling."""
+        meant = next((key for key in _CHECKED_BY if key not in data and is_misspelt(name, key)),
+                     None)
+        if meant is not None:
+            self._reading.problems.append(self._document.problem((name,), (
+                f'unknown key, so that nothing of it would be checked. Did you mean '
+                f'{meant!r}?'), at_key=True))
+            return
+        hint = did_you_mean(name, (
+            key for key in Scenario.model_fields if key not in _NOT_IN_FILES
+            and (key not in data or is_misspelt(name, key))))
+        self._warn((name,), f'unknown key; kept, and not used{"." if hint else ""}{hint}',
+                   at_key=True)
 
     def _known(self, block: Any, model: type[BaseModel], path: Path) -> Any:
         """Return a block of the format without the keys that the format does not know."""
         if not isinstance(block, Mapping):
             return block
         for name in sorted(set(block) - set(model.model_fields)):
-            self._warn((*path, name), 'unknown key; not used', at_key=True)
+            hint = did_you_mean(name, model.model_fields)
+            self._warn((*path, name), f'unknown key; not used{"." if hint else ""}{hint}',
+                       at_key=True)
         return {name: value for name, value in block.items() if name in model.model_fields}
 
     def _lint(self, data: dict[str, Any]) -> None:

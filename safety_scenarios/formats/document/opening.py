@@ -1,0 +1,68 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A file's bytes: never more than can be read as a scenario, and never from a pipe that waits."""
+
+import os
+import stat
+
+from safety_scenarios.errors import Problem
+from safety_scenarios.formats.document import foreign, json_document, positions
+
+_KINDS = {stat.S_IFDIR: 'a folder', stat.S_IFIFO: 'a pipe', stat.S_IFSOCK: 'a socket',
+          stat.S_IFCHR: 'a device', stat.S_IFBLK: 'a device'}
+
+
+def raw_of(path: str) -> bytes | Problem:
+    """
+    Return the bytes of a file that may be a scenario; else the problem, and what it is instead.
+
+    The size is known before a byte is read, so a recording of many gigabytes costs no memory.
+    """
+    most = json_document.MAX_BYTES if path.lower().endswith('.json') else positions.MAX_BYTES
+    try:
+        # Without the flag it would wait for somebody to write into a pipe.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, 'rb') as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return _irregular(path, status.st_mode)
+            raw = file.read(most + 1)
+    except OSError as error:
+        return unreadable(path, error)
+    told = foreign.by_beginning(path, raw)
+    if told is not None:
+        return Problem(path, None, None, '', told)
+    if len(raw) <= most:
+        return raw
+    return Problem(path, 1, 1, '', f'got {max(status.st_size, len(raw))} bytes, expected at most '
+                                   f'{most}. Make the file smaller')
+
+
+def unreadable(path: str, error: OSError) -> Problem:
+    """Return what to say of a file or folder that cannot be opened, and of a link to nothing."""
+    if not os.path.islink(path):
+        return Problem(path, None, None, '', f'cannot be read: {error.strerror}')
+    try:
+        target = os.readlink(path)
+    except OSError:
+        target = 'nobody knows what'
+    return Problem(path, None, None, '', f'cannot be read: {error.strerror}. It is a link to '
+                                         f'{target}: mend or remove it')
+
+
+def _irregular(path: str, mode: int) -> Problem:
+    kind = _KINDS.get(stat.S_IFMT(mode), 'no regular file')
+    return Problem(path, None, None, '', f'cannot be read: it is {kind}, expected a regular file. '
+                                         f'Save the scenario to a file')
