@@ -22,7 +22,7 @@ import math
 from typing import Any, Literal
 
 from safety_scenarios.model.event import Event
-from safety_scenarios.traces.are.kept import as_json, escaped, quoted
+from safety_scenarios.traces.are.kept import escaped, quoted
 
 ProfileName = Literal['portable', 'robot']
 _CHAT = {'name': 'AgentUserInterface', 'class_name': 'AgentUserInterface',
@@ -120,7 +120,7 @@ def _joints(data: Mapping[str, Any]) -> str | None:
                for values in numbers.values()):
         return None
     return call('RobotApp', 'move_joints', *(
-        (name, escaped(json.dumps(list(values))), 'list')  # spaced as ARE exports it
+        (name, escaped(json.dumps(values)), 'list')  # spaced as ARE exports it
         for name, values in {'joints': names, **numbers}.items()))
 
 

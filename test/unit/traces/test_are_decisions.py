@@ -158,7 +158,7 @@ def test_the_task_holds_domain_severity_and_all_three_budgets():
 def test_a_robot_is_told_in_its_own_words():
     assert ('set_velocity', {'linear_x': '0.0', 'angular_z': '0.0'}) in calls(PASSED)
     assert calls(record([(100, trajectory(POINT))])) == [('move_joints', {
-        'joints': '["a","b"]', 'positions': '[0.1,0.2]', 'velocities': '[0.0,0.5]'})]
+        'joints': '["a", "b"]', 'positions': '[0.1, 0.2]', 'velocities': '[0.0, 0.5]'})]
     assert calls(answered('stop', chat(SAYS))) == [('say', {'text': 'stop'})]
 
 
