@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 import math
 import time
 
-from safety_scenarios.errors import MeasurementError
+from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.calling import Call
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
@@ -82,7 +82,7 @@ class WorldLink(Link):
         Bring up simulator and controller, and let the world begin.
 
         :raises LinkTimeoutError: one of them is not there
-        :raises InputError: the scenario asks for a world that cannot be
+        :raises MeasurementError: the scenario asks for a world that cannot be
         """
         deadline = time.monotonic() + self._timeout_s
         is_new = self._ready is None
@@ -91,7 +91,10 @@ class WorldLink(Link):
             self._clock.forget()
             self._control.forget()
             deadline = time.monotonic() + self._timeout_s
-        self._ready = ready = self._control.reset(trial)
+        try:
+            self._ready = ready = self._control.reset(trial)
+        except InputError as error:  # what this trial asks for; another one may do
+            raise MeasurementError(f'the world: {error}') from None
         self._held = []
         self._time.factor = 0.0 if ready.lockstep else ready.factor
         self._inner.leave_to_world(ready.topics, ready.nodes)

@@ -89,7 +89,12 @@ class Truth:
         self._felt.add(name)
 
     def leave(self, names: Iterable[str], now_ns: int) -> None:
-        """Tell that something is there no more, not before it went."""
+        """
+        Tell that something is there no more, not before it went.
+
+        :param now_ns: of the last step of the world that was known when it was asked to go; in
+            that step it was still there
+        """
         self._gone += [(now_ns, name) for name in names]
 
     def robot(self, now_ns: int) -> Placed | None:
@@ -129,8 +134,8 @@ class Truth:
         assert robot is not None  # it is one of its own stamps
         here = {topic for one in there for topic in one.topics}  # of these somebody else is told
         states: dict[str, Mapping[str, float]] = {
-            name: {} for since_ns, name in self._gone if since_ns <= stamp_ns and name not in here}
-        self._gone = [one for one in self._gone if one[0] > stamp_ns]
+            name: {} for since_ns, name in self._gone if since_ns < stamp_ns and name not in here}
+        self._gone = [one for one in self._gone if one[0] >= stamp_ns]
         x, y, heading = robot
         told = {'x': x, 'y': y, 'heading': heading, 'radius': self._footprint.radius}
         moved = self._moved(stamp_ns, robot)

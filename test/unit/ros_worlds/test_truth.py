@@ -113,12 +113,13 @@ def test_a_telling_waits_for_the_pose_of_a_body_but_not_for_ever():
     assert stamp_ns == 200 * MS and 'scan' not in states
 
 
-def test_what_has_gone_is_told_so_from_then_on():
-    """Not at a pose of the robot that was taken before."""
+@pytest.mark.parametrize('asked_ms', [55, 50])
+def test_what_has_gone_is_told_so_from_then_on(asked_ms):
+    """Not at a pose that was taken before, nor in the step after which it was asked to go."""
     book = PoseBook()
     drive(book, 0.0, until_ms=100)
     truth = Truth(book, 'robot', disc(0.3), WorldBlock(), -1, False)
-    truth.leave(['scan'], 55 * MS)
+    truth.leave(['scan'], asked_ms * MS)
     assert [stamp_ns // MS for stamp_ns, states in truth.tell({}) if 'scan' in states] == [60]
 
 
