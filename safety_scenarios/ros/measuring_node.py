@@ -70,7 +70,6 @@ class MeasuringNode(WithoutClock, Node):
         self.add_on_set_parameters_callback(
             lambda parameters: SetParametersResult(successful=False, reason=_WHY))
 
-
     def create_publisher(self, msg_type: Any, topic: str, *arguments: Any, **named: Any) -> Any:
         """
         Make a publisher; where a robot is really there, none that its profile does not list.

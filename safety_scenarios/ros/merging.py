@@ -68,7 +68,6 @@ Now = Callable[[int | None], tuple[int, Stamps]]
 """How long it took to read the clocks (ns), and what they say; of a header stamp that is sent."""
 
 
-
 def _open(topic: str, is_hazard: bool, leave: Callable[[], None]) -> bool:
     leave()
     return True

@@ -57,7 +57,7 @@ def pose_of(message: Any) -> Pose | None:
 
 
 def apart(one: Pose, other: Pose) -> tuple[float, float]:
-    """Return how far two places are apart (m), and their directions or joints (rad)."""
+    """Return how far away one place is of another (m), and their directions or joints (rad)."""
     if one.keys() != other.keys():
         return math.nan, math.nan
     if HEADING not in one:
