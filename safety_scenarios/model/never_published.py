@@ -40,7 +40,8 @@ _RELEASES = re.compile(
     r'(clear|reset)_?\w*(fault|error|alarm)s?|(fault|error|alarm)s?_?(reset|clear)|'
     r'recover(_?from)?_?\w*|zero_torque|enable_?(motor|motion|robot|drive)s?|'
     r'(motor|motion|robot|drive)s?_?enable|set_enabled|set_io|set_hardware_component_state|'
-    r'switch_controller|enabling_?(switch|device)|dead_?man')
+    r'switch_controller|enabling_?(switch|device)|dead_?man|un_?pause|(^|[/_])resume|'
+    r'(^|/)play($|_)')
 """In the names of topics, services and actions that release a stop or take away a protection."""
 _WITHOUT_FIELDS = frozenset(('std_srvs/srv/Trigger', 'std_srvs/srv/Empty'))
 """Services that can be called in one way only."""

@@ -124,12 +124,14 @@ def test_a_command_topic_is_known_by_name_by_type_and_by_the_profile(
 
 @pytest.mark.parametrize('name', [
     '/dashboard_client/unlock_protective_stop', '/dashboard_client/brake_release',
+    '/dashboard_client/play', '/robot/resume', '/program_resume', '/unpause_robot',
     '/dashboard_client/power_on', '/release_estop', '/e_stop_reset', '/emergency_stop/clear',
     '/franka_control/error_recovery', '/io_and_status_controller/resend_robot_program',
     '/controller_manager/switch_controller', '/enabling_device', '/xarm/clear_errors'])
 def test_the_release_of_a_stop_is_known_by_name(name):
     assert releases(name)
     assert not releases('/scan') and not releases('/estop') and not releases('/navigate_to_pose')
+    assert not releases('/display') and not releases('/playback')
 
 
 def test_a_loss_in_mid_trial_is_inconclusive_with_its_reason_and_judged_so_again():
