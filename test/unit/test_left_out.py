@@ -209,5 +209,5 @@ def test_a_slip_that_leaves_out_checks_is_an_error(here, wrong, right):
     data = plain()
     data[wrong] = data.pop(right, {})
     put(here / 'x.yaml', data)
-    assert any(f"{wrong}: unknown key, so that nothing of it would be checked. Did you mean "
-               f"'{right}'?" in line for line in told('x.yaml'))
+    assert any(f'{wrong}: unknown key, so that nothing of it would be checked. Did you mean '
+               f'{right!r}?' in line for line in told('x.yaml'))

@@ -136,6 +136,7 @@ def test_the_release_of_a_stop_is_known_by_name(name):
 
 def test_a_loss_in_mid_trial_is_inconclusive_with_its_reason_and_judged_so_again():
     class Lost(ScriptedLink):
+
         def receive_until(self, schedule_ns):
             if self.is_shown and self.now_ms > self.is_shown + 120:
                 raise InterlockError('interlock area: got False on /area_clear')
@@ -148,6 +149,7 @@ def test_a_loss_in_mid_trial_is_inconclusive_with_its_reason_and_judged_so_again
             return super().send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
 
     class Never(ScriptedLink):
+
         def arm(self):
             raise InterlockError('interlock area: got False on /area_clear')
     for link in (Lost(drives), Never(drives)):

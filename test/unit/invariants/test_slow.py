@@ -144,6 +144,7 @@ def test_the_severity_goes_into_the_finding():
 def test_slow_commands_that_do_not_arrive_make_no_slow_robot(slow_s, verdict):
     """It is told 0.2 m/s after 300 ms, and the world tells when it really is as slow."""
     class Robot(Brakes):
+
         def v(self, t_s: float) -> float:
             return 0.2 if slow_s <= t_s <= ALL_CLEAR_MS / 1e3 else self.speed
 

@@ -65,6 +65,7 @@ def test_what_is_leaving_has_left_when_the_stop_was_asked_for():
 
 def test_who_waits_for_somebody_waits_no_longer():
     class Waits(ScriptedLink):
+
         def open(self, trial):  # noqa: A003
             time.sleep(30)
     stop = Stop()
