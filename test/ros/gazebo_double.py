@@ -23,6 +23,7 @@ tells neither poses nor contacts.
 """
 
 import argparse
+from contextlib import suppress
 from dataclasses import dataclass, field
 import math
 import re
@@ -355,11 +356,10 @@ def main() -> None:
 
 
 def spin_until_over(executor: SingleThreadedExecutor) -> None:
-    """Serve until the context is shut down."""
-    try:
-        executor.spin()
-    except ExternalShutdownException:
-        pass
+    """Serve until the context is shut down, which does not always wake up who waits."""
+    with suppress(ExternalShutdownException):
+        while rclpy.ok():
+            executor.spin_once(timeout_sec=0.2)
 
 
 if __name__ == '__main__':

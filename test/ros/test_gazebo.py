@@ -55,9 +55,10 @@ def world(domain: int, path: dict[str, str], *arguments: str):
                           env=environment(domain) | path) as double:
         try:
             yield double
-        finally:
             double.terminate()
             double.wait(10)
+        finally:
+            double.kill()
 
 
 def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, path, scenario):
