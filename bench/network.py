@@ -151,10 +151,16 @@ class Host:
     @contextmanager
     def process(self, *arguments: str | Path, log: IO[str] | int | None = None,
                 **variables: str) -> Iterator[subprocess.Popen[str]]:
-        """Keep a process running on this host while the block lasts."""
-        with subprocess.Popen(self.command(*arguments), stdin=subprocess.PIPE, text=True,
-                              stdout=log, stderr=subprocess.STDOUT if log else None,
-                              env={**os.environ, **variables}) as running:
+        """
+        Keep a process running on this host while the block lasts.
+
+        Its variables are set there and not before: a library that is loaded into all of its
+        processes would else leave something in the shared memory of this host.
+        """
+        given = [f'{name}={value}' for name, value in variables.items()]
+        with subprocess.Popen(self.command('env', *given, *arguments), stdin=subprocess.PIPE,
+                              text=True, stdout=log,
+                              stderr=subprocess.STDOUT if log else None) as running:
             try:
                 yield running
             finally:
