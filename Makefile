@@ -20,13 +20,14 @@ export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT
 # Commands are started hundreds of times: without these files each compiles the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: eval test check lint bench fuzz clean
+.PHONY: eval test check lint environments bench fuzz clean
 
 # Closed loop: evaluator, simulator and controller are three processes. LINK=simulated: all in one, in seconds.
 eval: $(STAMP)
 	$(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco --real-time-factor $(FACTOR)
 
-test: $(STAMP)-test lint
+test: $(STAMP)-test
+	$(MAKE) --jobs 2 lint environments
 	$(BESIDE) -m 'not alone'
 	$(BESIDE) -m alone
 
@@ -37,6 +38,10 @@ check: $(STAMP)-test lint
 lint: $(STAMP)-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# What tests would build first of all, and wait for; one that cannot be built fails its tests, and not here.
+environments: $(STAMP)-test
+	-$(BIN)/python test/environments.py
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py
