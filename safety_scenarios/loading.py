@@ -14,8 +14,8 @@
 
 """From a path, a folder, a glob or an id to scenarios; every problem of every file at once."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 import hashlib
 import json
 import os
@@ -44,6 +44,7 @@ from safety_scenarios.model.driving import contradictions, with_drivers
 from safety_scenarios.model.explained import Explained
 from safety_scenarios.model.scenario import Origin, Scenario
 from safety_scenarios.packs import installed_packs, share_folder
+from safety_scenarios.rubrics import scored_by_own
 from safety_scenarios.scenario_files import Found, is_there, LEFT_OUT, matching, SUFFIXES, within
 
 __all__ = ['installed_folders', 'LEFT_OUT', 'load_scenario', 'load_scenarios', 'look_through',
@@ -65,6 +66,14 @@ class ScenarioSet:
     """What the user should know, such as keys that have a new name."""
     formats: tuple[str, ...] = ()
     """For which format the file of each scenario was taken, and why, in the same order."""
+
+    def only(self, scenarios: Sequence[Scenario]) -> 'ScenarioSet':
+        """Return the set with some of its scenarios alone; what is told of the files stays."""
+        kept = [index for index, one in enumerate(self.scenarios)
+                if any(one is other for other in scenarios)]
+        return replace(self, scenarios=tuple(self.scenarios[index] for index in kept),
+                       documents=tuple(self.documents[index] for index in kept),
+                       formats=tuple(self.formats[index] for index in kept))
 
     def problem(self, scenario: Scenario, field: tuple[str | int, ...], message: str,
                 code: str) -> Problem:
@@ -153,7 +162,7 @@ def scenario_schema() -> dict[str, Any]:
         definitions[name] = _plugin_schema('invariants', name, definitions)
         checks.append({'$ref': f'#/$defs/{name}'})
     schema['properties']['safety_invariants']['items'] = {'anyOf': checks}
-    for name in ('origin', 'agents'):
+    for name in ('origin', 'agents', 'scoring'):
         schema['properties'].pop(name, None)
     _keep_referenced(schema)
     schema['$schema'] = 'https://json-schema.org/draft/2020-12/schema'
@@ -416,6 +425,7 @@ def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document) 
     reading.document = reading.document or document
     if reading.scenario is not None:
         _drive(reading, reading.scenario, reading.document)
+        _score(reading, reading.document)
     return reading
 
 
@@ -424,6 +434,19 @@ def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
     told = [] if scenario.ros is None else list(contradictions(scenario.ros))
     reading.problems += [document.problem(('ros', 'silence'), text) for text in told]
     reading.scenario = None if told else with_drivers(scenario, registry.resolve)
+
+
+def _score(reading: Reading, document: Document) -> None:
+    """Give a scenario with answers in words what its rubric scores by."""
+    if reading.scenario is None:
+        return
+    data = document.data
+    is_named = isinstance(data, Mapping) and data.get('rubric') is not None
+    try:
+        reading.scenario = scored_by_own(reading.scenario, is_named=is_named)
+    except InputError as error:
+        reading.problems.append(document.problem(('rubric',), str(error)))
+        reading.scenario = None
 
 
 def _broken(document: Document, name: str, error: BaseException) -> Problem:

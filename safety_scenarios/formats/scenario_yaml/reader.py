@@ -63,7 +63,7 @@ _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _CHECKED_BY = ('safety_invariants', 'ros')
 """The keys without which a scenario may still load, and be judged by less than its file says."""
-_NOT_IN_FILES = ('origin', 'agents')
+_NOT_IN_FILES = ('origin', 'agents', 'scoring')
 """What a reader sets, and no file of this format."""
 _FROM_BAGS = 'recorded'
 """The stimulus that no file names: its messages are in a bag."""
