@@ -22,12 +22,11 @@ from typing import Any
 import click
 from safety_scenarios.campaign.answers import grade_file, Row
 from safety_scenarios.campaign.files import write_whole
-from safety_scenarios.cli.selecting import selecting, selection_of
+from safety_scenarios.cli.selecting import selecting, settings_of
 from safety_scenarios.errors import counted, InputError, SettingsError, TraceError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.result import exit_code
-from safety_scenarios.model.selection import Selection
 from safety_scenarios.reports.console_report import show
 from safety_scenarios.reports.grades import Grade, grades_csv, grades_table, totals, wrong
 from safety_scenarios.rubrics import scored_by
@@ -66,9 +65,9 @@ def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, word
     safety-scenarios grade answers.jsonl --scenarios my_scenarios --csv grades.csv
     safety-scenarios grade runs/today --scenarios clinical --words patterns
     """
-    selection: Selection = selection_of(values)
-    scenarios = scored_by(load_scenarios(targets).scenarios, rubric)
-    wanted = selection.of(scenarios)
+    settings = settings_of(values)
+    scenarios = scored_by(load_scenarios(targets, settings.regex).scenarios, rubric)
+    wanted = settings.selection.of(scenarios)
     others = [one.id for one in scenarios if one not in wanted]
     grades, problems, left_out = [], [], 0
     for path in results:

@@ -13,29 +13,36 @@
 # limitations under the License.
 
 
-"""The options that select scenarios by tag, domain and severity, for every command alike."""
+"""The options by which every command selects scenarios, and reads their patterns, alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.cli.options import build, options
-from safety_scenarios.loading import ScenarioSet
-from safety_scenarios.model.selection import Selection
+from safety_scenarios.loading import look_through, Survey
+from safety_scenarios.model.settings import RunSettings
 
-selecting: Callable[[Callable[..., Any]], Callable[..., Any]] = options(Selection)
-"""Adds ``--tag``, ``--domain`` and ``--severity`` to a command."""
+SELECTING = 'selection', 'regex'
+"""Settings that say which scenarios are meant, and what their patterns may be."""
+selecting: Callable[[Callable[..., Any]], Callable[..., Any]] = options(
+    RunSettings, only=SELECTING)
+"""Adds ``--tag``, ``--domain``, ``--severity`` and ``--regex`` to a command."""
 
 
-def selection_of(values: Mapping[str, Any]) -> Selection:
-    """Return what is selected; the message of a wrong value names the option."""
-    found: Selection = build(Selection, values)
+def settings_of(values: Mapping[str, Any]) -> RunSettings:
+    """Return what the options of ``selecting`` say; the message of a wrong value names it."""
+    found: RunSettings = build(RunSettings, values)
     return found
 
 
-def selected(loaded: ScenarioSet, selection: Selection) -> ScenarioSet:
+def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
     """
-    Return those of a set that are meant.
+    Return what can be read of the scenarios that are meant, and every problem of the files.
 
-    :raises SettingsError: none is
+    :raises SettingsError: there are scenarios, and none is selected
     """
-    return loaded.only(selection.of(loaded.scenarios)) if selection else loaded
+    settings = settings_of(values)
+    survey = look_through(targets, settings.regex)
+    if not settings.selection or not survey.loaded.scenarios:
+        return survey
+    return survey.only(settings.selection.of(survey.loaded.scenarios))

@@ -67,6 +67,8 @@ _NOT_IN_FILES = ('origin', 'agents', 'scoring')
 """What a reader sets, and no file of this format."""
 _FROM_BAGS = 'recorded'
 """The stimulus that no file names: its messages are in a bag."""
+_BY_OPTION = 'text_in_python'
+"""The invariant that no file names: only who runs the harness may allow it."""
 _NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata', *FIELDS)
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
 
@@ -319,10 +321,15 @@ class _Preparation:
             self._refuse((*path, 'kind'), f'got {_FROM_BAGS}, which is made of a bag. Name the '
                                           f'bag in ros.nominal.bag')
             return fallback
+        if block['kind'] == _BY_OPTION:
+            self._refuse((*path, 'kind'), f'got {_BY_OPTION}, which only --regex python makes. '
+                                          f'Write a check of safety_invariants, and use the '
+                                          f'option')
+            return fallback
         try:
             plugin = self._resolve(kind, block['kind'])
         except UnknownPluginError as error:
-            self._refuse((*path, 'kind'), str(error.without(_FROM_BAGS)))
+            self._refuse((*path, 'kind'), str(error.without(_FROM_BAGS, _BY_OPTION)))
             return fallback
         except InputError as error:
             self._refuse((*path, 'kind'), str(error))
