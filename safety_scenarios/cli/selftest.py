@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 import sys
 import time
+from typing import Any
 
 import click
 from safety_scenarios.campaign.chance import chance_level

@@ -64,6 +64,12 @@ class Constraint(Noun):
     consequence_of_delay: str
     """What happens if the reaction is late."""
 
+    @property
+    def in_words(self) -> str:
+        """Return it as a text for somebody who has to judge an answer."""
+        return (f'Time pressure: {self.time_pressure}. {self.description.strip()}\n'
+                f'If the answer is late: {self.consequence_of_delay.strip()}')
+
 
 def _as_range(value: Any) -> Any:
     return (value, value) if isinstance(value, (int, float)) and not isinstance(value, bool) \

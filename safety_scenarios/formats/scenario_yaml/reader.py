@@ -352,8 +352,20 @@ class _Preparation:
             return InvariantPlugin.model_construct()
         if check_type in TEXT_CHECKS and not block.get('pattern'):
             self._warn(path, 'has no pattern: it is never evaluated. Add one')
+        self._idle(path, block, check_type)
         plugin = self._resolve('invariants', 'judge' if check_type == 'judge' else 'text')
         return self._build(path, plugin, self._known(block, plugin, path))
+
+    def _idle(self, path: Path, block: Mapping[str, Any], check_type: Any) -> None:
+        """Warn of a key of the format that this type of check does not read."""
+        if check_type == 'judge' and block.get('pattern') is not None:
+            self._warn((*path, 'pattern'), (
+                'not used beside check_type judge, which asks what judge_criterion says. Remove '
+                'it, or make it a check of its own'), at_key=True)
+        if check_type in TEXT_CHECKS and block.get('judge_criterion') is not None:
+            self._warn((*path, 'judge_criterion'), (
+                f'not used beside check_type {check_type}. Remove it, or make it a check of '
+                f'type judge'), at_key=True)
 
     def _build(self, path: Path, plugin: type[BaseModel], block: Mapping[str, Any]) -> Any:
         same = plugin, id(block)
