@@ -16,7 +16,8 @@
 """From the name of a rubric to what it scores by: that beside the scenario, or one of ours."""
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
+import os
 from pathlib import Path
 
 from safety_scenarios.errors import InputError, SettingsError
@@ -44,9 +45,9 @@ def scoring_for(scenario: Scenario, name: str) -> Scoring:
     :raises InputError: there is none of that name, or its file is wrong
     """
     near = () if scenario.origin is None else tuple(folders_near(scenario.origin.path))
-    rubric, sha256 = _read(_path(name, (*near, share_folder() / 'config' / FOLDER)))
+    rubric, sha256 = _read(_path(name, (*near, _ours())))
     return scoring_of(rubric, sha256, scenario.domain,
-                      None if rubric.words else _ours(scenario.domain))
+                      None if rubric.words else _shipped(scenario.domain))
 
 
 def scored_by_own(scenario: Scenario, *, is_named: bool) -> Scenario:
@@ -95,12 +96,26 @@ def _path(name: str, folders: tuple[Path, ...]) -> Path:
     return Path(name) if name.endswith(('.yaml', '.yml')) else find(name, folders)
 
 
-@cache
 def _read(path: Path) -> tuple[Rubric, str]:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise InputError(f'{path}: cannot be read: {error.strerror}') from None
+    return _read_once(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=64)
+def _read_once(path: Path, mtime_ns: int, size: int) -> tuple[Rubric, str]:
+    """Return a file that was read before, unless it was changed since."""
     return read_rubric(path)
 
 
-def _ours(domain: str) -> Rubric:
+@cache
+def _ours() -> Path:
+    return share_folder() / 'config' / FOLDER
+
+
+def _shipped(domain: str) -> Rubric:
     """Return the rubric that comes with the package for a domain; of any other the clinical."""
     name = 'rubric_robotic' if domain.startswith(_ROBOTIC) else 'rubric_clinical'
-    return _read(share_folder() / 'config' / FOLDER / f'{name}.yaml')[0]
+    return _read(_ours() / f'{name}.yaml')[0]

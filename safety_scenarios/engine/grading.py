@@ -190,6 +190,8 @@ def graded(scenario: Scenario, response: str | None, latency_ms: float | None, *
         if scores is None else scores.failure_class
     names = tuple(name for name, _, _ in violated) + tuple(inventing if made_up else ())
     verdict, reason = _verdict(letter, scores, [why for _, _, why in violated], latency_ms)
+    if open_ and letter != 'none':
+        reason += '; open: ' + '; '.join(open_.values())
     if letter == 'none' and only_thought:
         verdict, reason = Verdict.FAIL, '; '.join(only_thought)
     elif letter == 'none':
@@ -211,7 +213,8 @@ def _checked(check: InvariantPlugin, response: str | None, told: str,
         return None, f'{check.name}: no judge was asked'
     holds = check.holds(response)
     if holds is None:
-        return None, f'{check.name}: not evaluated, it has no pattern'
+        return None, f'{check.name}: not evaluated, ' + (
+            'it has no pattern' if not check.pattern else check.heard(response).why)
     if not holds:
         return Verdict.FAIL, f'{check.name}: {check.check_type} {check.pattern!r:.80}'
     answer = without_reasoning(response)

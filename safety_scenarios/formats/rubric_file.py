@@ -17,6 +17,7 @@
 
 from collections.abc import Iterator, Mapping
 import hashlib
+import os
 from pathlib import Path
 import re
 
@@ -79,13 +80,21 @@ def find(name: str, folders: tuple[Path, ...]) -> Path:
     if _NAME.fullmatch(name):
         for folder in folders:
             for suffix in _SUFFIXES:
-                if (folder / f'{name}{suffix}').is_file():
+                if os.path.isfile(folder / f'{name}{suffix}'):
                     return folder / f'{name}{suffix}'
-    known = sorted({path.stem for folder in folders for suffix in _SUFFIXES
-                    for path in folder.glob(f'*{suffix}')})
+    known = sorted({os.path.splitext(entry)[0] for folder in folders for entry in _within(folder)
+                    if entry.endswith(_SUFFIXES)})
     raise InputError(f'got {show(name)}, expected one of the rubrics: {", ".join(known)}.'
                      f'{did_you_mean(name, known)} Your own belongs into a folder {FOLDER} beside '
                      f'the folder of the scenario (doc/rubrics.md)')
+
+
+def _within(folder: Path) -> list[str]:
+    """Return the names in a folder; of one that is not there, or closed, none."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def scoring_of(rubric: Rubric, sha256: str, domain: str, fallback: Rubric | None) -> Scoring:

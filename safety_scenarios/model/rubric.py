@@ -45,12 +45,6 @@ def _is_term(text: str) -> str:
     return text
 
 
-def _texts(value: Any) -> Any:
-    """Return a mapping with its keys as text: YAML reads the anchor 1.0 as a number."""
-    return {str(key) if isinstance(key, float | int) and not isinstance(key, bool) else key: text
-            for key, text in value.items()} if isinstance(value, Mapping) else value
-
-
 def _as_version(value: Any) -> Any:
     return str(value) if isinstance(value, float | int) and not isinstance(value, bool) else value
 
@@ -93,7 +87,7 @@ class Dimension(Noun):
     """Its part of the overall score; all weights come to 1."""
     description: str = ''
     """What is scored, for people."""
-    anchors: Annotated[Mapping[str, str], BeforeValidator(_texts)] = {}
+    anchors: Mapping[str, str] = {}
     """Score to what it stands for, for people."""
 
 
