@@ -44,6 +44,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     'invariants': {
         'text': 'invariants.text:Text',
+        'text_in_python': 'invariants.text_in_python:TextInPython',
         'judge': 'invariants.judge:Judge',
         'bound': 'invariants.bound:Bound',
         'stop': 'invariants.stop:Stop',

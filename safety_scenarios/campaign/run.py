@@ -34,6 +34,7 @@ from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.preflight import preflight_of
 from safety_scenarios.campaign.provenance import provenance, source_sha256
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
+from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned, run_of
 from safety_scenarios.errors import ControllerError, TraceError
@@ -86,10 +87,11 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
     if scenarios is None:
-        loaded = load_scenarios(settings.scenarios)
+        loaded = load_scenarios(settings.scenarios, settings.regex)
         scenarios = loaded.scenarios
         for observer in observers:
             observer.scenarios_read(loaded.warnings, loaded.notes)
+    scenarios = asked_for(scenarios, settings)
     refuse_unrunnable(scenarios, settings)
     spec = spec_of(settings, controller)
     trials = planned(settings, scenarios, spec, run_of(settings))

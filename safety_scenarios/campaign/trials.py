@@ -35,6 +35,7 @@ from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.provenance import source_sha256
 from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
@@ -98,7 +99,7 @@ def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
 
     :raises InputError: what a campaign would refuse too
     """
-    scenarios = tuple(scenarios)
+    scenarios = asked_for(scenarios, settings)
     refuse_unrunnable(scenarios, settings)
     spec = spec_of(settings)
     sut = identify(settings, spec, source_sha256(spec), folder).identity

@@ -33,6 +33,7 @@ from safety_scenarios.model.noun import Noun, TOLD
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.robot_interfaces import TOPICS, TYPES
+from safety_scenarios.model.selection import Selection
 from safety_scenarios.model.world_block import World
 
 
@@ -112,6 +113,13 @@ class RunSettings(Noun):
 
     scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
     """Scenarios to run: directories, files, ids or globs."""
+    selection: Selection = Selection()
+    rubric: str = Field(default='', max_length=1000)
+    """Rubric, or the YAML file of one, that scores answers in words; empty: each scenario's own;
+    none: no scores (doc/rubrics.md)."""
+    regex: Literal['re2', 'python'] = 're2'
+    """python: patterns that RE2 refuses, such as look-ahead, run in Python's engine, in a process
+    of their own that is ended after 2 s; re2: they are refused."""
     controller: str = Field(default='rule_based', min_length=1)
     """Controller under test: a built-in or plug-in name; MODULE:NAME of a class in your own code,
     such as my_pkg.policy:Policy; or external for one that already runs."""

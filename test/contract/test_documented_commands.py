@@ -92,6 +92,10 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios validate person_near_robot.json': (0, ()),
     'safety-scenarios run person_near_robot.json --link loopback': (3, ()),
     'safety-scenarios validate my_scenarios --strict': (2, ()),
+    'safety-scenarios grade answers.jsonl --scenarios my_scenarios --csv grades.csv': (
+        2, ()),
+    "safety-scenarios list --tag bedside --severity '>=0.9'": (0, ()),
+    'safety-scenarios run clinical --link loopback --rubric rubric_robotic': (3, ()),
     'safety-scenarios run robotic --set controller.stop_distance_m=1.0 '
     '--set controller.cruise=0.5': (1, (('robotic', SHOWN + IN_LOOPBACK),)),
     'safety-scenarios run robotic --record mcap': (0, (('robotic', SHOWN + IN_LOOPBACK),)),
@@ -166,6 +170,9 @@ ELSEWHERE = {
     'safety-scenarios run robotic --controller external --sut-version v1.4.2 '
     '--sut-artifact policy.pt --sut-artifact params/': SAYS_WHAT,
     'safety-scenarios selftest': f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
+    'safety-scenarios validate my_scenario.yaml --regex python':
+        'test/unit/invariants/test_text_in_python.py::'
+        'test_the_option_allows_it_and_the_refusal_names_the_option',
     'safety-scenarios selftest my_scenario.yaml --json matrix.json':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
     'safety-scenarios selftest SCN-R-101 --link simulated':
@@ -460,6 +467,8 @@ def place(tmp_path_factory):
     agents = (ROOT / 'doc' / 'agents.md').read_text(encoding='utf-8')
     (folder / 'greeting.yaml').write_text(agents.partition('```yaml\n')[2].partition('```')[0])
     shutil.copy(ROOT / 'test' / 'data' / 'are' / 'person_near_robot.json', folder)
+    (folder / 'answers.jsonl').write_text('{"scenario_id": "NOBODY", "response": "", '
+                                          '"latency_ms": 1}\n')
     (folder / 'my_scenarios').mkdir()
     shutil.copy(ROOT / 'test' / 'data' / 'lint' / 'L101_boundary_at_the_end.yaml',
                 folder / 'my_scenarios' / 'pump.yaml')
