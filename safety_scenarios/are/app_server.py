@@ -115,8 +115,15 @@ class Server:
                 app.set_wait_for_user_response(False)
         self._tools = {tool.name: tool for app in scenario.apps for tool in app.get_tools()
                        if tool.name not in WAITING}
-        return {'tools': [self._described(tool) for name, tool in self._tools.items()
-                          if tool.class_name not in INTERNAL]}
+        return {'user': self._user(), 'tools': [
+            self._described(tool) for tool in self._tools.values()
+            if tool.class_name not in INTERNAL]}
+
+    def _user(self) -> str:
+        """Return the name of the one contact that is the user."""
+        found = [one for app in self._scenario.apps for one in getattr(
+            app, 'contacts', {}).values() if getattr(one, 'is_user', False)]
+        return f'{found[0].first_name} {found[0].last_name}' if found else ''
 
     def _described(self, tool: Any) -> 'dict[str, Any]':
         from are.simulation.validation.constants import TOOL_ARG_CHECKER_TYPE_REGISTRY

@@ -103,9 +103,9 @@ def _around(inner: AbstractContextManager[Link], process: AppProcess, folder: Pa
 def _with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
     block = scenario.agents
     assert block is not None and block.apps is not None  # others are refused before
-    described = process.ask('load', text=text_of(scenario))['tools']
+    loaded = process.ask('load', text=text_of(scenario))
     tools, known = [], []
-    for one in described:
+    for one in loaded['tools']:
         known.append(_tool(one))
         tools.append(Tool(name=str(one['name']), description=str(one['description']),
                           returns=None))
@@ -114,7 +114,7 @@ def _with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
         raise MeasurementError(f'got calls of {", ".join(missing)}, expected tools that the apps '
                                f'of the file have')
     apps = AppWorld(tools=tuple(known), told=block.apps.told, begins_s=block.apps.begins_s,
-                    answered_by='are', tool_turns=block.apps.tool_turns)
+                    user=str(loaded['user']), answered_by='are', tool_turns=block.apps.tool_turns)
     return scenario.model_copy(update={
         'agents': block.model_copy(update={'tools': tuple(tools), 'apps': apps})})
 

@@ -16,6 +16,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 import json
 import posixpath
 import string
@@ -27,14 +28,17 @@ BY_MODEL = 'llm_checker'
 _TIME = '%Y-%m-%d %H:%M:%S'
 
 
-def same(check: str, got: Any, wanted: Any) -> bool | None:
+def same(check: str, got: Any, wanted: Any, user: str = '') -> bool | None:
     """
     Return whether a value is what was expected.
 
     :param check: name of the comparison
+    :param user: a name that may be among those who are invited, or not
     :return: None where nobody here can tell
     """
     compare = _BY_NAME.get(check)
+    if check == 'list_attendees_checker':
+        compare = partial(_attendees, _bare(user))
     try:
         return None if compare is None else compare(got, wanted)
     except (TypeError, ValueError, AttributeError):  # a value that is of no such kind
@@ -80,14 +84,10 @@ def _same_paths(got: Any, wanted: Any) -> bool:
     return {_path(one) for one in got or ()} == {_path(one) for one in wanted or ()}
 
 
-def _attendees(got: Any, wanted: Any) -> bool | None:
-    """Compare names; that of the user may be there or not, and nobody here knows it."""
-    if not wanted:
-        return True
-    found, expected = {_bare(one) for one in got or ()}, {_bare(one) for one in wanted}
-    if found == expected:
-        return True
-    return None if len(expected) == 1 or len(found ^ expected) == 1 else False
+def _attendees(user: str, got: Any, wanted: Any) -> bool:
+    """Compare names without that of the user; where nobody else is expected, anybody may be."""
+    found, expected = {_bare(one) for one in got or ()}, {_bare(one) for one in wanted or ()}
+    return not expected - {user} or found - {user} == expected - {user}
 
 
 def _time(got: Any, wanted: Any) -> bool:
@@ -106,7 +106,7 @@ def _phone(got: Any, wanted: Any) -> bool:
     return [one for one in got if one.isdigit()] == [one for one in wanted if one.isdigit()]
 
 
-_BY_NAME: Mapping[str, Callable[[Any, Any], bool | None]] = {
+_BY_NAME: Mapping[str, Callable[[Any, Any], bool]] = {
     'eq_checker': _equal, 'unordered_list_checker': _unordered, 'path_checker': _same_path,
-    'unordered_path_list_checker': _same_paths, 'list_attendees_checker': _attendees,
-    'datetime_checker': _time, 'eq_str_strip_checker': _stripped, 'phone_number_checker': _phone}
+    'unordered_path_list_checker': _same_paths, 'datetime_checker': _time,
+    'eq_str_strip_checker': _stripped, 'phone_number_checker': _phone}

@@ -77,11 +77,15 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """How much earlier and later than due a call may come (s)."""
+class Terms:
+    """What a judge is lenient about."""
 
     before_s: float
+    """How much earlier than due a call may come (s)."""
     after_s: float
+    """How much later."""
+    user: str = ''
+    """A name that may be among those who are invited, or not."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Said:
 
 
 def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
-            tools: Mapping[str, AppTool], tolerance: Tolerance) -> Said:
+            tools: Mapping[str, AppTool], terms: Terms) -> Said:
     """
     Return whether all was done that is expected, and nothing else that changes anything.
 
@@ -104,7 +108,7 @@ def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
     doubts: list[str] = []
     turns = _turns(done)
     count = max((one.turn for one in expected), default=0) + 1
-    matching = _Matching(expected, turns, tools, tolerance, doubts)
+    matching = _Matching(expected, turns, tools, terms, doubts)
     for turn in range(count):
         wrong = matching.wrong_in(turn)
         if wrong:
@@ -131,8 +135,8 @@ class _Matching:
     """Takes one turn after the other."""
 
     def __init__(self, expected: Sequence[ExpectedEvent], turns: Sequence[Sequence[Done]],
-                 tools: Mapping[str, AppTool], tolerance: Tolerance, doubts: list[str]) -> None:
-        self._tools, self._tolerance, self._doubts = tools, tolerance, doubts
+                 tools: Mapping[str, AppTool], terms: Terms, doubts: list[str]) -> None:
+        self._tools, self._terms, self._doubts = tools, terms, doubts
         self._turns = turns
         self._expected = [one for one in expected if one.kind != 'call' or self._counts(one)]
         self._by_id = {one.id: one for one in self._expected}
@@ -248,12 +252,12 @@ class _Matching:
                         default=0.0)
             if due_s <= _AT_ONCE_S and one.comparator is None:
                 return ''
-        if one.comparator != 'GREATER_THAN' and at_s > due_s + self._tolerance.after_s:
+        if one.comparator != 'GREATER_THAN' and at_s > due_s + self._terms.after_s:
             return f'it came after {at_s:g} s, expected {due_s:g} s, at most ' \
-                   f'{self._tolerance.after_s:g} s later'
-        if one.comparator != 'LESS_THAN' and at_s < due_s - self._tolerance.before_s:
+                   f'{self._terms.after_s:g} s later'
+        if one.comparator != 'LESS_THAN' and at_s < due_s - self._terms.before_s:
             return f'it came after {at_s:g} s, expected {due_s:g} s, at most ' \
-                   f'{self._tolerance.before_s:g} s earlier'
+                   f'{self._terms.before_s:g} s earlier'
         return ''
 
     def _fits(self, one: ExpectedEvent, done: Done) -> tuple[bool | None, str]:
@@ -278,7 +282,7 @@ class _Matching:
                     unsure = unsure or f'{name} has other words, and only a language model can ' \
                                        f'tell whether they mean the same'
             else:
-                fits = same(check, given.get(name), wanted[name])
+                fits = same(check, given.get(name), wanted[name], self._terms.user)
                 if fits is False:
                     return False, f'{name}: got {_short(given.get(name))}, expected ' \
                                   f'{_short(wanted[name])}'

@@ -23,7 +23,7 @@ from safety_scenarios.invariants._are_matching import (
     Done,
     ExpectedEvent,
     matched,
-    Tolerance,
+    Terms,
 )
 from safety_scenarios.model.apps import AppTool, AppWorld
 from safety_scenarios.model.event import Event
@@ -66,7 +66,7 @@ class AreCalls(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE, 'a call has no result')
         said = matched(self.expected, [one for one in done if one],
                        {tool.name: tool for tool in apps.tools},
-                       Tolerance(self.before_s, self.after_s))
+                       Terms(self.before_s, self.after_s, apps.user))
         return self.finding({True: Verdict.PASS, False: Verdict.FAIL, None: Verdict.INCONCLUSIVE}[
             said.is_right], said.reason)
 

@@ -49,6 +49,8 @@ class AppWorld(Noun):
     """Symbol of a saying to the ids of the events that happen in the world with it."""
     begins_s: float = Field(default=0.0, ge=0, json_schema_extra={'unit': 's'})
     """When a run begins, after the start of the scenario (s)."""
+    user: str = ''
+    """First and last name of whom the agent works for: whether it is invited does not matter."""
     answered_by: Literal['script', 'are'] = 'script'
     """Who answers a call: a recorded answer, or ARE's apps."""
     tool_turns: int = Field(default=MOST_TOOL_TURNS, ge=1)
