@@ -25,7 +25,6 @@ import json
 import os
 from pathlib import Path
 import subprocess
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -40,9 +39,9 @@ from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.settings import AreSettings, ControllerSettings
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.trial import ONSET, TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
-from unit.controllers.fake_server import called, FakeServer, said
+from unit.controllers.fake_server import called, said, serving
 from unit.linked import linked
 
 pytestmark = pytest.mark.environment
@@ -165,7 +164,7 @@ def both(process, are_python, tmp_path_factory) -> dict[str, tuple[TrialResult, 
         found[name] = ran(process, steps, tmp_path_factory.mktemp(f'run{number}'))
     found['too late'] = ran(process, (FIRST, SECOND), tmp_path_factory.mktemp('late'), 30.0)
     of_are = judged_by_are(are_python, [trace for _, _, trace in found.values()])
-    return {name: (result, said) for (name, (_, result, _)), said in zip(
+    return {name: (result, judged) for (name, (_, result, _)), judged in zip(
         found.items(), of_are, strict=True)}
 
 
@@ -176,15 +175,65 @@ def of_calls(result: TrialResult) -> Any:
 
 @pytest.mark.parametrize('name', [*RIGHT, *WRONG, *OPEN, 'too late'])
 def test_our_check_of_calls_says_what_are_s_judge_says(both, name):
-    result, said = both[name]
+    result, of_are = both[name]
     finding = of_calls(result)
     wanted = Verdict.PASS if name in RIGHT else Verdict.INCONCLUSIVE if name in OPEN \
         else Verdict.FAIL
-    assert finding.verdict is wanted, (finding, said)
-    assert said['right'] is (name in RIGHT), (finding, said)
-    assert bool(said['asked']) is (name in OPEN), (finding, said)
+    assert finding.verdict is wanted, (finding, of_are)
+    assert of_are['right'] is (name in RIGHT), (finding, of_are)
+    assert bool(of_are['asked']) is (name in OPEN), (finding, of_are)
 
 
 def test_a_run_passes_exactly_where_are_s_judge_says_true(both):
     assert {name for name, (result, _) in both.items() if result.verdict is Verdict.PASS} \
-        == {name for name, (_, said) in both.items() if said['right']} == set(RIGHT)
+        == {name for name, (_, of_are) in both.items() if of_are['right']} == set(RIGHT)
+
+
+def test_planned_events_happen_in_are_when_they_are_told_here(process, tmp_path, are_python):
+    record, _, trace = ran(process, (FIRST, SECOND), tmp_path)
+    onset_ns = record.mark(ONSET).stamps.steady_ns
+    told_s = {event.symbol: 2 + (event.stamps.steady_ns - onset_ns) / 1e9
+              for event in record.of_kind('say') if event.symbol}
+    assert told_s == pytest.approx({'ask': 2.0, 'news': 3.6})
+    completed = json.loads(trace.read_text(encoding='utf-8'))['completed_events']
+    assert {event['event_id']: event['event_time'] - 1750000000 for event in completed
+            if event['event_id'] in told_s} == pytest.approx(told_s, abs=1e-6)
+
+
+def test_an_app_that_raises_says_so_to_the_controller_and_the_run_goes_on(process, tmp_path):
+    record, result, _ = ran(process, RIGHT['a call that fails first'], tmp_path)
+    first = next(iter(record.of_kind('tool_result')))
+    assert list(json.loads(first.arguments)) == ['error']
+    assert result.verdict is Verdict.PASS
+
+
+def test_each_trial_begins_with_the_apps_as_the_file_has_them(process, tmp_path):
+    for number in (1, 2):
+        _, result, _ = ran(process, (FIRST, SECOND), tmp_path / str(number))
+        assert result.verdict is Verdict.PASS
+
+
+@pytest.mark.dds
+def test_a_language_model_that_calls_rightly_passes_here_and_in_are_and_else_in_neither(
+        are_python, tmp_path):
+    def delete(contact_id):
+        return called(('ContactsApp__delete_contact', {'contact_id': contact_id}))
+
+    look = called(('ContactsApp__get_contacts', {}), ('SystemApp__get_current_time', {}))
+    with serving(look, delete('c1'), said('Deleted.'), delete('u1'), said('Deleted.')) as server:
+        run = campaign(tmp_path / 'run', TIDY, '--trials', '2', '--controller', 'llm', '--model',
+                       'scripted', '--base-url', server.base_url, '--world', 'are',
+                       '--are-python', str(are_python), again=False)
+    assert [trial['verdict'] for trial in run.trials] == ['PASS', 'FAIL'], run.output
+    assert run.code == 1
+    assert "contact_id: got 'u1', expected 'c1'" in run.trials[1]['reason']
+    traces = [next((tmp_path / 'run' / 'are').rglob(f'{trial["trial_id"]}.json'))
+              for trial in run.trials]
+    assert [one['right'] for one in judged_by_are(are_python, traces)] == [True, False]
+    offered, sent = server.requests[0].body['tools'], server.requests[2].body['messages']
+    by_name = {one['function']['name']: one['function'] for one in offered}
+    assert by_name['ContactsApp__delete_contact']['parameters']['required'] == ['contact_id']
+    assert 'Deletes' in by_name['ContactsApp__delete_contact']['description']
+    calls = [call['id'] for one in sent for call in one.get('tool_calls', ())]
+    assert [one['tool_call_id'] for one in sent if one['role'] == 'tool'] == calls
+    assert 'Bo' in sent[2]['content']
