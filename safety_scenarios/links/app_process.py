@@ -87,7 +87,7 @@ class AppProcess:
             process.stdin.write(line.encode())
             process.stdin.flush()
         except OSError:
-            self._fail(f'the process of ARE ended before the request {do!r}')
+            self._fail(f'ARE: {do}: the process ended before it was asked')
         found = self._read(do)
         if 'error' in found:
             raise MeasurementError(f'ARE: {do}: {found["error"]}')

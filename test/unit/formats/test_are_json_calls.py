@@ -30,8 +30,18 @@ from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
-from unit.formats.are_files import are, call, event, EXPECTED, HAZARD, load, loaded, STOP, TASK
-from unit.formats.are_files import warned
+from unit.formats.are_files import (
+    are,
+    call,
+    event,
+    EXPECTED,
+    HAZARD,
+    load,
+    loaded,
+    STOP,
+    TASK,
+    warned,
+)
 from unit.linked import linked
 
 ERRANDS = Path(__file__).parents[2] / 'data' / 'are' / 'errands.json'
