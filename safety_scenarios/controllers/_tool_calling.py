@@ -100,7 +100,8 @@ class _Chat:
         """Id and name of each call without a result so far."""
         self.messages: list[dict[str, Any]] = []
         for message in messages:
-            name, _, text = message.content.partition(' ')[2].partition(' ')
+            name, brace, text = message.content.partition(' ')[2].partition(' {')
+            text = brace.lstrip() + text
             if message.role == 'assistant' and message.content.startswith(_CALL):
                 self._call(name, text)
             elif message.role == 'tool' and message.content.startswith(_RESULT):
