@@ -113,11 +113,9 @@ class Server:
         for app in scenario.apps:
             if hasattr(app, 'set_wait_for_user_response'):
                 app.set_wait_for_user_response(False)
-        self._tools = {tool.name: tool for app in scenario.apps for tool in app.get_tools()
-                       if tool.name not in WAITING}
+        self._tools = {tool.name: tool for app in scenario.apps for tool in app.get_tools()}
         return {'user': self._user(), 'tools': [
-            self._described(tool) for tool in self._tools.values()
-            if tool.class_name not in INTERNAL]}
+            self._described(tool) for tool in self._tools.values()]}
 
     def _user(self) -> str:
         """Return the name of the one contact that is the user."""
@@ -136,7 +134,9 @@ class Server:
                 **schema_of(arg.type_obj),
                 **({'description': arg.description} if arg.description else {})}
         return {
-            'name': tool.name, 'key': key, 'description': tool._public_description or '',
+            'name': tool.name, 'key': key,
+            'offered': tool.class_name not in INTERNAL and key not in WAITING,
+            'description': tool._public_description or '',
             'parameters': {'type': 'object', 'properties': properties,
                            'required': [arg.name for arg in tool.args if not arg.has_default]},
             'defaults': {arg.name: plain(arg.default) for arg in tool.args if arg.has_default},
@@ -171,8 +171,11 @@ class Server:
     def export(self) -> 'dict[str, Any]':
         """Return the run as ARE itself exports it."""
         from are.simulation.data_handler.exporter import JsonScenarioExporter
-        return {'text': JsonScenarioExporter().export_to_json(
-            self._environment, self._scenario, self._scenario.scenario_id)}
+        try:
+            return {'text': JsonScenarioExporter().export_to_json(
+                self._environment, self._scenario, self._scenario.scenario_id)}
+        except Exception as error:  # it cannot export everything that a tool may give back
+            return {'raised': f'{type(error).__name__}: {error}'[:2000]}
 
     def version(self) -> 'dict[str, Any]':
         """Return which ARE this is."""

@@ -56,7 +56,7 @@ class AppsOfCampaign:
                 found.append(_with_tools(scenario, self._process))
             except MeasurementError as error:
                 problems.append(Problem(_path(scenario), None, None, 'apps', (
-                    f'{error}. Mend what A101 says of it: safety-scenarios validate')))
+                    f'{error}. Mend the file: safety-scenarios validate tells what ARE refuses')))
         if problems:
             raise ScenarioError(problems)
         return tuple(found)
@@ -107,9 +107,10 @@ def _with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
     tools, known = [], []
     for one in loaded['tools']:
         known.append(_tool(one))
-        tools.append(Tool(name=str(one['name']), description=str(one['description']),
-                          returns=None))
-    missing = sorted({tool.name for tool in block.tools} - {tool.name for tool in tools})
+        if one['offered']:
+            tools.append(Tool(name=str(one['name']), description=str(one['description']),
+                              returns=None))
+    missing = sorted({tool.name for tool in block.tools} - {tool.name for tool in known})
     if missing:
         raise MeasurementError(f'got calls of {", ".join(missing)}, expected tools that the apps '
                                f'of the file have')

@@ -17,6 +17,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from safety_scenarios.campaign.apps import apps_of
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.trials import planned
 from safety_scenarios.engine.findings.wiring import motion_elsewhere
@@ -57,9 +58,9 @@ def preflight(settings: RunSettings, connect: Connect, folder: Path) -> Wiring:
     loaded = load_scenarios(settings.scenarios)
     refuse_unrunnable(loaded.scenarios, settings)
     once = settings.model_copy(update={'trials': 1, 'warmup': 0})
-    trials = planned(once, loaded.scenarios, spec_of(once))
     found: list[Preflight] = []
-    with connect(settings, folder) as session:
+    with apps_of(settings) as apps, apps.connecting(connect)(settings, folder) as session:
+        trials = planned(once, apps.known(loaded.scenarios), spec_of(once))
         for trial in trials:
             try:
                 with session.open_link(trial.scenario) as link:

@@ -51,7 +51,7 @@ class AppLink(Link):
 
     def __init__(self, inner: Link, process: AppProcess, folder: Path | None = None) -> None:
         self._inner, self._process, self._folder = inner, process, folder
-        self._apps = AppWorld()
+        self._apps, self._offered = AppWorld(), frozenset[str]()
         self._agent_id = self._trial_id = ''
         self._agent = Agent(id='', name='', role='')
         self._begin_ns: int | None = None
@@ -79,6 +79,7 @@ class AppLink(Link):
                                    f'one of ARE. Leave --world are out')
         self._apps, self._agent_id, self._trial_id = block.apps, block.sut, trial.trial_id
         self._agent = block.agent(block.sut) or self._agent
+        self._offered = frozenset(tool.name for tool in block.tools if tool.returns is None)
         self._begin_ns, self._is_loaded = None, False
         self._process.ask('load', text=text_of(trial.scenario))
         self._is_loaded = True
@@ -87,7 +88,7 @@ class AppLink(Link):
     def preflight(self) -> Sequence[PreflightRow]:
         """Return what the inner link found, and who answers tools."""
         return (*self._inner.preflight(), PreflightRow(
-            check='apps', status='ok', detail=f'{len(self._apps.tools)} tools, answered by ARE'))
+            check='apps', status='ok', detail=f'{len(self._offered)} tools, answered by ARE'))
 
     def let_by(self, gate: Gate) -> None:
         """Ask this gate for what leaves the inner link."""
@@ -110,9 +111,11 @@ class AppLink(Link):
         self._inner.disarm()
         is_loaded, self._is_loaded = self._is_loaded, False
         if is_loaded and self._begin_ns is not None and self._folder is not None:
-            text = self._process.ask('export')['text']
+            found = self._process.ask('export')
+            name, text = ('json', found['text']) if 'text' in found \
+                else ('txt', f'ARE cannot export this run: {found.get("raised")}\n')
             self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / f'{self._trial_id}.json').write_text(text, encoding='utf-8')
+            (self._folder / f'{self._trial_id}.{name}').write_text(text, encoding='utf-8')
 
     def close(self) -> None:
         """Give up the inner link; the process belongs to the campaign."""
@@ -171,8 +174,7 @@ class AppLink(Link):
         if event.kind == 'say' and event.symbol is None:
             self._process.ask('call', tool=_TO_USER, args={'content': event.text or ''},
                               at_s=self._at_s(event.stamps.steady_ns))
-        tool = self._apps.tool(event.name) if event.kind == 'tool_call' else None
-        if tool is None:
+        if event.kind != 'tool_call' or event.name not in self._offered:
             return ()
         done = self._process.ask('call', tool=event.name, args=json.loads(event.arguments or '{}'),
                                  at_s=self._at_s(event.stamps.steady_ns))

@@ -25,8 +25,8 @@ import sys
 import time
 
 TOOL = {'name': 'ContactsApp__delete_contact', 'key': 'ContactsApp__delete_contact',
-        'description': 'Deletes.', 'parameters': {'type': 'object'}, 'defaults': {},
-        'write': True, 'checks': {'contact_id': 'eq_checker'}}
+        'description': 'Deletes.', 'offered': True, 'parameters': {'type': 'object'},
+        'defaults': {}, 'write': True, 'checks': {'contact_id': 'eq_checker'}}
 
 
 def say(line: str) -> None:
@@ -60,6 +60,8 @@ def main() -> None:
             answer = {'user': 'Ada Lin', 'tools': [TOOL]}
         elif do == 'call':
             answer = {'result': f'{request["args"]} at {request["at_s"]:g}'}
+        elif do == 'export' and trick == 'lose':
+            answer = {'raised': 'TypeError: a set'}
         elif do == 'export':
             answer = {'text': '{}'}
         say(json.dumps({'id': request['id'], 'ok': answer}))

@@ -81,6 +81,12 @@ def test_the_right_call_passes_and_the_export_is_kept_for_each_trial(python, tmp
     assert len(list((tmp_path / 'run' / 'are' / 'tidy_contacts').iterdir())) == 2
 
 
+def test_a_run_that_are_cannot_export_is_judged_all_the_same(python, tmp_path):
+    assert campaign(python('lose export'), tmp_path).exit_code == 0
+    [path] = (tmp_path / 'run' / 'are' / 'tidy_contacts').iterdir()
+    assert path.read_text(encoding='utf-8') == 'ARE cannot export this run: TypeError: a set\n'
+
+
 @pytest.mark.parametrize(('trick', 'reason'), [
     ('crash call', 'ended without an answer (exit code 7); it said last: the app is out of order'),
     ('babble call', "got b'What was the question?', expected an answer in JSON"),
@@ -150,7 +156,7 @@ def test_no_path_at_all_is_told_with_what_to_do(tmp_path):
 
 
 def test_a_file_that_are_refuses_is_no_scenario_with_this_world(python, tmp_path):
-    with pytest.raises(ScenarioError, match='tidy_contacts.json.*ValueError: no. Mend'):
+    with pytest.raises(ScenarioError, match='tidy_contacts.json.*ValueError: no. Mend the file'):
         campaign(python('refuse load'), tmp_path)
 
 
