@@ -17,6 +17,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from safety_scenarios.campaign.apps import apps_of
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.trials import planned
@@ -58,9 +59,9 @@ def preflight(settings: RunSettings, connect: Connect, folder: Path) -> Wiring:
     scenarios = asked_for(load_scenarios(settings.scenarios, settings.regex).scenarios, settings)
     refuse_unrunnable(scenarios, settings)
     once = settings.model_copy(update={'trials': 1, 'warmup': 0})
-    trials = planned(once, scenarios, spec_of(once))
     found: list[Preflight] = []
-    with connect(settings, folder) as session:
+    with apps_of(settings) as apps, apps.connecting(connect)(settings, folder) as session:
+        trials = planned(once, apps.known(scenarios), spec_of(once))
         for trial in trials:
             try:
                 with session.open_link(trial.scenario) as link:

@@ -27,6 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from safety_scenarios.campaign.apps import apps_of
 from safety_scenarios.campaign.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder import RunFolder
 from safety_scenarios.campaign.identity import identify
@@ -94,8 +95,10 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
     scenarios = asked_for(scenarios, settings)
     refuse_unrunnable(scenarios, settings)
     spec = spec_of(settings, controller)
-    trials = planned(settings, scenarios, spec, run_of(settings))
     with ExitStack() as stack:
+        apps = stack.enter_context(apps_of(settings))
+        scenarios, connect = apps.known(scenarios), apps.connecting(connect)
+        trials = planned(settings, scenarios, spec, run_of(settings))
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
         known = identify(settings, spec, source_sha256(spec), path if files else None)
         judge = judge_of(settings, scenarios, path, controller)

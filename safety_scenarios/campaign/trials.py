@@ -29,6 +29,7 @@ import secrets
 from tempfile import TemporaryDirectory
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.apps import apps_of
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.files import files_of, journal_path, plan_sha256
 from safety_scenarios.campaign.identity import identify
@@ -101,6 +102,8 @@ def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
     """
     scenarios = asked_for(scenarios, settings)
     refuse_unrunnable(scenarios, settings)
+    with apps_of(settings) as apps:
+        scenarios = apps.known(scenarios)
     spec = spec_of(settings)
     sut = identify(settings, spec, source_sha256(spec), folder).identity
     trials = planned(settings, scenarios, spec, run_of(settings))
@@ -144,7 +147,9 @@ def execute(task: TrialTask) -> TrialDone:
     with ExitStack() as stack:
         folder = task.folder or Path(stack.enter_context(TemporaryDirectory()))
         judge = judge_of(settings, [trial.scenario], folder)
-        session = stack.enter_context(connection(settings)(settings, folder))
+        apps = stack.enter_context(apps_of(settings))
+        session = stack.enter_context(
+            apps.connecting(connection(settings))(settings, folder))
         files = None if task.folder is None else stack.enter_context(
             closing(files_of(settings, task.folder, session.definition, task.sut,
                              controller=spec_of(settings), plan=task.plan)))

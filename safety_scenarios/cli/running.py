@@ -66,8 +66,8 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
 @click.command(epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
 @controller_parameters()
-@options(RunSettings, only=(*_REACH, *SELECTING, 'controller', 'link', 'world', 'real_time_factor',
-                            'command_type', 'period_ms', 'hil'))
+@options(RunSettings, only=(*_REACH, *SELECTING, 'controller', 'link', 'world', 'are',
+                            'real_time_factor', 'command_type', 'period_ms', 'hil'))
 def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     r"""
     Check the wiring to a controller with the nominal phase alone: no hazard is published.

@@ -76,6 +76,18 @@ class JudgeServer(Noun):
         return self
 
 
+class AreSettings(Noun):
+    """Where ARE itself is, for the world are: it pins versions, and needs a place of its own."""
+
+    model_config = TOLD
+
+    are_python: str = Field(default='', max_length=4000)
+    """Python interpreter of the virtual environment in which ARE is installed, such as
+    are-venv/bin/python."""
+    are_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
+    """How long ARE may take for one call of a tool, or for loading a scenario (s)."""
+
+
 class SequentialTest(Noun):
     """Wald's sequential probability ratio test on each scenario's failures; off by default."""
 
@@ -151,8 +163,10 @@ class RunSettings(Noun):
     world: World = 'none'
     """Which world answers: none (open loop; with link simulated it is mujoco); mujoco: the
     embedded simulator, over link ros in a process of its own; external: a simulator_node, Gazebo
-    or another simulator that runs already (doc/gazebo.md)."""
+    or another simulator that runs already (doc/gazebo.md); are: ARE runs the apps of an ARE
+    scenario (doc/are.md)."""
     external: ExternalWorld = ExternalWorld()
+    are: AreSettings = AreSettings()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
     0.5 to 10; 0: as fast as can be, with --lockstep alone."""

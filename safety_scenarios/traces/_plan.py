@@ -58,6 +58,8 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     if data['ros'] is not None:
         data['ros']['nominal'] = {name: value for name, value in data['ros']['nominal'].items()
                                   if value or name not in _NEWER}
+    if data['agents'] is not None and data['agents']['apps'] is None:
+        del data['agents']['apps']
     for name in (*FIELDS, 'scoring'):
         if not data[name]:
             del data[name]

@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'doc').glob('*.md'))]
 PROGRAMS = {'safety-scenarios', 'ros2', 'make', 'pip', 'colcon', 'python3', '.venv/bin/python',
             'pytest', 'ssh-keygen', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
-            'safety-scenarios-are-benchmark', '.'}
+            'safety-scenarios-are-benchmark', 'are-venv/bin/pip', '.'}
 NO_COMMANDS = {
     'doc/standards.md': r'',  # formulas
     'doc/world_figures.md': r'separation |covers |contact |speed |course ',  # formulas, too
@@ -143,6 +143,8 @@ MANUAL = 'test/unit/controllers/test_documented.py::'
 PIP = 'test/contract/test_packaging.py::test_pip_installs_share_index_and_ros2_run_files'
 HERE = 'test/contract/test_documented_commands.py::'
 SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
+ARE_ITSELF = ('test/contract/test_are_calls.py::'
+              'test_a_language_model_that_calls_rightly_passes_here_and_in_are_and_else_in_neither')
 ELSEWHERE = {
     # command: the test that runs it, or the code behind it where that needs what no test may have
     'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '
@@ -318,6 +320,10 @@ ELSEWHERE = {
                     'test_a_farm_without_a_network_serves_the_wheels_and_licences_are_kept',
     'are-run --scenario-file runs/X/traces/SCN-R-101/SCN-R-101.rule_based.s0.t0.json -o':
         f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
+    'python3 -m venv are-venv': ARE_ITSELF,
+    'are-venv/bin/pip install meta-agents-research-environments==1.2.0': ARE_ITSELF,
+    'safety-scenarios run errands.json --controller llm --model NAME --world are '
+    '--are-python are-venv/bin/python': ARE_ITSELF,
     'are-benchmark judge -d runs/X/traces --config SCN-R-101 --output_dir judged':
         f'{ARE}test_are_s_judge_passes_a_trial_if_and_only_if_we_do',
     'safety-scenarios-are-run --scenario-file trace.json -o':
