@@ -14,7 +14,7 @@
 
 """The ``events`` of an ARE file, in the documented form or in the one that ARE accepts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 import json
 import re
 from typing import Any
@@ -70,7 +70,7 @@ def _event(fields: Fields, place: Path, block: Mapping[str, Any],
     if lacks:
         fields.deviates(place, f'event {event_id!r} has no {", ".join(lacks)}; ARE refuses that. '
                                f'Add the keys, with null for a time')
-    action = _action(fields, place, block, apps)
+    action = read_action(fields, place, block, apps)
     relative_ns = fields.time_ns(block, place, 'event_relative_time')
     absolute_ns = fields.time_ns(block, place, 'event_time')
     dependencies = tuple(
@@ -123,25 +123,33 @@ def _comparator(fields: Fields, place: Path, block: Mapping[str, Any],
     return name
 
 
-def _action(fields: Fields, place: Path, block: Mapping[str, Any],
-            apps: tuple[str, ...]) -> Action | None:
+def read_action(fields: Fields, place: Path, block: Mapping[str, Any], apps: Sequence[str],
+                is_completed: bool = False) -> Action | None:
+    """
+    Return what an event does, None if it says neither app nor function.
+
+    :param is_completed: it has happened; then ARE looks its function up at once
+    """
     action = fields.mapping(block, place, 'action')
     place = (*place, 'action')
     fields.unknown_keys(action, place, _ACTION_KEYS)
+    if is_completed and 'action' in block and block['action'] is None:
+        fields.deviates(place, 'got nothing, expected a mapping; ARE refuses it. Fill it in')
     app, function = (fields.name(action, place, key) if action.get(key) else ''
                      for key in ('app', 'function'))
     if action and not isinstance(action.get('action_id'), str):
         fields.deviates((*place, 'action_id'), f'got {show(action.get("action_id"))}, expected '
                                                f'text; ARE refuses it. Fill it in')
+    operation = action.get('operation_type')
+    if (operation is not None or (is_completed and app)) \
+            and str(operation).lower() not in ('read', 'write'):
+        fields.deviates((*place, 'operation_type'), f'got {show(operation)}, as documented; ARE '
+                                                    f'knows READ and WRITE only. Write one')
     if not app or not function:
         return None
     if app not in apps:
         fields.deviates((*place, 'app'), f'got {app!r}, which is none of the {len(apps)} '
                         f'apps of the file; ARE does not find it. Add it to apps')
-    operation = action.get('operation_type')
-    if operation is not None and str(operation).lower() not in ('read', 'write'):
-        fields.deviates((*place, 'operation_type'), f'got {show(operation)}, as documented; ARE '
-                                                    f'knows READ and WRITE only. Write one')
     arguments = tuple(_argument(fields, *found)
                       for found in fields.mappings(action, place, 'args'))
     return Action(app=app, function=function, arguments=arguments)

@@ -31,8 +31,6 @@ _TAGS = ('Planning', 'Memory', 'Collaboration', 'Exploration', 'UnitTest', 'Prom
          'Security')
 _DECISIONS = ('Draft', 'AwaitingReview', 'Valid', 'Invalid', 'Abandoned', 'Safe', 'Violating')
 _HINT_TYPES = ('TASK_HINT', 'ENVIRONMENT_HINT')
-_COMPLETED_KEYS = ('class_name', 'event_type', 'event_time', 'event_id', 'dependencies',
-                   'event_relative_time', 'action', 'metadata')
 
 
 def version(fields: Fields, data: Mapping[str, Any]) -> None:
@@ -139,21 +137,23 @@ def apps(fields: Fields, data: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def recordings(fields: Fields, data: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many completed events and log lines there are; they are no part of a scenario."""
+def recordings(fields: Fields, data: Mapping[str, Any], completed: int) -> dict[str, int]:
+    """
+    Return how many completed events and log lines there are; they are no part of a scenario.
+
+    :param completed: completed events that could be read
+    """
     logs = fields.sequence(data, (), 'world_logs')
     for index, line in enumerate(logs):
         _world_log(fields, ('world_logs', index), line)
-    completed = list(fields.mappings(data, (), 'completed_events'))
-    for place, event in completed:
-        lacks = [key for key in _COMPLETED_KEYS if key not in event]
-        if lacks:
-            fields.deviates(place, f'got no {", ".join(lacks)}; ARE refuses that. Add the keys')
-    for key, entries in (('completed_events', completed), ('world_logs', logs)):
-        if entries:
-            fields.unmapped((key,), f'got {len(entries)} entries of a recording, which is no part '
-                                    f'of the scenario; not read')
-    return {'completed_events': len(completed), 'world_logs': len(logs)}
+    if completed:
+        fields.unmapped(('completed_events',), f'got {completed} entries of a recording, which is '
+                        f'no part of the scenario; not run. safety-scenarios evaluate FILE '
+                        f'judges it')
+    if logs:
+        fields.unmapped(('world_logs',), f'got {len(logs)} entries of a log, which is no part of '
+                                         f'the scenario; not used')
+    return {'completed_events': completed, 'world_logs': len(logs)}
 
 
 def _world_log(fields: Fields, place: Path, line: Any) -> None:

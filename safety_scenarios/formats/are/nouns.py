@@ -24,6 +24,8 @@ from safety_scenarios.formats.document.positions import Path
 
 TO_AGENT, TO_USER = 'send_message_to_agent', 'send_message_to_user'
 _USER_INTERFACE = 'AgentUserInterface'
+ALWAYS_THERE = _USER_INTERFACE, 'SystemApp'
+"""Apps that ARE knows in a recording although the file does not list them."""
 _PLACEHOLDER = re.compile(r'^\{\{.*\}\}$')
 
 
@@ -108,6 +110,31 @@ class AreEvent:
 
 
 @dataclass(frozen=True)
+class Completed:
+    """One thing that happened."""
+
+    event_id: str
+    event_type: str
+    at_ns: int
+    """Epoch; a float of ARE's resolves some 238 ns."""
+    action: Action | None
+    is_read: bool
+    """Whether ARE calls it an operation that changes nothing."""
+    returned: str | None
+    exception: str | None
+    """Why the call failed; ARE's judge then takes it as not made."""
+
+    @property
+    def said(self) -> str:
+        """Return the text that one of our own traces holds in it: what was returned, or said."""
+        last = self.action.arguments[-1].value if self.action and self.action.arguments else ''
+        return self.returned or last or ''
+
+    def __str__(self) -> str:
+        return f'completed event {self.event_id!r}'
+
+
+@dataclass(frozen=True)
 class AreFile:
     """One ARE file."""
 
@@ -116,5 +143,7 @@ class AreFile:
     tags: tuple[str, ...]
     context: str
     events: tuple[AreEvent, ...]
+    completed: tuple[Completed, ...]
+    """What happened in a run of it."""
     kept: Mapping[str, Any]
     """What has no place in our scenario, for its metadata."""

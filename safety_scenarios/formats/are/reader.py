@@ -26,9 +26,11 @@ import hashlib
 from typing import Any
 
 from pydantic import ValidationError
+from safety_scenarios.formats.are import form
 from safety_scenarios.formats.are import metadata as head
+from safety_scenarios.formats.are.completed import completed_events
 from safety_scenarios.formats.are.events import events
-from safety_scenarios.formats.are.nouns import AreFile
+from safety_scenarios.formats.are.nouns import ALWAYS_THERE, AreFile
 from safety_scenarios.formats.are.played import Playing
 from safety_scenarios.formats.are.rules import broken
 from safety_scenarios.formats.are.scenario import Building
@@ -76,7 +78,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     if isinstance(document.data, Mapping):
         fields = Fields(document, reading)
         _form(fields, document, raw)
-        file = _file(fields, document.data)
+        file = read_file(fields, document.data)
         building = _building(fields, reading, file, document.data, resolve)
         if building is not None:
             origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
@@ -94,7 +96,7 @@ def _form(fields: Fields, document: Document, raw: bytes) -> None:
                             'as UTF-8 without one')
 
 
-def _file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
+def read_file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
     fields.unknown_keys(data, (), head.TOP_KEYS)
     head.version(fields, data)
     metadata = fields.mapping(data, (), 'metadata')
@@ -102,19 +104,22 @@ def _file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
     head.hints(fields, place, definition)
     annotation = head.annotation(fields, metadata)
     apps = head.apps(fields, data)
-    recordings = head.recordings(fields, data)
+    completed = tuple(completed_events(fields, data, (*apps, *ALWAYS_THERE)))
+    recordings = head.recordings(fields, data, len(completed))
     context = data.get('context')
     if context is not None and not isinstance(context, str):
         fields.refuse(('context',), f'got {show(context)}, expected text')
     simulation = fields.mapping(metadata, ('metadata',), 'simulation')
-    return AreFile(
+    file = AreFile(
         scenario_id=fields.name(definition, place, 'scenario_id'),
         start_ns=head.start_ns(fields, place, definition),
         tags=tuple(head.tags(fields, place, definition)),
         context=context if isinstance(context, str) else '',
-        events=tuple(events(fields, data, apps)),
+        events=tuple(events(fields, data, apps)), completed=completed,
         kept={'version': data.get('version'), 'definition': definition, 'annotation': annotation,
               'simulation': simulation, 'apps': data.get('apps') or (), **recordings})
+    form.check(fields, data)
+    return file
 
 
 def _building(fields: Fields, reading: Reading, file: AreFile, data: Mapping[str, Any],
