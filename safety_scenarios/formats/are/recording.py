@@ -21,8 +21,9 @@ from typing import Any
 
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.are.nouns import AreEvent, AreFile, Completed
-from safety_scenarios.formats.are.reader import read_file
+from safety_scenarios.formats.are.reader import read_file, recognises
 from safety_scenarios.formats.are.turn import ordered
+from safety_scenarios.formats.document import foreign
 from safety_scenarios.formats.document.fields import as_number, Fields
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.reading import Reading
@@ -78,6 +79,9 @@ def read_recording(path: str, raw: bytes) -> Recording:
     if document.problems:
         raise ScenarioError(reading.problems)
     data: Mapping[str, Any] = document.data if isinstance(document.data, Mapping) else {}
+    refusal = foreign.ours(document.data) or recognises(document.data)
+    if refusal is not None:
+        raise ScenarioError([document.problem((), f'not a recording of ARE: {refusal}')])
     fields = Fields(document, reading)
     file = read_file(fields, data)
     declared = [event.event_id for event in file.events]
