@@ -16,7 +16,8 @@
 Runs inside ARE's own virtual environment: what the stock importer thinks of scenario files.
 
 ``python are_reader.py FILE...`` prints one JSON object a line: the error that ARE raises for a
-file, null without one, and what it logged as a warning or worse.
+file, null without one, and what it logged as a warning or worse. The last line says which apps it
+has, and what can be called on them.
 """
 
 import json
@@ -24,6 +25,7 @@ import logging
 from pathlib import Path
 import sys
 
+from are.simulation import apps
 from are.simulation.data_handler.importer import JsonScenarioImporter
 
 records = []
@@ -45,13 +47,23 @@ def main():
         error, scheduled = None, []
         try:
             scenario, _, _ = JsonScenarioImporter().import_from_json(
-                Path(path).read_bytes(), load_completed_events=False)
+                Path(path).read_bytes(), load_completed_events=True)
             scenario.initialize()
             scheduled = sorted(event.event_id for event in scenario.events)
         except Exception as raised:  # whatever it is, ARE does not take the file
             error = f'{type(raised).__name__}: {raised}'
         sys.stdout.write(json.dumps({'path': path, 'error': error, 'logged': list(records),
                                      'scheduled': scheduled}) + '\n')
+    sys.stdout.write(json.dumps({'listed': sorted(app.__name__ for app in apps.ALL_APPS),
+                                 'functions': dict(known())}) + '\n')
+
+
+def known():
+    """Yield each class of apps with what can be called on it."""
+    for name in sorted(vars(apps)):
+        made = getattr(apps, name)
+        if isinstance(made, type):
+            yield name, [one for one in dir(made()) if not one.startswith('_')]
 
 
 if __name__ == '__main__':

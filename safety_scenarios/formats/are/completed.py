@@ -14,11 +14,11 @@
 
 """The ``completed_events`` of an ARE file: what happened in a run, as ARE's importer takes it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from safety_scenarios.formats.are.events import read_action
+from safety_scenarios.formats.are.events import Apps, read_action
 from safety_scenarios.formats.are.nouns import Completed
 from safety_scenarios.formats.document.fields import as_number, Fields
 from safety_scenarios.formats.document.messages import show
@@ -31,11 +31,11 @@ _METADATA = ('return_value', 'return_value_type', 'exception', 'exception_stack_
 
 
 def completed_events(fields: Fields, data: Mapping[str, Any],
-                     apps: Sequence[str]) -> Iterator[Completed]:
+                     apps: Apps) -> Iterator[Completed]:
     """
     Yield what happened, in the order of the file; tells what ARE refuses of it.
 
-    :param apps: the names of the apps that the file has
+    :param apps: the names of the apps that the file has, each with its class
     """
     for place, block in fields.mappings(data, (), 'completed_events'):
         found = _completed(fields, place, block, apps)
@@ -44,7 +44,7 @@ def completed_events(fields: Fields, data: Mapping[str, Any],
 
 
 def _completed(fields: Fields, place: Path, block: Mapping[str, Any],
-               apps: Sequence[str]) -> Completed | None:
+               apps: Apps) -> Completed | None:
     fields.unknown_keys(block, place, _KEYS)
     lacks = [key for key in _KEYS if key not in block]
     if lacks:
@@ -58,7 +58,7 @@ def _completed(fields: Fields, place: Path, block: Mapping[str, Any],
         fields.deviates((*place, 'metadata'), 'got nothing, expected a mapping, which may be '
                                               'empty; ARE refuses it. Correct it')
     fields.unknown_keys(metadata, (*place, 'metadata'), _METADATA)
-    action = read_action(fields, place, block, apps, is_completed=True)
+    action = read_action(fields, place, block, apps)
     seconds = as_number(block.get('event_time'))
     if not isinstance(event_id, str) or not isinstance(kind, str) or seconds is None:
         return None

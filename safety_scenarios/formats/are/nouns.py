@@ -89,11 +89,8 @@ class AreEvent:
     """Epoch, system clock of whoever wrote it."""
     comparator: str | None
     action: Action | None
-
-    @property
-    def function(self) -> str:
-        """Name of the function it calls, empty without one."""
-        return self.action.function if self.action else ''
+    function: str = ''
+    """What it calls, by which ARE orders events, even where no app is named; empty: nothing."""
 
     @property
     def is_told(self) -> bool:

@@ -104,7 +104,8 @@ def read_file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
     head.hints(fields, place, definition)
     annotation = head.annotation(fields, metadata)
     apps = head.apps(fields, data)
-    completed = tuple(completed_events(fields, data, (*apps, *ALWAYS_THERE)))
+    completed = tuple(completed_events(
+        fields, data, {**apps, **{name: name for name in ALWAYS_THERE}}))
     recordings = head.recordings(fields, data, len(completed))
     context = data.get('context')
     if context is not None and not isinstance(context, str):

@@ -94,6 +94,11 @@ def times(fields: Fields, events: Sequence[AreEvent], start_ns: int | None) -> d
         start_ns = min(absolute)
         fields.assumed(('events',), f'got event_time without a start_time; counted from the '
                                     f'earliest of them, {start_ns / 1e9:.16g}. Add start_time')
+        for event in events:
+            if event.relative_ns is None and event.absolute_ns is not None:
+                fields.deviates((*event.path, 'event_time'), f'{event} has a time without a '
+                                f'start_time; ARE takes the time at which it is started, and '
+                                f'refuses any before. Add start_time')
     found: dict[str, int] = {}
     for event in events:
         base_ns = max((found[one] for one in event.dependencies), default=0)

@@ -94,7 +94,11 @@ DEVIATIONS = {
     'tag': (defined(tags=['Safety', 'email']), 'metadata.definition.tags[1]'),
     'dotted class': (are(apps=[{'name': 'AgentUserInterface', 'class_name': 'a.b.C'}]),
                      'apps[0].class_name'),
-    'app without a name': (are(apps=[{'name': 'AgentUserInterface'}, {}]), 'apps[1].name'),
+    'app without a name': (are(apps=[are()['apps'][0], {}]), 'apps[1].name'),
+    'unknown class': (are(apps=[are()['apps'][0], {'name': 'Bell'}]), 'apps[1].name'),
+    'state of an app': (are(apps=[{'name': 'AgentUserInterface', 'app_state': {}}]),
+                        'apps[0].app_state'),
+    'type of a value': (are(context=None, augmentation=[1]), 'augmentation'),
     'app state': (are(apps=[{'name': 'AgentUserInterface', 'app_state': []}]),
                   'apps[0].app_state'),
     'app not in apps': (are(TASK, call('hazard', 'ENV', ['task'], app='Bell'), STOP),
@@ -106,7 +110,6 @@ DEVIATIONS = {
                              'events[1].action.args[0].value'),
     'wrong int': (argument(value='5.0', value_type='int'), 'events[1].action.args[0].value'),
     'unknown type': (argument(value_type='tuple'), 'events[1].action.args[0].value'),
-    'operation': (acting(1, operation_type='NOTIFY'), 'events[1].action.operation_type'),
     'no action id': (acting(1, action_id=...), 'events[1].action.action_id'),
     'decision': (noted(validation_decision='needs_review'),
                  'metadata.annotation.validation_decision'),
@@ -157,8 +160,7 @@ def test_the_form_of_the_document_loads_with_all_its_deviations(monkeypatch):
     assert sorted(warned(found, 'A101')) == sorted([
         'metadata', 'metadata.hints[0].hint_type', 'metadata.hints[0].associated_event_id',
         'metadata.tags[0]', 'metadata.tags[1]', 'apps[0].class_name', 'events[0]',
-        'events[0].action.app', 'events[0].action.operation_type',
-        'events[0].action.args[0].type', 'version'])
+        'events[0].action.app', 'events[0].action.args[0].type', 'version'])
 
 
 REFUSED = {
