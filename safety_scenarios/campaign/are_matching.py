@@ -19,6 +19,7 @@ The same tool, the same arguments, each once, and after what it depends on. Word
 hands to a language model are told apart from the rest: other words may say the same.
 """
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import enum
@@ -113,11 +114,14 @@ def _words(argument: Argument) -> str:
 
 
 def _value(argument: Argument) -> Any:
-    """Return a value as JSON has it, the text itself where it is none."""
-    try:
-        return json.loads(argument.value or 'null')
-    except (ValueError, RecursionError):
-        return argument.value
+    """Return a value as JSON has it, or as ARE writes one that is planned: with single quotes."""
+    text = argument.value or 'null'
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return argument.value
 
 
 def _brief(argument: Argument) -> str:

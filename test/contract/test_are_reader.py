@@ -31,9 +31,11 @@ from typing import Any
 from contract.are_mutations import mutations
 from contract.are_traces import traces
 import pytest
+from safety_scenarios.campaign.are_recordings import judge_recordings
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.are import known_apps
 from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.result import Verdict
 
 pytestmark = pytest.mark.environment
 SCRIPT = Path(__file__).with_name('are_reader.py')
@@ -188,6 +190,8 @@ ONLY_ARE = {
     'no events': 'there is nothing to run',
 }
 """What ARE takes without a word and our reader refuses."""
+EXAMPLES = 5
+"""Scenarios of ARE's own that it can export."""
 MUTATIONS, SEED = 320, 20_260_101
 TRACES = 'SCN-R-102', 'SCN-C-101', str(ROOT / 'config' / 'scenarios' / 'agents' / 'hand_over.yaml')
 SHIPPED = BASE, BASE.with_name('two_turns_with_calls.json')
@@ -214,19 +218,20 @@ def files(tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope='module')
-def said_by_are(are_python, files) -> list[dict[str, Any]]:
-    """Return what ARE says of each probe and mutation, and then of its own apps."""
+def said_by_are(are_python, files, tmp_path_factory) -> list[dict[str, Any]]:
+    """Return what ARE says of its own examples, each probe and mutation, and then of its apps."""
     environment = {**os.environ, 'HF_HUB_OFFLINE': '1', 'LITELLM_LOCAL_MODEL_COST_MAP': 'True'}
     environment.pop('PYTHONPATH', None)
-    done = subprocess.run([are_python, SCRIPT, *files.values()], env=environment, text=True,
-                          timeout=120, capture_output=True, check=False)
+    done = subprocess.run(
+        [are_python, SCRIPT, tmp_path_factory.mktemp('examples'), *files.values()],
+        env=environment, text=True, timeout=120, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
 
 
 @pytest.fixture(scope='module')
 def of_are(said_by_are, files) -> dict[str, dict[str, Any]]:
-    said = said_by_are[:-1]
+    said = said_by_are[EXAMPLES:-1]
     assert [one['path'] for one in said] == [str(path) for path in files.values()]
     return dict(zip(files, said))
 
@@ -276,6 +281,18 @@ def test_our_reader_repairs_much_of_what_stock_are_refuses(of_are, ours):
     repaired = [name for name in PROBES
                 if ours[name] and of_are[name]['error'] is not None]
     assert len(repaired) >= 20
+
+
+def test_are_s_own_examples_load_and_what_it_refuses_of_them_is_told(said_by_are):
+    verdicts = set()
+    for said in said_by_are[:EXAMPLES]:
+        found = load_scenarios([said['path']])
+        deviations = [one for one in found.warnings if one.code == 'A101']
+        assert said['error'] is not None and deviations, said
+        (_, result), = judge_recordings(Path(said['path']))
+        assert result.verdict is not Verdict.FAIL, (result.reason, said['path'])
+        verdicts.add(result.verdict)
+    assert verdicts == {Verdict.PASS, Verdict.INCONCLUSIVE}
 
 
 def test_the_apps_that_we_know_are_those_of_are(said_by_are):
