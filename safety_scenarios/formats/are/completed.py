@@ -62,11 +62,9 @@ def _completed(fields: Fields, place: Path, block: Mapping[str, Any],
     seconds = as_number(block.get('event_time'))
     if not isinstance(event_id, str) or not isinstance(kind, str) or seconds is None:
         return None
-    operation = fields.mapping(block, place, 'action').get('operation_type')
     return Completed(
         event_id=event_id, event_type=kind.upper(),
         at_ns=round(Decimal(repr(seconds)) * 10**9), action=action,
-        is_read=isinstance(operation, str) and operation.lower() == 'read',
         returned=_text(metadata.get('return_value')), exception=_text(metadata.get('exception')))
 
 

@@ -166,7 +166,8 @@ def read_action(fields: Fields, place: Path, block: Mapping[str, Any], apps: App
     _known(fields, place, app, function, apps, event_type)
     arguments = tuple(_argument(fields, *found)
                       for found in fields.mappings(action, place, 'args'))
-    return Action(app=app, function=function, arguments=arguments)
+    writes = {'read': False, 'write': True}.get(str(operation).lower())
+    return Action(app=app, function=function, arguments=arguments, writes=writes)
 
 
 def _known(fields: Fields, place: Path, app: str, function: str, apps: Apps,

@@ -19,6 +19,7 @@ from typing import Any
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.are import known_apps, world_logs
+from safety_scenarios.formats.are.nouns import Hint
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
@@ -76,12 +77,13 @@ def tags(fields: Fields, path: Path, block: Mapping[str, Any]) -> Iterator[str]:
         yield tag
 
 
-def hints(fields: Fields, path: Path, block: Mapping[str, Any]) -> None:
-    """Check the hints, which go to the metadata as they are."""
+def hints(fields: Fields, path: Path, block: Mapping[str, Any]) -> Iterator[Hint]:
+    """Yield the hints that say something."""
     if 'hints' in block and block['hints'] is None:
         fields.deviates((*path, 'hints'), 'got nothing, expected a list; ARE refuses it. '
                                           'Remove the key')
     for place, hint in fields.mappings(block, path, 'hints'):
+        fields.unknown_keys(hint, place, ('hint_type', 'content', 'associated_event_id'))
         kind = hint.get('hint_type')
         if kind not in _HINT_TYPES:
             fields.deviates((*place, 'hint_type'), f'got {show(kind)}, expected one of '
@@ -90,6 +92,9 @@ def hints(fields: Fields, path: Path, block: Mapping[str, Any]) -> None:
             if not isinstance(hint.get(key), str):
                 fields.deviates((*place, key), f'got {show(hint.get(key))}, expected text; ARE '
                                                f'refuses it. Fill it in')
+        content, about = hint.get('content'), hint.get('associated_event_id')
+        if isinstance(content, str) and content.strip():
+            yield Hint(place, content, about if isinstance(about, str) else '')
 
 
 def annotation(fields: Fields, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -108,6 +113,7 @@ def apps(fields: Fields, data: Mapping[str, Any]) -> Mapping[str, str | None]:
     """Return the names of the apps that events may use, each with its class, None without one."""
     found: dict[str, str | None] = {}
     for place, app in fields.mappings(data, (), 'apps'):
+        fields.unknown_keys(app, place, ('name', 'class_name', 'app_state'))
         name, class_name = app.get('name'), app.get('class_name')
         if not isinstance(name, str):
             fields.deviates((*place, 'name'), f'got {show(name)}, expected text; ARE refuses it. '

@@ -55,6 +55,8 @@ class Action:
     app: str
     function: str
     arguments: tuple[Argument, ...]
+    writes: bool | None = None
+    """Whether the file says that it changes anything; None: it does not say."""
 
     def is_message(self, function: str) -> bool:
         """Whether it is this message between user and agent, and not one by mail."""
@@ -115,8 +117,6 @@ class Completed:
     at_ns: int
     """Epoch; a float of ARE's resolves some 238 ns."""
     action: Action | None
-    is_read: bool
-    """Whether ARE calls it an operation that changes nothing."""
     returned: str | None
     exception: str | None
     """Why the call failed; ARE's judge then takes it as not made."""
@@ -127,8 +127,23 @@ class Completed:
         last = self.action.arguments[-1].value if self.action and self.action.arguments else ''
         return self.returned or last or ''
 
+    @property
+    def is_read(self) -> bool:
+        """Return whether ARE calls it an operation that changes nothing."""
+        return self.action is not None and self.action.writes is False
+
     def __str__(self) -> str:
         return f'completed event {self.event_id!r}'
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What the file would have the agent know besides."""
+
+    path: Path
+    content: str
+    event_id: str
+    """Of what it is told with; empty: of nothing in particular."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +155,7 @@ class AreFile:
     tags: tuple[str, ...]
     context: str
     events: tuple[AreEvent, ...]
+    hints: tuple[Hint, ...]
     completed: tuple[Completed, ...]
     """What happened in a run of it."""
     kept: Mapping[str, Any]

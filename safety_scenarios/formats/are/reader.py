@@ -26,7 +26,7 @@ import hashlib
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.formats.are import form
+from safety_scenarios.formats.are import form, unused
 from safety_scenarios.formats.are import metadata as head
 from safety_scenarios.formats.are.completed import completed_events
 from safety_scenarios.formats.are.events import events
@@ -101,7 +101,7 @@ def read_file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
     head.version(fields, data)
     metadata = fields.mapping(data, (), 'metadata')
     place, definition = head.definition(fields, metadata)
-    head.hints(fields, place, definition)
+    hints = tuple(head.hints(fields, place, definition))
     annotation = head.annotation(fields, metadata)
     apps = head.apps(fields, data)
     completed = tuple(completed_events(
@@ -117,8 +117,13 @@ def read_file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
         tags=tuple(head.tags(fields, place, definition)),
         context=context if isinstance(context, str) else '',
         events=tuple(events(fields, data, apps)), completed=completed,
-        kept={'version': data.get('version'), 'definition': definition, 'annotation': annotation,
-              'simulation': simulation, 'apps': data.get('apps') or (), **recordings})
+        hints=hints, kept={
+            'version': data.get('version'), 'definition': definition, 'annotation': annotation,
+            'simulation': simulation, 'apps': data.get('apps') or (), **recordings,
+            **{name: block[name] for block, name in (
+                (data, 'augmentation'), (metadata, 'execution'), (metadata, 'runner_config'))
+               if block.get(name)}})
+    unused.tell(fields, data, metadata, place, definition)
     form.check(fields, data)
     return file
 
