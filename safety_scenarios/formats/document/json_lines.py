@@ -60,6 +60,20 @@ def documents(path: str) -> Iterator[tuple[str, bytes | Problem]]:
                                             'it in, or delete the file')
 
 
+def raw_at(place: str) -> bytes | Problem:
+    """Return the bytes of a document by its place, as ``documents`` gives it, or of a file."""
+    path, _, number = place.rpartition(':')
+    if not path.lower().endswith(SUFFIX) or not number.isdecimal():
+        return raw_of(place)
+    raw = raw_of(path)
+    if isinstance(raw, Problem):
+        return raw
+    lines = raw.split(b'\n')
+    if not 0 < int(number) <= len(lines):
+        return Problem(path, None, None, '', f'got {len(lines)} lines, expected at least {number}')
+    return lines[int(number) - 1]
+
+
 def _named(line: bytes) -> str | None:
     """Return the file that a row of an index names, empty if it names none; None: no index."""
     if len(line) > 100_000 or b'"' + _INDEX.encode() + b'"' not in line:

@@ -80,12 +80,14 @@ class CompletedEvent:
 
 
 def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
-              profile: ProfileName = 'portable', most: int = MAX_EVENTS) -> None:
+              profile: ProfileName = 'portable', most: int = MAX_EVENTS, *,
+              export_apps: bool = True) -> None:
     """
     Write one trial; in memory are a few events at a time.
 
     :param file: open for text in UTF-8
     :param most: bound on the messages that are kept only because they differ
+    :param export_apps: False: without apps, so that ARE imports the events and runs nothing
     :raises OSError: the disk is full
     """
     words, agents = PROFILES[profile], record.trial.scenario.agents
@@ -93,7 +95,7 @@ def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
     head: dict[str, Any] = {
         'version': VERSION, 'metadata': _metadata(record, result, plan),
         'context': record.trial.scenario.description, 'augmentation': None, 'world_logs': [],
-        'apps': words.apps}
+        'apps': words.apps if export_apps else ()}
     file.write(as_json(head)[:-1] + ',\n"events":[\n')
     file.write(',\n'.join(_scenario(record.trial, words, plan)) + '],\n' + _COMPLETED)
     lines, separator = _Completed(record, result, words, plan).lines(most), ''
