@@ -24,9 +24,12 @@ from contract.are_traces import traces
 import pytest
 from safety_scenarios.campaign.are_recordings import judge_recordings
 from safety_scenarios.cli.main import main
+from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
+from safety_scenarios.traces.are.writer import write_are
 from unit.formats.are_files import are, call, event, HAZARD, STOP, TASK
+from unit.traces.test_are_static import RECORDS
 
 ROOT = Path(__file__).resolve().parents[3]
 SCENARIOS = ('SCN-R-101', 'SCN-R-D-105', 'SCN-C-101', 'SCN-C-D-101', *(
@@ -54,6 +57,15 @@ def test_our_own_traces_come_back_to_the_verdict_that_they_had(own):
         assert (found.trial_id, found.controller, found.seed, found.duration_ms) == (
             result.trial_id, result.controller, result.seed, result.duration_ms)
     assert {result.verdict for result in own.values()} >= {Verdict.PASS, Verdict.FAIL}
+
+
+@pytest.mark.parametrize('name', RECORDS)
+def test_so_does_whatever_was_recorded(tmp_path, name):
+    result, path = evaluate(RECORDS[name]), tmp_path / 'trace.json'
+    with path.open('w', encoding='utf-8') as file:
+        write_are(file, RECORDS[name], result)
+    [(_, found)] = judge_recordings(path)
+    assert (found.verdict, found.reason) == (result.verdict, result.reason)
 
 
 def without(event_id: str) -> Change:
