@@ -26,6 +26,8 @@ from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.model.result import TrialResult
 
 SUFFIXES = ('.json', '.jsonl')
+_JOURNAL = '.events.jsonl'
+"""Beside each trace of ours lies the journal of the same trial, which is for its campaign."""
 _OF_CAMPAIGN = ('settings.json', 'trials.jsonl', 'campaign.json', 'manifest.json', 'journal')
 
 
@@ -75,10 +77,14 @@ def _judged(recording: Recording) -> TrialResult:
 
 
 def _texts(target: Path) -> Iterator[tuple[str, bytes | Problem]]:
-    """Yield each document with the place that it is from; a line of JSONL is one of its own."""
+    """
+    Yield each document with the place that it is from; a line of JSONL is one of its own.
+
+    In a folder the journals of our own trials are passed over: their traces are beside them.
+    """
     paths = [target] if not target.is_dir() else sorted(
         Path(folder) / name for folder, _, names in os.walk(target) for name in names
-        if name.lower().endswith(SUFFIXES))
+        if name.lower().endswith(SUFFIXES) and not name.endswith(_JOURNAL))
     for path in paths:
         if path.name.lower().endswith('.jsonl'):
             yield from json_lines.documents(str(path))
