@@ -131,6 +131,14 @@ def not_run(trial: Trial, error: BaseException) -> TrialResult:
     return _result(record, [observation.not_run(error)], None, Timeline(record))
 
 
+def unbound(trial: Trial) -> TrialResult:
+    """Return the result of a trial of a scenario that nothing binds to what is here."""
+    record = TrialRecord(trial=trial, events=())
+    reasons = trial.scenario.agents.not_runnable if trial.scenario.agents else ()
+    return _result(record, [observation.unbound(reason) for reason in reasons], None,
+                   Timeline(record))
+
+
 def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, clocks: Timeline,
             outcome: Outcome | None = None, by_patterns: bool = False) -> TrialResult:
     trial, events = record.trial, record.events

@@ -128,7 +128,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         try:
             settings = self._read()
             loaded = load_scenarios(settings.scenarios)
-            refuse_unrunnable(loaded.scenarios, settings)
+            refuse_unrunnable(loaded.scenarios, settings, with_unbound=True)
             spec = spec_of(settings)
             connection(settings)
         except Exception as error:
