@@ -17,9 +17,9 @@
 from collections.abc import Iterator
 
 import click
+from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.agents.skeleton import BLANK, skeleton, without_meaning
 from safety_scenarios.loading import look_through
-from safety_scenarios.errors import ScenarioError
 from safety_scenarios.model.agents import AgentsBlock
 from safety_scenarios.model.scenario import Scenario
 

@@ -61,8 +61,8 @@ from safety_scenarios.model.budget import LatencyBudget
 FORMS = ('says', 'tool', 'signal', 'say', 'publish', 'set', 'expect', 'forbid', 'permit', 'fault',
          'end', NOTHING)
 """Words of the grammar, for suggestions."""
-_SHOWN = 60
-"""Characters of free text by which a rule is named."""
+BLANK_TEXT = '(a blank text)'
+"""Name of what means nothing in a rule that says nothing."""
 
 
 class Rules:
@@ -131,7 +131,7 @@ class Rules:
             if not is_free_text(text):
                 self._remarks.refuse(path, str(error), RULE_TEXT)
                 return ()
-            shown = ' '.join(text.split())[:_SHOWN] or 'a blank text'
+            shown = ' '.join(text.split()) or BLANK_TEXT
             word = text.partition(':')[0].split() or ['']
             self._remarks.warn(path, f'got free text, which this program gives no meaning '
                                f'({error}). The rule is unbound and never passes.'

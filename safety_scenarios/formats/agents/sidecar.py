@@ -24,9 +24,11 @@ from safety_scenarios.errors import Problem
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.grammar import is_free_text, normal
 from safety_scenarios.formats.agents.remarks import Remarks
-from safety_scenarios.formats.document.json_document import JsonDocument, MAX_BYTES as MAX_JSON
+from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.json_document import MAX_BYTES as MAX_JSON
 from safety_scenarios.formats.document.old_names import rename_old_keys
-from safety_scenarios.formats.document.positions import Document, MAX_BYTES as MAX_YAML, Path
+from safety_scenarios.formats.document.positions import Document, Path
+from safety_scenarios.formats.document.positions import MAX_BYTES as MAX_YAML
 from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.model import old_names
 

@@ -51,7 +51,7 @@ def skeleton(block: AgentsBlock) -> str:
             if kind == 'signal':
                 entries.setdefault('topics', {})[_TOPIC_OF_SIGNALS] = \
                     '{name: "???", use: observe}'
-        elif not (colon and kind in ('tool', 'agent', 'say')) and name.strip():
+        elif not (colon and kind in ('tool', 'agent', 'say')) and not name.startswith('('):
             way = 'when' if place == 'trigger' else 'expect'
             entries.setdefault('symbols', {})[' '.join(name.lower().split())] = \
                 f'{{{way}: {{kind: say, any_word: ["???"]}}}}'
