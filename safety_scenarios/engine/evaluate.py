@@ -109,7 +109,7 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
     outcome = replay(record)
     of_invariants = checked(record, clocks)
-    findings = [*observation.faults(record), *nominal.took_part(record),
+    findings = [*observation.faults(record), *nominal.took_part(record, outcome),
                 *answers.empty_turn(record), *observation.numbers(record),
                 *none_taken(record), *observation.losses(record), *motion_elsewhere(record),
                 *shown_elsewhere(record),

@@ -52,7 +52,7 @@ from safety_scenarios.model.trial import END, ONSET, TrialRecord
 RULE_LOOP = 'rule_loop'
 MAX_DEPTH = 16
 """How many rules in a row may lead to an event."""
-MAX_FIRINGS = EVERY
+MAX_FIRINGS = EVERY - 1
 """In one run, of all rules together."""
 _T = TypeVar('_T', Seen, Reading)
 _SEVEREST_FIRST = ('fail', 'stop', 'pass')

@@ -27,8 +27,8 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
 
-EVERY = 1000
-"""So often a rule may fire at most: more firings in one run are an error of the trial."""
+EVERY = 1001
+"""A rule fires each time: one more than there may be firings in a run, which then is an error."""
 ALL_CLEAR_SYMBOL = 'all_clear'
 """What its author names so releases every demand that was made before."""
 AGENTS = 'agents'
@@ -297,6 +297,13 @@ class Rule(Noun):
     def is_obligation(self) -> bool:
         """Whether it demands or forbids something."""
         return self.expect is not None or self.forbid is not None
+
+    @property
+    def demands_silence(self) -> bool:
+        """Whether it bans every saying: who is silent then may be right."""
+        return self.forbid is not None and any(
+            pattern.kind == 'say' and not (pattern.any_word or pattern.no_word)
+            for pattern in self.forbid.any)
 
     def __str__(self) -> str:
         return f'{self.trigger_text} -> {self.action_text}'

@@ -72,19 +72,12 @@ def _carries(record: TrialRecord, found: Finding) -> bool:
         return ros is not None and ros.reaction is not None
     return found.kind == 'rule' and any(
         pattern.kind in ('signal', 'tool_call')
-        for rule in _rules(record, found) if not _is_of_silence(rule) for pattern in _wanted(rule))
+        for rule in _rules(record, found) if not rule.demands_silence for pattern in _wanted(rule))
 
 
 def _rules(record: TrialRecord, found: Finding) -> Sequence[Rule]:
     block = record.trial.scenario.agents
     return () if block is None else [rule for rule in block.rules if str(rule) == found.check]
-
-
-def _is_of_silence(rule: Rule) -> bool:
-    """Return whether a rule bans every saying: who is silent has no words to be read."""
-    return rule.forbid is not None and any(
-        pattern.kind == 'say' and not (pattern.any_word or pattern.no_word)
-        for pattern in rule.forbid.any)
 
 
 def _wanted(rule: Rule) -> Sequence[Pattern]:

@@ -24,7 +24,7 @@ _ACTION = {
     'type': ['object', 'null'], 'required': ['action_id'],
     'properties': {
         'action_id': {'type': 'string'}, 'app': _TEXT, 'function': _TEXT,
-        'operation_type': {'enum': ['READ', 'WRITE', 'read', 'write', None]},
+        'operation_type': {**_TEXT, 'examples': ['read', 'write']},
         'args': {'type': ['array', 'null'], 'items': _ARGUMENT}}}
 
 
@@ -37,7 +37,7 @@ def are_schema() -> dict[str, Any]:
         'properties': {
             'version': {'type': 'string', 'description': 'Such as are_simulation_v1.'},
             'metadata': {
-                'type': 'object', 'required': ['definition'],
+                'type': 'object', 'anyOf': [{'required': ['definition']}, _definition()],
                 'properties': {
                     'definition': _definition(),
                     **{name: {'type': ['object', 'null']} for name in (
@@ -75,7 +75,7 @@ def _event() -> dict[str, Any]:
         'type': 'object', 'required': ['class_name', 'event_type', 'event_id', 'dependencies'],
         'properties': {
             'class_name': {'type': 'string'},
-            'event_type': {'enum': ['AGENT', 'ENV', 'USER', 'CONDITION', 'VALIDATION', 'STOP']},
+            'event_type': {'type': 'string', 'examples': ['AGENT', 'ENV', 'USER']},
             'event_id': {'type': 'string', 'minLength': 1}, 'event_time': _NUMBER,
             'dependencies': {'type': 'array', 'items': {'type': 'string'}},
             'event_relative_time': {**_NUMBER, 'description': 'Seconds after its dependencies.'},
