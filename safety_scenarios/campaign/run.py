@@ -37,7 +37,15 @@ from safety_scenarios.campaign.provenance import provenance, source_sha256
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
-from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned, run_of
+from safety_scenarios.campaign.trials import (
+    could_not_run,
+    is_unbound,
+    not_bound,
+    perform,
+    Performed,
+    planned,
+    run_of,
+)
 from safety_scenarios.errors import ControllerError, TraceError
 from safety_scenarios.links.controller_settings import spec_of
 from safety_scenarios.loading import load_scenarios
@@ -93,7 +101,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         for observer in observers:
             observer.scenarios_read(loaded.warnings, loaded.notes)
     scenarios = asked_for(scenarios, settings)
-    refuse_unrunnable(scenarios, settings)
+    refuse_unrunnable(scenarios, settings, with_unbound=True)
     spec = spec_of(settings, controller)
     with ExitStack() as stack:
         apps = stack.enter_context(apps_of(settings))
@@ -165,6 +173,9 @@ def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, decid
     for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
         waiting = list(group)
         made = failed = 0
+        if is_unbound(waiting[0]):
+            yield from (not_bound(trial) for trial in waiting)
+            continue
         try:
             with open_link(waiting[0].scenario) as link:
                 while waiting:

@@ -27,6 +27,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.campaign.sweep import sweep
+from safety_scenarios.cli.schemas import KINDS, schema_of
 from safety_scenarios.cli.selecting import selecting, survey_of
 from safety_scenarios.engine.chance import MOST, reckoned
 from safety_scenarios.errors import counted, InputError, Problem, refused, ScenarioError
@@ -34,7 +35,7 @@ from safety_scenarios.lint.budgets import needed_ms
 from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.loading import (
     LEFT_OUT,
-    scenario_schema,
+    look_through,
     ScenarioSet,
 )
 from safety_scenarios.model.measuring import Calibration
@@ -204,11 +205,13 @@ def _rows(*names: str) -> Table:
 
 
 @click.command()
-def schema() -> None:
+@click.argument('kind', type=click.Choice(KINDS), default='scenario')
+def schema(kind: str) -> None:
     r"""
-    Print the JSON Schema of a scenario file, for editors.
+    Print the JSON Schema of a scenario file, or of another kind of file, for editors.
 
     \b
     safety-scenarios schema > scenario.schema.json
+    safety-scenarios schema bindings > bindings.schema.json
     """
-    click.echo(json.dumps(scenario_schema(), indent=2))
+    click.echo(json.dumps(schema_of(kind), indent=2))

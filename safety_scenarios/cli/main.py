@@ -43,6 +43,8 @@ COMMANDS = {
                          'error against controllers of known delay.'),
     'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
                        'scenario by scenario.'),
+    'describe': Command('describing:describe', 'Say what a scenario is about, and which of its '
+                        'words have no meaning yet.'),
     'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; nothing '
@@ -64,7 +66,8 @@ COMMANDS = {
     'repair': Command('rejudging:repair_folder', 'Complete FOLDER after a crash; nothing that '
                       'was measured is lost.'),
     'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
-    'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, for editors.'),
+    'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of another '
+                      'kind of file, for editors.'),
     'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
                         'is wrong on purpose.'),
     'sign': Command('signing:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),

@@ -86,6 +86,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios repair runs/today': (0, ()),
     'safety-scenarios verify runs/today': (0, ()),
     'safety-scenarios validate greeting.yaml': (0, ()),
+    'safety-scenarios describe greeting.yaml': (0, ()),
     'safety-scenarios run greeting.yaml --link loopback --words patterns': (0, ()),
     'safety-scenarios run agents --link loopback': (0, ()),
     'safety-scenarios run agents --link loopback --controller yields': (1, ()),
