@@ -45,6 +45,8 @@ COMMANDS = {
                        'scenario by scenario.'),
     'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
+    'export': Command('exporting:export_campaigns', 'Write campaigns as tables, figures or '
+                      'evidence for other programs.'),
     'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; nothing '
                     'is run again.'),
     'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Trials, findings and samples of a campaign as tables: what is in them, and each way to write them."""
+"""Trials, findings and samples as tables: what is in them, and each way to write them."""

@@ -12,17 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""
+r"""
 A table as CSV (RFC 4180, UTF-8) that no spreadsheet computes and no terminal obeys.
 
 Texts stand in quotes, numbers do not. An empty cell without quotes is None, one with quotes an
 empty text. Three things are written otherwise in a text, and ``unguarded`` takes them back:
 
-- where a spreadsheet might begin to compute (``=``, ``+``, ``-``, ``@`` and their full-width forms,
-  at the beginning of a cell or of what a wrong separator makes of it) an apostrophe stands before;
-  where apostrophes stood there already, one more;
+- where a spreadsheet might begin to compute (``=``, ``+``, ``-``, ``@`` and their full-width
+  forms, at the beginning of a cell or of what a wrong separator makes of it) an apostrophe stands
+  before; where apostrophes stood there already, one more;
 - a backslash is doubled;
-- a control character, or one that turns the direction of text, is ``\\u`` and four hexadecimal
+- a control character, or one that turns the direction of text, is ``\u`` and four hexadecimal
   digits. Line feeds and tabs stay as they are.
 """
 
