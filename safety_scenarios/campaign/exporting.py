@@ -28,6 +28,7 @@ from safety_scenarios.campaign.files import journal_path, unwritten
 from safety_scenarios.campaign.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.reports.plain_text import seen
 from safety_scenarios.reports.tables.columns import Campaign, Cell, Table, TABLES
 from safety_scenarios.reports.tables.csv_text import csv_lines
 from safety_scenarios.reports.tables.rows import dictionary, rows_of
@@ -101,8 +102,8 @@ def names_of(folders: Sequence[Path]) -> Sequence[str]:
     for folder in resolved:
         if resolved.count(folder) > 1:
             raise SettingsError(f'{folder}: got it twice, expected each campaign once')
-    short = [folder.name for folder in resolved]
-    return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
+    short = [seen(folder.name) for folder in resolved]
+    return short if len(set(short)) == len(short) else [seen(str(folder)) for folder in folders]
 
 
 def refuse_inside(output: Path, folders: Sequence[Path]) -> None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from safety_scenarios.errors import counted, MissingDependencyError, Problem, SettingsError
 from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.reports.plain_text import seen
 from safety_scenarios.reports.tables.columns import Campaign, Table, TABLES
 from safety_scenarios.reports.tables.rows import rows_of
 
@@ -91,7 +92,7 @@ class CampaignResults:
 
     def as_tables(self) -> Campaign:
         """Return what the rows of the tables are made of."""
-        return Campaign('' if self.folder is None else self.folder.resolve().name,
+        return Campaign('' if self.folder is None else seen(self.folder.resolve().name),
                         self.summary.link, self.trials)
 
     def __str__(self) -> str:

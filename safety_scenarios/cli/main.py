@@ -51,12 +51,18 @@ COMMANDS = {
                     'is run again.'),
     'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
                      'without ROS.'),
+    'index': Command('campaigns:index', 'Write a page of the campaigns in FOLDER over time, with '
+                     'trends and flakiness.'),
     'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '
                            'labelled, and show how far it agrees.'),
     'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                     'named.'),
+    'ls': Command('campaigns:list_campaigns', 'List the campaigns in FOLDER (runs, if left out), '
+                  'the oldest first.'),
     'matrix': Command('tracing:matrix', 'Show which hazards, requirements and clauses the '
                       'campaign in FOLDER covers, and how.'),
+    'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR, or the '
+                    'index of many, in a browser.'),
     'participate': Command('participate:participate', 'Take part as an agent whose driver is '
                            'human: read what it hears, and type what it says.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
@@ -70,6 +76,10 @@ COMMANDS = {
     'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
                         'is wrong on purpose.'),
     'sign': Command('signing:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
+    'tail': Command('campaigns:tail', 'Follow the campaign that runs in FOLDER (runs, if left '
+                    'out), a line for each trial.'),
+    'trials': Command('campaigns:trials', 'List trials of the campaigns in FOLDER (runs, if left '
+                      'out), or of the one that it is.'),
     'validate': Command('listing:validate', 'Check scenario files and list every problem with '
                         'its line and column.'),
     'verify': Command('rejudging:verify_folder', 'Check whether the files in FOLDER are those '

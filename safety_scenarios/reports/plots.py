@@ -26,7 +26,7 @@ from typing import Any, Literal
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.model.budget import LatencyBudget
 from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.plain_text import on_one_line
 
@@ -123,7 +123,7 @@ def _bands(axes: Axes, at: int, budget: LatencyBudget | None, right: float) -> N
 def _margins(campaigns: Sequence[Plotted]) -> Figure:
     """Draw each margin, a row for each check, of one unit after the other."""
     rows: dict[tuple[str, str], list[float]] = {}
-    without: dict[str, int] = {}
+    without: dict[str, list[bool]] = {}
     for campaign in campaigns:
         for result in campaign.results:
             for finding in result.findings:
@@ -131,11 +131,14 @@ def _margins(campaigns: Sequence[Plotted]) -> Figure:
                 if finding.margin is not None and finding.verdict is not None:
                     rows.setdefault((finding.unit or '1', name), []).append(finding.margin)
                 else:
-                    without[name] = without.get(name, 0) + 1
+                    without.setdefault(name, []).append(finding.verdict is Verdict.FAIL)
+    has_margin = {name for _, name in rows}
+    rows |= {('-', name): [] for name, failed in without.items()
+             if any(failed) and name not in has_margin}
     order = sorted(rows)
     units = sorted({unit for unit, _ in order})
-    largest = {unit: max(abs(value) for key in order if key[0] == unit for value in rows[key])
-               or 1.0 for unit in units}
+    largest = {unit: max((abs(value) for key in order if key[0] == unit for value in rows[key]),
+                        default=0.0) or 1.0 for unit in units}
     figure, axes = _sheet('Margins: distance to the limit, > 0 holds',
                           [f'{name} ({unit})' for unit, name in order])
     for at, key in enumerate(order[:_MOST_ROWS]):
@@ -143,14 +146,15 @@ def _margins(campaigns: Sequence[Plotted]) -> Figure:
         scale = largest[key[0]]
         axes.plot([value / scale for value in values], _spread(at, len(values)), linestyle='',
                   marker='o', markersize=2.6, markerfacecolor='none', markeredgewidth=0.6,
-                  markeredgecolor=_RED if min(values) <= 0.0 else _INK)
-        told = f'least {min(values):.3g} {key[0]}'
-        if missing := without.get(key[1], 0):
-            told += f'; {missing} without a number'
-        axes.text(1.62, at, told, ha='right', va='center', fontsize=6.5)
+                  markeredgecolor=_RED if min(values, default=0.0) <= 0.0 else _INK)
+        told = [f'least {min(values):.3g} {key[0]}'] if values else []
+        missing = without.get(key[1], [])
+        told += [f'{len(missing)} without a number ({sum(missing)} FAIL)'] if missing else []
+        axes.text(2.02, at, '; '.join(told), ha='right', va='center', fontsize=6.5,
+                  color=_RED if any(missing) else _INK)
     axes.axvline(0.0, color=_RED, linewidth=0.8)
-    axes.set_xlim(-1.05, 1.65)
-    axes.set_xlabel(f'margin, as a share of the largest in its unit ({", ".join(units) or "-"})')
+    axes.set_xlim(-1.05, 2.05)
+    axes.set_xlabel('margin, as a share of the largest in its unit')
     return figure
 
 
