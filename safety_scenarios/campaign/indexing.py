@@ -28,7 +28,7 @@ from typing import Any
 
 from safety_scenarios.campaign.comparable import judged_alike
 from safety_scenarios.campaign.exporting import refuse_inside, whole
-from safety_scenarios.campaign.folder import digest, TRIALS
+from safety_scenarios.campaign.folder import digest, SETTINGS, TRIALS
 from safety_scenarios.campaign.many import campaigns_in, least_margins, Listed
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.reports.index_page import (
@@ -123,16 +123,17 @@ def _needed() -> None:
 
 def _distinct(found: Sequence[Listed]) -> tuple[list[Listed], list[str]]:
     """Return the campaigns that have ended whole, a copy of one only once; and what is left."""
-    by_results: dict[str, Listed] = {}
+    by_content: dict[tuple[str, str], Listed] = {}
     notes = []
     for one in found:
         if one.summary is None:
             continue
-        first = by_results.setdefault(digest(one.folder / TRIALS), one)
+        # In simulated time two campaigns may agree to the byte, but for when they were started.
+        content = digest(one.folder / SETTINGS), digest(one.folder / TRIALS)
+        first = by_content.setdefault(content, one)
         if first is not one:
-            notes.append(f'{one.name} has the same results as {first.name}, and is a copy: it is '
-                         f'in no trend')
-    return list(by_results.values()), notes
+            notes.append(f'{one.name} is a copy of {first.name}: it is in no trend')
+    return list(by_content.values()), notes
 
 
 def _told(campaigns: Sequence[Listed], kept: Path) -> _Told:
@@ -252,7 +253,7 @@ def _row(one: Listed, beside: Path) -> IndexRow:
         scenarios=len({result.scenario_id for result in one.results}),
         verdict=one.summary.verdict.value if one.summary else '',
         verdicts=one.summary.verdicts if one.summary else {},
-        made=len(one.results), planned=one.planned,
+        made=None if one.state == 'broken' else len(one.results), planned=one.planned,
         margins=', '.join(f'{value:.3g} {unit}' for unit, value in margins.items()
                           if unit in ('m', 's')),
         problem=one.problem, report=_link(report, beside) if report.is_file() else '')

@@ -68,7 +68,7 @@ class Listed:
     summary: CampaignSummary | None = None
     """Only of one that has ended and that its manifest agrees with."""
     results: tuple[TrialResult, ...] = field(default=(), repr=False)
-    """Of trials that count, as far as they can be read."""
+    """Of trials that count, as far as they can be read; none of a campaign that is broken."""
 
     @property
     def planned(self) -> int | None:
@@ -193,7 +193,7 @@ def _listed(place: Path, top: Path) -> Listed:
     return Listed(
         folder=place, name=name, state=state, problem=problem,  # type: ignore[arg-type]
         started=started, controller=settings.controller.label if settings else '',
-        settings=settings, results=tuple(results),
+        settings=settings, results=() if state == 'broken' else tuple(results),
         summary=summary if state == 'ended' else None)
 
 

@@ -15,7 +15,7 @@
 """Many campaigns in one folder: ``ls``, ``tail``, ``trials``, ``open`` and ``index``."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 import os
 from pathlib import Path
 import sys
@@ -69,7 +69,7 @@ def list_campaigns(folder: Path) -> None:
                  'worst margins', 'state'):
         rows.add_column(name, justify='right' if name == 'scenarios' else 'left')
     for one in found:
-        made = f'{len(one.results)}' + ('' if one.planned is None else f' of {one.planned}')
+        made = ('-' if one.state == 'broken' else f'{len(one.results)}') + ('' if one.planned is None else f' of {one.planned}')
         rows.add_row(
             _plain(one.name), _when(one.started), _plain(one.controller),
             str(len({result.scenario_id for result in one.results})),
@@ -240,7 +240,8 @@ def _plain(text: object) -> str:
 
 def _when(started: str) -> str:
     try:
-        return datetime.fromisoformat(started).strftime('%Y-%m-%d %H:%M')
+        return datetime.fromisoformat(started).astimezone(timezone.utc).strftime(
+            '%Y-%m-%d %H:%M')
     except ValueError:
         return _plain(started) or '-'
 

@@ -42,7 +42,8 @@ class IndexRow:
     verdict: str
     """Empty unless it has ended whole."""
     verdicts: Mapping[str, int]
-    made: int
+    made: int | None
+    """Trials that count; None: nobody can tell."""
     planned: int | None
     margins: str
     problem: str
@@ -152,7 +153,8 @@ def _cells(row: IndexRow) -> Iterator[str]:
     counts = ', '.join(f'{count} {name}' for name, count in row.verdicts.items())
     yield f'<span class="{escape(row.verdict.lower())}" title="{_text(counts)}">' \
           f'{_text(row.verdict)}</span>' if row.verdict else ''
-    yield f'{row.made}' if row.planned is None else f'{row.made} of {row.planned}'
+    made = '-' if row.made is None else f'{row.made}'
+    yield made if row.planned is None else f'{made} of {row.planned}'
     yield str(row.scenarios)
     yield _text(row.margins)
     yield _text(row.problem)
