@@ -26,9 +26,8 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.assurance import evidence_item
 from safety_scenarios.campaign.files import journal_path, unwritten
 from safety_scenarios.campaign.rejudge import rejudge, Rejudging
-from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.errors import seen, SettingsError, TraceError
 from safety_scenarios.model.budget import LatencyBudget
-from safety_scenarios.reports.plain_text import seen
 from safety_scenarios.reports.tables.columns import Campaign, Cell, Table, TABLES
 from safety_scenarios.reports.tables.csv_text import csv_lines
 from safety_scenarios.reports.tables.rows import dictionary, rows_of

@@ -49,17 +49,20 @@ PAGE, KEPT = 'index.html', 'index_tables'
 REPORT = 'report.html'
 _MARGINS = (('least_margin_m', 'm'), ('least_margin_s', 's'))
 _LATENCIES = """
-SELECT scenario_id, number, list(latency_ms) AS found
+SELECT scenario_id, controller, number, list(latency_ms) AS found
 FROM trials JOIN campaigns USING (campaign)
 WHERE NOT warmup AND latency_measured GROUP BY ALL ORDER BY ALL"""
 _LEAST = """
-SELECT scenario_id, number, min({column}) AS least, count({column}) AS n
+SELECT scenario_id, controller, number, min({column}) AS least, count({column}) AS n
 FROM trials JOIN campaigns USING (campaign)
-WHERE NOT warmup GROUP BY scenario_id, number HAVING n > 0 ORDER BY scenario_id, number"""
+WHERE NOT warmup GROUP BY scenario_id, controller, number HAVING n > 0
+ORDER BY scenario_id, controller, number"""
 _NOT_PASSED = """
-SELECT number, scenario_id, count(*) FILTER (verdict <> 'PASS') AS bad, count(*) AS made
+SELECT controller, number, scenario_id, count(*) FILTER (verdict <> 'PASS') AS bad,
+       count(*) AS made
 FROM trials JOIN campaigns USING (campaign)
-WHERE NOT warmup GROUP BY number, scenario_id ORDER BY number, scenario_id"""
+WHERE NOT warmup GROUP BY controller, number, scenario_id
+ORDER BY controller, number, scenario_id"""
 _REPEATED = """
 SELECT scenario_id, min(index), min(seed), list(verdict ORDER BY number),
        list(campaign ORDER BY number)
@@ -158,7 +161,7 @@ def _told(campaigns: Sequence[Listed], kept: Path) -> _Told:
             base.register(name, table)
         early = {number for number, one in enumerate(campaigns)
                  if one.settings and one.settings.run.sequential.sprt_p1}
-        trends = [_not_passed(base.execute(_NOT_PASSED).fetchall(), early),
+        trends = [*_not_passed(base.execute(_NOT_PASSED).fetchall(), early),
                   *_latencies(base.execute(_LATENCIES).fetchall(), early)]
         for column, unit in _MARGINS:
             trends += _least(base.execute(_LEAST.format(column=column)).fetchall(), unit)
@@ -208,33 +211,34 @@ def _alike(one: Listed) -> str:
         one.summary.link, judged_alike(settings)], sort_keys=True)
 
 
-def _not_passed(rows: Iterable[tuple[Any, ...]], early: set[int]) -> Trend:
-    counts: dict[int, list[tuple[int, int]]] = {}
-    for number, _, bad, made in rows:
-        counts.setdefault(number, []).append((bad, made))
-    points = []
-    for number, pairs in counts.items():
-        share = clustered(pairs)
-        points.append(_point(number, share.value, share.n, early, share.low, share.high))
-    return Trend('all scenarios', 'share of trials that did not pass', '1', tuple(points))
+def _not_passed(rows: Iterable[tuple[Any, ...]], early: set[int]) -> list[Trend]:
+    counts: dict[str, dict[int, list[tuple[int, int]]]] = {}
+    for controller, number, _, bad, made in rows:
+        counts.setdefault(controller, {}).setdefault(number, []).append((bad, made))
+    trends = []
+    for controller, campaigns in counts.items():
+        shares = {number: clustered(pairs) for number, pairs in campaigns.items()}
+        trends.append(Trend('all scenarios', controller, 'share of trials that did not pass', '1',
+                            tuple(_point(number, share.value, share.n, early, share.low,
+                                         share.high) for number, share in shares.items())))
+    return trends
 
 
 def _latencies(rows: Iterable[tuple[Any, ...]], early: set[int]) -> list[Trend]:
-    trends: dict[str, list[Point]] = {}
-    for name, number, found in rows:
+    trends: dict[tuple[str, str], list[Point]] = {}
+    for name, controller, number, found in rows:
         median = quantile(found, 0.5, 'ms')
-        trends.setdefault(name, []).append(_point(
+        trends.setdefault((name, controller), []).append(_point(
             number, median.value, median.n, early, median.low, median.high,
             sum(value is None for value in found)))
-    return [Trend(name, 'median latency', 'ms', tuple(points))
-            for name, points in trends.items()]
+    return [Trend(*of, 'median latency', 'ms', tuple(points)) for of, points in trends.items()]
 
 
 def _least(rows: Iterable[tuple[Any, ...]], unit: str) -> list[Trend]:
-    trends: dict[str, list[Point]] = {}
-    for name, number, least, n in rows:
-        trends.setdefault(name, []).append(Point(number, least, n))
-    return [Trend(name, 'least margin', unit, tuple(points)) for name, points in trends.items()]
+    trends: dict[tuple[str, str], list[Point]] = {}
+    for name, controller, number, least, n in rows:
+        trends.setdefault((name, controller), []).append(Point(number, least, n))
+    return [Trend(*of, 'least margin', unit, tuple(points)) for of, points in trends.items()]
 
 
 def _point(number: int, value: float | None, n: int, early: set[int], low: float | None,
@@ -249,7 +253,7 @@ def _row(one: Listed, beside: Path) -> IndexRow:
     margins = least_margins(one.results)
     report = one.folder / REPORT
     return IndexRow(
-        name=one.name, started=one.started, controller=one.controller, state=one.state,
+        name=one.name, started=one.when, controller=one.controller, state=one.state,
         scenarios=len({result.scenario_id for result in one.results}),
         verdict=one.summary.verdict.value if one.summary else '',
         verdicts=one.summary.verdicts if one.summary else {},

@@ -21,6 +21,7 @@ still agrees, and ``evaluate`` is there for more.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 import fcntl
 import json
 from pathlib import Path
@@ -37,10 +38,9 @@ from safety_scenarios.campaign.folder import (
     TRIALS,
 )
 from safety_scenarios.campaign.reading import ended, Settings, settings_of
-from safety_scenarios.errors import SafetyScenariosError, SettingsError
+from safety_scenarios.errors import SafetyScenariosError, seen, SettingsError
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.reports.plain_text import seen
 
 State = Literal['ended', 'running', 'cut off', 'broken']
 """cut off: it neither ended nor runs, and ``repair`` completes it."""
@@ -69,6 +69,15 @@ class Listed:
     """Only of one that has ended and that its manifest agrees with."""
     results: tuple[TrialResult, ...] = field(default=(), repr=False)
     """Of trials that count, as far as they can be read; none of a campaign that is broken."""
+
+    @property
+    def when(self) -> str:
+        """Return when it began, to the minute in UTC; empty where nobody knows."""
+        try:
+            began = datetime.fromisoformat(self.started)
+        except ValueError:
+            return self.started
+        return began.astimezone(timezone.utc).strftime('%Y-%m-%d %H:%M')
 
     @property
     def planned(self) -> int | None:

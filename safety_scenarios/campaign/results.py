@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safety_scenarios.errors import counted, MissingDependencyError, Problem, SettingsError
+from safety_scenarios.errors import counted, MissingDependencyError, Problem, seen, SettingsError
 from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.reports.plain_text import seen
 from safety_scenarios.reports.tables.columns import Campaign, Table, TABLES
 from safety_scenarios.reports.tables.rows import rows_of
 

@@ -15,7 +15,6 @@
 """Many campaigns in one folder: ``ls``, ``tail``, ``trials``, ``open`` and ``index``."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
 import os
 from pathlib import Path
 import sys
@@ -69,9 +68,10 @@ def list_campaigns(folder: Path) -> None:
                  'worst margins', 'state'):
         rows.add_column(name, justify='right' if name == 'scenarios' else 'left')
     for one in found:
-        made = ('-' if one.state == 'broken' else f'{len(one.results)}') + ('' if one.planned is None else f' of {one.planned}')
+        made = '-' if one.state == 'broken' else f'{len(one.results)}'
+        made += '' if one.planned is None else f' of {one.planned}'
         rows.add_row(
-            _plain(one.name), _when(one.started), _plain(one.controller),
+            _plain(one.name), _plain(one.when) or '-', _plain(one.controller),
             str(len({result.scenario_id for result in one.results})),
             verdict_text(one.summary.verdict).strip() if one.summary else '-', made,
             _margins(least_margins(one.results)),
@@ -236,14 +236,6 @@ def _line(result: TrialResult) -> str:
 def _plain(text: object) -> str:
     """Return foreign text so that neither a terminal nor the table takes it for more."""
     return escape(on_one_line(str(text)))
-
-
-def _when(started: str) -> str:
-    try:
-        return datetime.fromisoformat(started).astimezone(timezone.utc).strftime(
-            '%Y-%m-%d %H:%M')
-    except ValueError:
-        return _plain(started) or '-'
 
 
 def _margins(found: Mapping[str, float]) -> str:

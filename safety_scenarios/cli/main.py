@@ -25,7 +25,7 @@ import sys
 from typing import Any, NamedTuple
 
 import click
-from safety_scenarios.errors import described, InputError, SafetyScenariosError
+from safety_scenarios.errors import described, InputError, SafetyScenariosError, seen
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')
@@ -136,10 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return 2
     except InputError as error:
-        click.echo('\n'.join(error.lines), err=True)
+        click.echo(seen('\n'.join(error.lines)), err=True)
         return 2
     except SafetyScenariosError as error:
-        click.echo(f'error: {error}', err=True)
+        click.echo(seen(f'error: {error}'), err=True)
         return 3
     except (click.Abort, KeyboardInterrupt):
         click.echo('interrupted', err=True)
@@ -150,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as error:  # only run ends so, and only with a campaign's code
         return error.code if isinstance(error.code, int) else 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        click.echo(f'error: {described(error)}. Nobody expected that: please report it', err=True)
+        click.echo(seen(f'error: {described(error)}. Nobody expected that: please report it'),
+                   err=True)
         return 3
     return 0

@@ -66,9 +66,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Trend:
-    """One figure of one scenario over the campaigns."""
+    """One figure of one scenario and controller over the campaigns."""
 
     scenario: str
+    controller: str
     what: str
     unit: str
     points: tuple[Point, ...]
@@ -125,8 +126,9 @@ def _parts(page: IndexPage) -> Iterator[str]:
     yield ('<section aria-labelledby="campaigns"><h2 id="campaigns">Campaigns</h2>'
            '<p><label for="filter">Show only rows with </label><input id="filter" type="search">'
            '</p>')
-    yield _table(('campaign', 'started', 'controller', 'state', 'verdict', 'trials', 'scenarios',
-                  'worst margins', 'problem'), (_cells(row) for row in page.rows), 'all')
+    yield _table(('campaign', 'started (UTC)', 'controller', 'state', 'verdict', 'trials',
+                  'scenarios', 'worst margins', 'problem'),
+                 (_cells(row) for row in page.rows), 'all')
     yield '</section>'
     for note in page.notes:
         yield f'<p class="note">{_text(note)}</p>'
@@ -135,7 +137,8 @@ def _parts(page: IndexPage) -> Iterator[str]:
     yield '</section><section aria-labelledby="trends"><h2 id="trends">Trends</h2>'
     yield ('<p>From left to right, the oldest campaign first. A line through a point is its '
            '95 % interval; a cross at the top is a median that is no number, because too many '
-           'reactions are missing. Scenarios are never averaged over.</p><div class="charts">')
+           'reactions are missing. Latencies and margins are never averaged over scenarios.</p>'
+           '<div class="charts">')
     for trend in page.trends[:_MOST_CHARTS]:
         yield _chart(trend, page.counted)
     yield '</div>'
@@ -198,7 +201,7 @@ def _table(heads: Sequence[str], rows: Iterable[Iterable[str]], identifier: str)
 
 def _chart(trend: Trend, names: Sequence[str]) -> str:
     """Return one trend as SVG, with the same as words for whoever cannot see it."""
-    told = f'{_text(trend.scenario)}: {_text(trend.what)}'
+    told = f'{_text(trend.scenario)}, {_text(trend.controller)}: {_text(trend.what)}'
     unit = '' if trend.unit == '1' else f' ({_text(trend.unit)})'
     ends = [end for point in trend.points for end in (point.low, point.value, point.high)
             if end is not None]

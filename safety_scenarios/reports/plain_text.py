@@ -17,20 +17,14 @@
 import codecs
 from collections.abc import Iterable
 import io
-import re
 from typing import Any, TextIO
+
+from safety_scenarios.errors import seen
 
 _WORDS = str.maketrans({
     '±': '+/-', '°': ' deg', '–': '-', '—': '-', '…': '...', '‘': "'", '’': "'", '“': '"',
     '”': '"', '→': '->', '≤': '<=', '≥': '>=', '×': 'x', '✓': 'yes', '\u00a0': ' '})
 """What is meant by characters that this package itself writes."""
-UNSEEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069'
-                    '\ud800-\udfff\ufeff\ufff9-\ufffb]')
-"""
-What nobody sees and a terminal or a browser obeys: it clears a screen or turns text around.
-
-Line feeds and tabs are none of it.
-"""
 _ERRORS = 'safety_scenarios.plain_text'
 """Name of the error handler for streams."""
 
@@ -38,11 +32,6 @@ _ERRORS = 'safety_scenarios.plain_text'
 def plain(text: str) -> str:
     """Return a text in ASCII; a letter that ASCII does not have becomes an escape, as in JSON."""
     return text.translate(_WORDS).encode('ascii', _ERRORS).decode('ascii')
-
-
-def seen(text: str) -> str:
-    """Return a text in which what would be obeyed is shown as an escape, as in JSON."""
-    return UNSEEN.sub(lambda found: _escape(found[0]), text)
 
 
 def on_one_line(text: str, longest: int = 500) -> str:

@@ -29,7 +29,7 @@ empty text. Three things are written otherwise in a text, and ``unguarded`` take
 from collections.abc import Iterable, Iterator, Sequence
 import re
 
-from safety_scenarios.reports.plain_text import UNSEEN
+from safety_scenarios.errors import seen
 from safety_scenarios.reports.tables.columns import Cell, Column
 
 _START = re.compile(r'((?:^|[;,\t|\r\n])[\s"]*)(\'*)([=+\-@\uff1d\uff0b\uff0d\uff20]?)')
@@ -50,7 +50,7 @@ def csv_lines(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> Iter
 
 def guarded(text: str) -> str:
     """Return a text as it stands in a cell."""
-    plain = UNSEEN.sub(lambda found: f'\\u{ord(found[0]):04x}', text.replace('\\', '\\\\'))
+    plain = seen(text.replace('\\', '\\\\'))
     return _START.sub(lambda found: f"{found[1]}{found[2]}'{found[3]}" if found[3] else found[0],
                       plain)
 
