@@ -138,7 +138,7 @@ def _margins(campaigns: Sequence[Plotted]) -> Figure:
     order = sorted(rows)
     units = sorted({unit for unit, _ in order})
     largest = {unit: max((abs(value) for key in order if key[0] == unit for value in rows[key]),
-                        default=0.0) or 1.0 for unit in units}
+                         default=0.0) or 1.0 for unit in units}
     figure, axes = _sheet('Margins: distance to the limit, > 0 holds',
                           [f'{name} ({unit})' for unit, name in order])
     for at, key in enumerate(order[:_MOST_ROWS]):
