@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safety_scenarios.campaign.folder import digest, MANIFEST
+from safety_scenarios.campaign.many import started_in
 from safety_scenarios.campaign.provenance import versions
 from safety_scenarios.campaign.reading import settings_of
 from safety_scenarios.campaign.rejudge import Rejudging, told
@@ -167,7 +168,8 @@ def _contexts(folder: Path, summary: CampaignSummary) -> Iterator[str]:
     yield (f'Run over the link {summary.link} with seed {summary.seed}; {summary.completed} of '
            f'{counted(summary.planned, "planned trial")} completed; judged by the gate '
            f'{raw.get("gate")}, answers in words by {raw.get("words")}')
-    yield f'Run by version {settings.version or "unknown"} of safety_scenarios'
+    yield (f'Run from {started_in(folder) or "an unknown time"} on, by version '
+           f'{settings.version or "unknown"} of safety_scenarios')
     for line in summary.sut.lines if summary.sut else ():
         yield f'Judged: {line}'
     for name, sha256 in sorted(settings.scenarios.items()):

@@ -95,6 +95,7 @@ def write_index(folder: Path, output: Path | None = None) -> tuple[Path, Sequenc
     path = folder / PAGE if output is None else output
     refuse_inside(path, [one.folder for one in found])
     counted, notes = _distinct(found)
+    notes += _unidentified(counted)
     told = _told(counted, path.parent / KEPT) if counted else _Told((), {}, ())
     page = IndexPage(
         title=folder.resolve().name, rows=tuple(_row(one, path.parent) for one in found),
@@ -137,6 +138,15 @@ def _distinct(found: Sequence[Listed]) -> tuple[list[Listed], list[str]]:
         if first is not one:
             notes.append(f'{one.name} is a copy of {first.name}: it is in no trend')
     return list(by_content.values()), notes
+
+
+def _unidentified(campaigns: Sequence[Listed]) -> list[str]:
+    """Return of which campaigns nobody knows whether they judged the same build."""
+    names = [one.name for one in campaigns if one.settings and one.settings.source is None
+             and (one.settings.sut is None or one.settings.sut.unidentified)]
+    return [f'Nothing identifies what was judged in {", ".join(names[:20])}'
+            + (f' and {len(names) - 20} more' if len(names) > 20 else '')
+            + ': what is flaky there may be another build'] if names else []
 
 
 def _told(campaigns: Sequence[Listed], kept: Path) -> _Told:

@@ -109,6 +109,18 @@ def places_in(folder: Path) -> Sequence[Path]:
                             f'of campaigns') from None
 
 
+def started_in(place: Path) -> str:
+    """
+    Return when a campaign began, as it was written.
+
+    :raises SettingsError: nothing says so
+    """
+    try:
+        return str(json.loads(_text(place / SETTINGS)).get('started', ''))
+    except (ValueError, AttributeError) as error:
+        raise SettingsError(f'{place / SETTINGS}: cannot be read: {str(error)[:200]}') from None
+
+
 def is_running(folder: Path) -> bool:
     """
     Tell whether a campaign writes into a folder now.
@@ -186,7 +198,7 @@ def _listed(place: Path, top: Path) -> Listed:
     running = is_running(place)
     problem, state = '', 'ended'
     try:
-        started = _started(place)
+        started = started_in(place)
         settings = settings_of(place)
         results += [result for result in results_so_far(_text(place / TRIALS))
                     if not result.warmup]
@@ -204,18 +216,6 @@ def _listed(place: Path, top: Path) -> Listed:
         started=started, controller=settings.controller.label if settings else '',
         settings=settings, results=() if state == 'broken' else tuple(results),
         summary=summary if state == 'ended' else None)
-
-
-def _started(place: Path) -> str:
-    """
-    Return when a campaign began, as it was written.
-
-    :raises SettingsError: nothing says so
-    """
-    try:
-        return str(json.loads(_text(place / SETTINGS)).get('started', ''))
-    except (ValueError, AttributeError) as error:
-        raise SettingsError(f'{place / SETTINGS}: cannot be read: {str(error)[:200]}') from None
 
 
 def _changed(place: Path, summary: CampaignSummary | None) -> Iterator[str]:

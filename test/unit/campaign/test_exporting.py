@@ -86,6 +86,9 @@ def test_a_pass_is_claimed_with_its_exact_one_sided_bound(items):
     assert scenario['bound']['n'] == 2 and '0 failures in 2 trials, at most 77.7 %' in \
         scenario['statement']
     assert items['passed']['undecided']['trials'] == 0
+    told = ' '.join(one['statement'] for one in items['passed']['elements'])
+    for text in ('Run from 20', 'seed 0', 'Times are simulated', 'SHA-256 of its file'):
+        assert text in told
 
 
 def test_a_failure_refutes_and_its_bound_counts_it(items):
