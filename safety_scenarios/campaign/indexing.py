@@ -267,7 +267,8 @@ def _row(one: Listed, beside: Path) -> IndexRow:
         scenarios=len({result.scenario_id for result in one.results}),
         verdict=one.summary.verdict.value if one.summary else '',
         verdicts=one.summary.verdicts if one.summary else {},
-        made=None if one.state == 'broken' else len(one.results), planned=one.planned,
+        made=None if one.state in ('broken', 'judged again') else len(one.results),
+        planned=one.planned,
         margins=', '.join(f'{value:.3g} {unit}' for unit, value in margins.items()
                           if unit in ('m', 's')),
         problem=one.problem, report=_link(report, beside) if report.is_file() else '')

@@ -42,8 +42,13 @@ from safety_scenarios.errors import SafetyScenariosError, seen, SettingsError
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
 
-State = Literal['ended', 'running', 'cut off', 'broken']
-"""cut off: it neither ended nor runs, and ``repair`` completes it."""
+State = Literal['ended', 'running', 'cut off', 'broken', 'judged again']
+"""
+cut off: it neither ended nor runs, and ``repair`` completes it.
+
+judged again: ``evaluate --output`` wrote it; without records, plan and manifest it shows nothing
+by itself.
+"""
 _DEEPEST = 4
 """Levels of folders that are looked through."""
 _YOUNG_S = 2.0
@@ -194,6 +199,9 @@ def _places(folder: Path, deeper: int) -> Iterator[Path]:
 
 def _listed(place: Path, top: Path) -> Listed:
     name = seen(place.relative_to(top).as_posix() if place != top else place.resolve().name)
+    if _is_judged_again(place):
+        return Listed(folder=place, name=name, state='judged again',
+                      problem='evaluate wrote it, and it has no records of its own')
     started, results, settings, summary = '', list[TrialResult](), None, None
     running = is_running(place)
     problem, state = '', 'ended'
@@ -216,6 +224,11 @@ def _listed(place: Path, top: Path) -> Listed:
         started=started, controller=settings.controller.label if settings else '',
         settings=settings, results=() if state == 'broken' else tuple(results),
         summary=summary if state == 'ended' else None)
+
+
+def _is_judged_again(place: Path) -> bool:
+    return (place / SUMMARY).exists() and not any(
+        (place / name).exists() for name in (SETTINGS, MANIFEST, *_ONES_OWN))
 
 
 def _changed(place: Path, summary: CampaignSummary | None) -> Iterator[str]:

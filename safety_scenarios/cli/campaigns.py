@@ -68,7 +68,7 @@ def list_campaigns(folder: Path) -> None:
                  'worst margins', 'state'):
         rows.add_column(name, justify='right' if name == 'scenarios' else 'left')
     for one in found:
-        made = '-' if one.state == 'broken' else f'{len(one.results)}'
+        made = '-' if one.state in ('broken', 'judged again') else f'{len(one.results)}'
         made += '' if one.planned is None else f' of {one.planned}'
         rows.add_row(
             _plain(one.name), _plain(one.when) or '-', _plain(one.controller),

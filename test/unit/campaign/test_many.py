@@ -74,6 +74,13 @@ def test_what_runs_was_cut_off_or_is_broken_is_named_and_has_no_verdict(runs, ca
     assert 'PASS' not in shown
 
 
+def test_what_evaluate_wrote_is_no_campaign_and_nothing_that_is_broken(runs, capsys):
+    assert main(['evaluate', str(runs / 'passed'), '--output', str(runs / 'stricter')]) == 0
+    [found] = [one for one in campaigns_in(runs) if one.name == 'stricter']
+    assert (found.state, found.summary, found.results) == ('judged again', None, ())
+    assert main(['trials', str(runs)]) == 0
+
+
 def test_a_list_shows_each_campaign_oldest_first(runs, capsys):
     assert main(['ls', str(runs)]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if '2 of 2' in line]
