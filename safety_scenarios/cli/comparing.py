@@ -21,7 +21,6 @@ import sys
 from typing import Any
 
 import click
-from rich.console import Console
 from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.reading import settings_of
 from safety_scenarios.campaign.rejudge import results_of
@@ -29,6 +28,7 @@ from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.reports.console_report import comparison_table, console
+from safety_scenarios.reports.screen import Screen
 from safety_scenarios.stats.compare import compare as compare_results
 
 _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in both, or a folder '
@@ -69,7 +69,7 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     if file is not None:
         _write(file, {'first': str(first), 'second': str(second), 'exit_code': code,
                       **found.model_dump(mode='json')})
-    Console(emoji=False, width=console().width, stderr=file == '-').print(
+    Screen(emoji=False, width=console().width, stderr=file == '-').print(
         comparison_table(found, *names))
     for which, folder in (('first', first), ('second', second)):
         known = settings_of(folder).sut

@@ -20,7 +20,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-from rich.console import Console
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
@@ -35,6 +34,7 @@ from safety_scenarios.reports.console_report import (
     ConsoleReport,
     preflight_table,
 )
+from safety_scenarios.reports.screen import Screen
 
 _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
@@ -103,6 +103,6 @@ def calibrate(form: str, file: Path | None, **values: Any) -> None:
     with TemporaryDirectory() as folder, connection(settings)(settings, Path(folder)) as session:
         found = session.calibrate()
     assert found is not None
-    Console(emoji=False, width=console().width).print(calibration_table(found))
+    Screen(emoji=False, width=console().width).print(calibration_table(found))
     if file is not None:
         file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
