@@ -121,7 +121,7 @@ def tiles(source: Source) -> list[Mapping[str, Any]]:
     summary = source.summary
     names = {row.scenario_id: row.scenario_name for row in summary.scenarios}
     return [_rate('Hazards missed', summary.missed, 'trials with a hazard', names),
-            _rate('False stops', summary.false_stops, 'trials without one', names),
+            _rate('False stops', summary.false_stops, 'trials without a hazard', names),
             _task(source), _margin(source), _latency(source)]
 
 
@@ -146,7 +146,8 @@ def _task(source: Source) -> Mapping[str, Any]:
     lost, done = world.time_lost_s, world.task_done
     text = 'time lost by standing: ' + (
         'unknown' if lost.value is None else f'{lost.value:.2f} s a trial'
-        + ('' if lost.high is None else f' (at most {lost.high:.1f} s at {sure(lost.confidence)})'))
+        + ('' if lost.high is None else
+           f' (at most {lost.high:.1f} s at {sure(lost.confidence)})'))
     share = 'unknown' if done.value is None else \
         f'{round(done.value * done.n)} of {done.n} done'
     return {'name': 'Task time', 'tone': '',
@@ -172,7 +173,8 @@ def _margin(source: Source) -> Mapping[str, Any]:
 def _latency(source: Source) -> Mapping[str, Any]:
     rows = [row for row in source.summary.scenarios if row.latency_ms]
     if not rows:
-        return {'name': 'Slowest reaction', 'value': NONE, 'tone': '', 'more': 'none was asked for'}
+        return {'name': 'Slowest reaction', 'value': NONE, 'tone': '',
+                'more': 'none was asked for'}
     silent = [row for row in rows if row.worst_ms is None]
     if silent:
         return {'name': 'Slowest reaction', 'value': 'none came', 'tone': 'fail',

@@ -73,6 +73,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
     """
     require()
     import jinja2
+    from markupsafe import Markup
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown)
@@ -86,8 +87,8 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
         sources=[_content(source, number) for number, source in enumerate(sources)],
         made=made, title=', '.join(source.name for source in sources),
         metres=tables.METRES, has_comparison=comparison is not None,
-        style=jinja2.utils.markupsafe.Markup('\n'.join(_texts(_STYLES))),
-        program=jinja2.utils.markupsafe.Markup(program),
+        style=Markup('\n'.join(_texts(_STYLES))),
+        program=Markup(program),
         hashes=[_csp(program), _csp(plotly)], loads=bool(outside),
         data=packed(compact(visible_in(data)), level), plotly=packed(plotly, level),
         blocks=[packed(block, level) for block in inside])
@@ -124,7 +125,7 @@ def _script(number: int, text: str) -> str:
 
 
 def _placed(sources: Sequence[Source]) -> \
-        tuple[list[bytes], list[bytes], list[Mapping[str, tuple[int, int]]]]:
+        tuple[list[bytes], list[bytes], Sequence[Mapping[str, tuple[int, int]]]]:
     """
     Return blocks inside the page, blocks beside it, and in which block each trial is.
 
@@ -193,11 +194,11 @@ def _trial(result: Any, number: Mapping[str, int], at: Mapping[str, int],
     latency = result.latency
     judged = None if latency is None or latency.judged_ns is None else latency.judged_ns
     finding = margin_of(result)
-    has = finding is not None and finding.margin is not None
+    margin = None if finding is None else finding.margin
+    unit = None if finding is None else finding.unit
     return (result.trial_id, number[result.scenario_id], result.index, int(result.warmup),
             result.verdict.value, at[result.reason],
             None if judged is None else round(judged / 1e6, 1),
             None if latency is None else latency.latency_class.value,
             int(result.is_measured),
-            with_unit(finding.margin, finding.unit) if has else None,
-            finding.margin if has else None, result.seed, place)
+            None if margin is None else with_unit(margin, unit), margin, result.seed, place)

@@ -15,6 +15,7 @@
 """The tables of the page, as cells of text."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 import json
 from typing import Any
 
@@ -74,14 +75,15 @@ def _scenario(source: Source, row: ScenarioSummary) -> Mapping[str, Any]:
 def _robot(row: ScenarioSummary) -> Iterator[str]:
     found = row.confirmed
     if found is not None:
-        worst = 'not each time' if found.worst_ms is None else f'at the latest {found.worst_ms:.1f} ms'
+        worst = 'not each time' if found.worst_ms is None else \
+            f'at the latest {found.worst_ms:.1f} ms'
         yield (f'The robot itself showed the safe state {worst} (median '
                f'{interval(found.median_ms)} ms)')
     if row.not_measured:
         yield f'{row.not_measured} latencies could not be measured and are in no number'
 
 
-def metre_rows(source: Source) -> list[Sequence[str]]:
+def metre_rows(source: Source) -> Sequence[Sequence[str]]:
     """Return what each latency costs in metres."""
     rows = []
     for row in source.summary.scenarios:
@@ -144,7 +146,7 @@ def calibration(source: Source) -> Mapping[str, Any] | None:
             'rows': rows, 'notes': found.notes}
 
 
-def kill_rows(source: Source) -> list[Mapping[str, Any]]:
+def kill_rows(source: Source) -> Sequence[Mapping[str, Any]]:
     """Return for each check how many controllers that are wrong on purpose it fails."""
     matrix = source.kill_matrix
     if matrix is None:
@@ -161,7 +163,7 @@ def kill_rows(source: Source) -> list[Mapping[str, Any]]:
     return rows
 
 
-def interlock_rows(source: Source) -> list[Mapping[str, Any]]:
+def interlock_rows(source: Source) -> Sequence[Mapping[str, Any]]:
     """Return the run log of hardware in the loop, each line with the trial that it fell into."""
     spans = sorted((result.started_system_ns,
                     result.started_system_ns + round(result.duration_ms * 1e6), result.trial_id)
@@ -183,7 +185,6 @@ def interlock_rows(source: Source) -> list[Mapping[str, Any]]:
 
 
 def _utc(at_ns: Any) -> str:
-    from datetime import datetime, timezone
     try:
         return datetime.fromtimestamp(at_ns / 1e9, timezone.utc).isoformat(
             timespec='milliseconds').replace('+00:00', 'Z')
@@ -221,7 +222,7 @@ def _words(data: Any) -> str:
     return text if len(text) <= _LONG else f'{text[:_LONG]}...'
 
 
-def sure_rows(source: Source) -> list[Sequence[str]]:
+def sure_rows(source: Source) -> Sequence[Sequence[str]]:
     """Return every rate with its interval, method and number of trials."""
     summary = source.summary
     named = [('hazards missed', summary.missed.share), ('false stops', summary.false_stops.share)]
