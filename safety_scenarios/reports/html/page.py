@@ -77,6 +77,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown)
+    environment.filters['visible'] = visible
     level = 9 if sum(len(source.results) for source in sources) > _FEW else 1
     inside, outside, where = _placed(sources)
     program = '\n'.join(_texts(_PROGRAMS))
