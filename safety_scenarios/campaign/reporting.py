@@ -49,11 +49,13 @@ from safety_scenarios.campaign.folder import (
 from safety_scenarios.campaign.provenance import versions
 from safety_scenarios.campaign.reading import ended
 from safety_scenarios.campaign.rejudge import rejudge, summary_of, told
+from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.campaign.signing import is_signed
 from safety_scenarios.campaign.told import other_than_found
 from safety_scenarios.errors import (
     counted,
     in_words,
+    InputError,
     MissingDependencyError,
     SafetyScenariosError,
     SettingsError,
@@ -67,6 +69,7 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.html.packing import compact, visible_in
 from safety_scenarios.reports.html.page import render, require
 from safety_scenarios.reports.html.source import Source, Trust
+from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.stats.quantiles import quantile
 from safety_scenarios.traces.journal import read_journal
@@ -164,8 +167,16 @@ def report(folders: Sequence[Path], output: Path, *, again: bool = False,
     """
     require()
     sources = [source_of(folder, again=again, matrix=matrix) for folder in folders]
-    write(sources, output, None if len(sources) < 2 else None)
+    write(sources, output, None if len(sources) < 2 else _comparison(folders))
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
+
+
+def _comparison(folders: Sequence[Path]) -> Mapping[str, Any]:
+    """Return several campaigns against the first, or why they cannot be compared."""
+    try:
+        return compared(side_by_side(folders))
+    except (InputError, TraceError) as error:
+        return {'why': str(error)}
 
 
 def source_of(folder: Path, *, again: bool = False, matrix: KillMatrix | None = None) -> Source:

@@ -14,7 +14,7 @@
 
 """The command ``compare``: two campaigns against each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 import json
 from pathlib import Path
 import sys
@@ -22,14 +22,11 @@ from typing import Any
 
 import click
 from rich.console import Console
-from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.reading import settings_of
-from safety_scenarios.campaign.rejudge import results_of
+from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.result import TrialResult
 from safety_scenarios.reports.console_report import comparison_table, console
-from safety_scenarios.stats.compare import compare as compare_results
 
 _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in both, or a folder '
            'cannot be relied on; 2 wrong input, or not comparable. With --fail-on-regression: 1 '
@@ -60,11 +57,9 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     safety-scenarios compare runs/before runs/after
     safety-scenarios compare runs/before runs/after --fail-on-regression --json comparison.json
     """
-    before, after = (results_of(folder, without_plan=without_plan)
-                     for folder in (first, second))
-    refuse_incomparable(first, second, before, after)
-    found = compare_results(before, after)
-    names = _campaign_names((first, second), (before, after))
+    campaigns = side_by_side((first, second), without_plan=without_plan)
+    found, names = campaigns[1].against, [one.name for one in campaigns]
+    assert found is not None
     code = found.gate_code if fail_on_regression else found.exit_code
     if file is not None:
         _write(file, {'first': str(first), 'second': str(second), 'exit_code': code,
@@ -97,11 +92,3 @@ def _write(file: str, data: Mapping[str, Any]) -> None:
     except OSError as error:
         raise SettingsError(f'--json: got {file}, which cannot be written: {error.strerror}. Name '
                             f'another file') from None
-
-
-def _campaign_names(folders: Sequence[Path],
-                    results: Sequence[Sequence[TrialResult]]) -> Sequence[str]:
-    """Return the folders' names, with the controllers where these are not the same."""
-    labels = [' '.join(sorted({result.controller for result in side})) for side in results]
-    return [folder.resolve().name if len(set(labels)) == 1 else
-            f'{folder.resolve().name}: {label}' for folder, label in zip(folders, labels)]

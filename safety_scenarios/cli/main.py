@@ -67,6 +67,8 @@ COMMANDS = {
     'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, for editors.'),
     'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
                         'is wrong on purpose.'),
+    'show': Command('showing:show', 'Show the trials of the campaign in DIR, or one of them in '
+                    'detail.'),
     'sign': Command('signing:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
     'validate': Command('listing:validate', 'Check scenario files and list every problem with '
                         'its line and column.'),

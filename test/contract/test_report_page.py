@@ -183,18 +183,17 @@ def test_the_switch_changes_the_colours(opened, folder):
 
 
 def test_what_others_wrote_is_text_and_nothing_else(opened, folder, tmp_path):
-    source = source_of(folder)
-    bad, more = source.results[0], 'A' * 1_000_000
-    odd = bad.model_copy(update={
-        'trial_id': f'{HOSTILE}&of=1#x', 'scenario_name': HOSTILE, 'reason': HOSTILE + more})
+    source, more = source_of(folder), 'A' * 1_000_000
+    odd = tuple(result.model_copy(update={
+        'trial_id': f'{HOSTILE}&of=1#{number}', 'scenario_name': HOSTILE,
+        'reason': HOSTILE + more}) for number, result in enumerate(source.results))
     summary = source.summary.model_copy(update={
         'controller': HOSTILE, 'scenarios': tuple(row.model_copy(update={
-            'scenario_name': HOSTILE, 'reason': HOSTILE + more}) if
-            row.scenario_id == bad.scenario_id else row for row in source.summary.scenarios)})
-    view = source.views[bad.trial_id]
+            'scenario_name': HOSTILE, 'reason': HOSTILE + more})
+            for row in source.summary.scenarios)})
+    views = dict(zip([one.trial_id for one in odd], source.views.values()))
     path = tmp_path / 'report.html'
-    write([replace(source, name=HOSTILE, summary=summary,
-                   results=(odd, *source.results[1:]), views={odd.trial_id: view},
+    write([replace(source, name=HOSTILE, summary=summary, results=odd, views=views,
                    interlocks=({'what': HOSTILE, 'system_ns': HOSTILE},),
                    settings={'started': HOSTILE, 'settings': {'seed': HOSTILE}})], path)
     page = opened(path)

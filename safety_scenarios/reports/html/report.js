@@ -438,7 +438,8 @@ window.SafetyScenarios = window.SafetyScenarios || {};
     document.addEventListener('themechange', () => { if (!byId('explored').hidden) explore(); });
     byId('close').addEventListener('click', close);
     addEventListener('hashchange', follow);
-    if (data.comparison && S.showComparison) {
+    if (data.comparison && data.comparison.why) byId('comparison-here').append(S.made('p', 'remark', 'Not compared: ' + data.comparison.why));
+    else if (data.comparison) {
       await S.plotly();
       S.showComparison(data.comparison, byId('comparison-here'));
     }

@@ -252,7 +252,7 @@
     }
     const truth = view.truth;
     if (truth && truth.speed.some((value) => value !== null)) {
-      seriesLane('speed (m/s)', 42, [{ t: truth.t, v: truth.speed, class: 'ss-speed' }]);
+      seriesLane('robot\u2019s speed (m/s)', 42, [{ t: truth.t, v: truth.speed, class: 'ss-speed' }]);
     }
     if (truth && truth.gap.some((value) => value !== null)) {
       const series = [{ t: truth.t, v: truth.gap, class: 'ss-gap', name: 'gap' }];
@@ -515,13 +515,14 @@
     const truth = view.truth;
     if (truth) {
       const place = placeAt(truth.t, t);
-      parts.push('speed ' + figure(between(truth.t, truth.speed, t), 'm/s'));
+      parts.push('robot at ' + figure(between(truth.t, truth.speed, t), 'm/s'));
       parts.push('gap ' + figure(between(truth.t, truth.gap, t), 'm'));
       if (truth.required[place] !== null) parts.push('S_p ' + figure(truth.required[place], 'm'));
     }
     for (const one of view.commands.slice(0, 2)) {
       const value = heldAt(one.t, one.v, t);
-      if (value !== null) parts.push(`${one.name} ${figure(value, one.unit)}`);
+      if (value !== null) parts.push(`${one.name} ${one.commanded ? 'commanded' : 'reported'} ` +
+                                      figure(value, one.unit));
     }
     return parts.join(', ');
   }

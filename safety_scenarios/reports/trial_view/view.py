@@ -172,7 +172,7 @@ def _facts(result: TrialResult) -> Sequence[Sequence[str]]:
         ('task done after', task.done_after_s if task else None, 's')]
     found = [[name, f'{value:.4g} {unit}'.strip()] for name, value, unit in told
              if value is not None]
-    quadrant = [] if world.quadrant is None else [['safe, and done', world.quadrant]]
+    quadrant = [] if world.quadrant is None else [['quadrant', world.quadrant]]
     return [*found, *quadrant, ['world', on_one_line(world.world or 'not told', 60)]]
 
 
