@@ -37,8 +37,10 @@ IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))
 
 SIM = ['mujoco>=3.3']
 FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
+REPORT = ['jinja2>=3.1', 'plotly>=5.18']
 TEST = ['pytest>=7', 'pytest-xdist>=3', 'hypothesis', 'jsonschema', 'scipy>=1.12',
-        'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6', *FILM,
+        'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6', *FILM, *REPORT,
+        'playwright', 'axe-playwright-python',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
         'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py', *SIM]
 
@@ -129,7 +131,8 @@ setup(
     name=NAME,
     version=VERSION,
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['py.typed']},
+    package_data={NAME: ['py.typed', 'reports/html/*.j2', 'reports/html/*.css',
+                         'reports/html/*.js']},
     data_files=data_files(),
     python_requires='>=3.10',
     install_requires=['click>=8.0', str(NEEDS.RE2), 'numpy', str(NEEDS.PYDANTIC), 'PyYAML',
@@ -137,6 +140,7 @@ setup(
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
+                    'report': REPORT,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',

@@ -61,6 +61,8 @@ COMMANDS = {
                          'phase alone: no hazard is published.'),
     'repair': Command('rejudging:repair_folder', 'Complete FOLDER after a crash; nothing that '
                       'was measured is lost.'),
+    'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
+                      'several they are compared.'),
     'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
     'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, for editors.'),
     'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
