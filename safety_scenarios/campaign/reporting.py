@@ -156,18 +156,20 @@ class Report(Observer):
 
 
 def report(folders: Sequence[Path], output: Path, *, again: bool = False,
-           matrix: KillMatrix | None = None) -> Sequence[str]:
+           matrix: KillMatrix | None = None,
+           comparison: Mapping[str, Any] | None = None) -> Sequence[str]:
     """
     Write the page of one campaign, or of several against each other.
 
     :param again: judge every trial again from its record, which takes longer
     :param matrix: of the self-test
+    :param comparison: how they compare, where that is known already
     :return: what in the folders is not as their campaigns left it
     :raises InputError: a folder that is none, or a page that cannot be written
     """
     require()
     sources = [source_of(folder, again=again, matrix=matrix) for folder in folders]
-    write(sources, output, None if len(sources) < 2 else _comparison(folders))
+    write(sources, output, None if len(sources) < 2 else comparison or _comparison(folders))
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
 
 

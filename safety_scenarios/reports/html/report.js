@@ -440,8 +440,8 @@ window.SafetyScenarios = window.SafetyScenarios || {};
     addEventListener('hashchange', follow);
     if (data.comparison && data.comparison.why) byId('comparison-here').append(S.made('p', 'remark', 'Not compared: ' + data.comparison.why));
     else if (data.comparison) {
-      await S.plotly();
-      S.showComparison(data.comparison, byId('comparison-here'));
+      S.showComparison(data.comparison, byId('comparison-here'),
+        {open: (id, of) => { location.hash = linkTo({id: id, of: of}); }});
     }
     document.documentElement.dataset.ready = 'yes';
     await follow();
