@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""``report.html`` of a real campaign in a real browser; its screenshots stay in the run's folder."""
+"""``report.html`` of a real campaign in a browser; screenshots stay in the run's folder."""
 
 from dataclasses import replace
 import os
@@ -40,7 +40,7 @@ HOSTILE = ('</script><script>document.title="taken"</script><img src=x onerror=a
 
 @pytest.fixture(scope='module')
 def browser():
-    """Start Debian's Chromium once; where our continuous integration has none, that is an error."""
+    """Start Debian's Chromium once; where continuous integration has none, that fails."""
     found = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser',
                                                  'google-chrome'))), None)
     if found is None:
