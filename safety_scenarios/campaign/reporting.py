@@ -23,6 +23,7 @@ The page itself and the folder that it loads from are views: the manifest leaves
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import repeat
 import json
@@ -36,6 +37,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.claiming import claim_of
 from safety_scenarios.campaign.evidence import evidence_of
 from safety_scenarios.campaign.files import journal_path, write_whole
+from safety_scenarios.campaign.films import links_to_films
 from safety_scenarios.campaign.folder import (
     digest,
     lines_of,
@@ -168,9 +170,15 @@ def report(folders: Sequence[Path], output: Path, *, again: bool = False,
     :raises InputError: a folder that is none, or a page that cannot be written
     """
     require()
-    sources = [source_of(folder, again=again, matrix=matrix) for folder in folders]
+    sources = [_with_films(source_of(folder, again=again, matrix=matrix), folder, output)
+               for folder in folders]
     write(sources, output, None if len(sources) < 2 else comparison or _comparison(folders))
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
+
+
+def _with_films(source: Source, folder: Path, page: Path) -> Source:
+    known = {result.trial_id for result in source.results}
+    return replace(source, films=links_to_films(folder, page, known))
 
 
 def _comparison(folders: Sequence[Path]) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ import math
 
 import pytest
 from safety_scenarios.campaign.evidence import evidence_of
+from safety_scenarios.campaign.films import links_to_films
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.campaign.trial_in import judged
@@ -137,7 +138,8 @@ def test_what_others_wrote_is_shown_as_text_and_never_whole_if_it_is_long():
     made = TrialRecord(trial=asked, events=tuple(_answered(asked, HOSTILE + 'x' * 1_000_000)))
     view = view_of(made, evaluate(made, 'critical'))
     text = view['words'][-1]['text']
-    assert text.startswith('<script>alert(1)</script>\\x1b[31mred\\x00\\u202egnp.exe\\u2028 \\ud800')
+    assert text.startswith('<script>alert(1)</script>\\x1b[31mred\\x00\\u202egnp.exe\\u2028 '
+                           '\\ud800 שלום')
     assert 'characters are left out here' in text and len(text) < 1500
     whole = json.dumps(view, ensure_ascii=False)
     assert not any(hidden in whole for hidden in '\x1b\x00\u202e\u2028\ud800')
@@ -208,6 +210,16 @@ def test_a_changed_line_is_no_pass_in_the_list(folders, tmp_path, capsys):
     (copy / 'trials.jsonl').write_text(lines)
     assert main(['show', str(copy)]) == 0
     assert 'trials.jsonl: changed, by the manifest' in capsys.readouterr().out.replace('\n', '')
+
+
+def test_a_film_beside_the_campaign_is_linked_and_nothing_else_there(tmp_path):
+    folder = tmp_path / 'runs' / 'to day'
+    (tmp_path / 'runs' / 'films').mkdir(parents=True)
+    folder.mkdir()
+    for name in ('a.png', 'private.png', 'films/a.mp4', 'films/b c.strip.png', 'films/b c.gif'):
+        (tmp_path / 'runs' / name).touch()
+    found = links_to_films(folder, folder / 'report.html', {'a', 'b c'})
+    assert found == {'a': '../a.png', 'b c': '../films/b%20c.gif'}
 
 
 def test_worst_first_goes_by_verdict_class_and_how_late():
