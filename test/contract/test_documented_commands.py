@@ -139,6 +139,7 @@ MANUAL = 'test/unit/controllers/test_documented.py::'
 PIP = 'test/contract/test_packaging.py::test_pip_installs_share_index_and_ros2_run_files'
 HERE = 'test/contract/test_documented_commands.py::'
 SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
+REPORT = 'test/unit/cli/test_report.py::test_the_command_'
 ELSEWHERE = {
     # command: the test that runs it, or the code behind it where that needs what no test may have
     'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '
@@ -165,6 +166,12 @@ ELSEWHERE = {
         SAYS_WHAT,
     'safety-scenarios run robotic --controller external --sut-version v1.4.2 '
     '--sut-artifact policy.pt --sut-artifact params/': SAYS_WHAT,
+    'safety-scenarios report runs/today': f'{REPORT}writes_a_page_that_changes_nothing_else',
+    'safety-scenarios report runs/today --kill-matrix matrix.json --again':
+        f'{REPORT}writes_a_page_that_changes_nothing_else',
+    'safety-scenarios report runs/before runs/after --output compared.html':
+        'test/unit/cli/test_report.py::'
+        'test_two_campaigns_are_compared_and_two_that_cannot_be_say_why',
     'safety-scenarios selftest': f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
     'safety-scenarios selftest my_scenario.yaml --json matrix.json':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
@@ -303,6 +310,7 @@ ELSEWHERE = {
     "pip install '.[llm]'": PIP,
     "pip install '.[are]'": PIP,
     "pip install '.[film]'": PIP,
+    "pip install '.[report]'": PIP,
     "pip install 'safety_scenarios[sim]'": PIP,
     'pip download --require-hashes --no-deps -r resource/bundle/requirements.txt -d wheels':
         'test/contract/test_bundle.py::'
