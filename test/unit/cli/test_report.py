@@ -32,6 +32,7 @@ from safety_scenarios.model.verdict import Verdict
 from unit.loopback_runs import loopback_run
 
 CHOSEN = 'SCN-R-D-102', 'SCN-R-102'
+render = reporting.render
 
 
 @pytest.fixture(scope='module')
@@ -67,7 +68,8 @@ def test_the_command_writes_a_page_that_changes_nothing_else(today, capsys):
 
 
 def test_a_kill_matrix_is_shown_with_the_checks_that_nothing_fails(today, tmp_path):
-    cells = [Cell(saboteur='late', verdicts=(verdict,)) for verdict in (Verdict.FAIL, Verdict.PASS)]
+    cells = [Cell(saboteur='late', verdicts=(verdict,))
+             for verdict in (Verdict.FAIL, Verdict.PASS)]
     rows = [Row(check=name, kind='stop', withholds=False, cells=(cell,))
             for name, cell in zip(('catches it', 'catches nothing'), cells)]
     (tmp_path / 'matrix.json').write_text(KillMatrix(
@@ -93,9 +95,6 @@ def test_two_campaigns_are_compared_and_two_that_cannot_be_say_why(
     other = loopback_run(tmp_path / 'other', *CHOSEN, gate='target').folder
     assert main(['report', str(before), str(other), '--output', 'two.html']) == 0
     assert list(told[1]) == ['why'] and 'gate' in told[1]['why']
-
-
-render = reporting.render
 
 
 def test_a_folder_that_was_changed_is_no_pass_and_the_page_says_what(today, capsys):
