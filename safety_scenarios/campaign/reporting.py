@@ -23,6 +23,7 @@ The page itself and the folder that it loads from are views: the manifest leaves
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import repeat
 import json
@@ -36,6 +37,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.claiming import claim_of
 from safety_scenarios.campaign.evidence import evidence_of
 from safety_scenarios.campaign.files import journal_path, write_whole
+from safety_scenarios.campaign.films import links_to_films
 from safety_scenarios.campaign.folder import (
     digest,
     lines_of,
@@ -156,19 +158,27 @@ class Report(Observer):
 
 
 def report(folders: Sequence[Path], output: Path, *, again: bool = False,
-           matrix: KillMatrix | None = None) -> Sequence[str]:
+           matrix: KillMatrix | None = None,
+           comparison: Mapping[str, Any] | None = None) -> Sequence[str]:
     """
     Write the page of one campaign, or of several against each other.
 
     :param again: judge every trial again from its record, which takes longer
     :param matrix: of the self-test
+    :param comparison: how they compare, where that is known already
     :return: what in the folders is not as their campaigns left it
     :raises InputError: a folder that is none, or a page that cannot be written
     """
     require()
-    sources = [source_of(folder, again=again, matrix=matrix) for folder in folders]
-    write(sources, output, None if len(sources) < 2 else _comparison(folders))
+    sources = [_with_films(source_of(folder, again=again, matrix=matrix), folder, output)
+               for folder in folders]
+    write(sources, output, None if len(sources) < 2 else comparison or _comparison(folders))
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
+
+
+def _with_films(source: Source, folder: Path, page: Path) -> Source:
+    known = {result.trial_id for result in source.results}
+    return replace(source, films=links_to_films(folder, page, known))
 
 
 def _comparison(folders: Sequence[Path]) -> Mapping[str, Any]:

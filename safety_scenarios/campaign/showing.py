@@ -22,11 +22,11 @@ from typing import Any
 
 from safety_scenarios.campaign.evidence import Evidence, evidence_of
 from safety_scenarios.campaign.files import journal_path
+from safety_scenarios.campaign.films import films_beside
 from safety_scenarios.campaign.folder import SUMMARY
 from safety_scenarios.campaign.trial_in import judged, named
 from safety_scenarios.engine.findings.evidence import doubted
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.film.formats import ENDINGS
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.reports.trial_view.terminal import Row
@@ -77,21 +77,8 @@ def view_in(folder: Path, name: str) -> Mapping[str, Any]:
     evidence = evidence_of(folder, without_plan=True, has_ended=False)
     planned = _chosen(evidence, name)
     record, result, notes = judged(folder, evidence, planned)
-    return view_of(record, result, notes, film_of(folder, planned.trial_id))
-
-
-def film_of(folder: Path, trial_id: str) -> str | None:
-    """
-    Return a film or a picture of a trial beside its campaign, None without one.
-
-    It is looked for in the folder that the campaign's is in, and in ``films`` there, and told as
-    seen from within the campaign's folder.
-    """
-    for place in ('..', '../films'):
-        for ending in ENDINGS.values():
-            if (folder.resolve() / place / f'{trial_id}{ending}').is_file():
-                return f'{place}/{trial_id}{ending}'
-    return None
+    film = films_beside(folder).get(planned.trial_id)
+    return view_of(record, result, notes, None if film is None else str(film))
 
 
 def _chosen(evidence: Evidence, name: str) -> PlannedTrial:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Campaigns read for a comparison, each judged again from its records."""
+"""Campaigns as they are compared: the first, and each other one against it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,25 +19,37 @@ from pathlib import Path
 from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.rejudge import results_of, summary_of
 from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.trial_view.comparison import Campaign
 from safety_scenarios.stats.compare import compare, paired
 
 
 def side_by_side(folders: Sequence[Path], *, without_plan: bool = False) -> Sequence[Campaign]:
     """
-    Return the first campaign, and each other one against it.
+    Return the first campaign, and each other one against it, judged again from their records.
 
     :raises SettingsError: a folder is none of a campaign, or cannot be compared with the first
     :raises TraceError: a folder cannot be relied on
     """
     results = [results_of(folder, without_plan=without_plan) for folder in folders]
+    return beside_each_other(folders, results, [
+        summary_of(folder, mine) for folder, mine in zip(folders, results, strict=True)])
+
+
+def beside_each_other(folders: Sequence[Path], results: Sequence[Sequence[TrialResult]],
+                      summaries: Sequence[CampaignSummary]) -> Sequence[Campaign]:
+    """
+    Return the same of campaigns whose results and summaries are known already.
+
+    :raises SettingsError: one cannot be compared with the first
+    """
     names = campaign_names(folders, results)
-    found = [Campaign(names[0], results[0], summary_of(folders[0], results[0]))]
-    for folder, name, mine in zip(folders[1:], names[1:], results[1:], strict=True):
+    found = [Campaign(names[0], results[0], summaries[0])]
+    for folder, name, mine, summary in list(zip(folders, names, results, summaries,
+                                                strict=True))[1:]:
         refuse_incomparable(folders[0], folder, results[0], mine)
         pairs, _ = paired(results[0], mine)
-        found.append(Campaign(name, mine, summary_of(folder, mine), compare(results[0], mine),
-                              pairs))
+        found.append(Campaign(name, mine, summary, compare(results[0], mine), pairs))
     return found
 
 

@@ -14,7 +14,7 @@
 
 """The command ``compare``: two campaigns against each other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import json
 from pathlib import Path
 import sys
@@ -27,6 +27,7 @@ from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import comparison_table, console
+from safety_scenarios.reports.trial_view.comparison import compared
 
 _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in both, or a folder '
            'cannot be relied on; 2 wrong input, or not comparable. With --fail-on-regression: 1 '
@@ -42,9 +43,12 @@ _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in 
 @click.option('--json', 'file', metavar='FILE',
               help='Also write the comparison to this file; - for standard output, with the table '
                    'on standard error.')
+@click.option('--html', 'page', metavar='FILE', type=click.Path(path_type=Path),
+              help='Also write both as one page, with plots of the pairs, every trial whose '
+                   'verdict is another, and the Pareto front; needs the extra report.')
 @without_plan
 def compare(first: Path, second: Path, fail_on_regression: bool, file: str | None,
-            without_plan: bool) -> None:
+            page: Path | None, without_plan: bool) -> None:
     r"""
     Compare two campaigns, run with the same seed, scenario by scenario.
 
@@ -56,7 +60,9 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     \b
     safety-scenarios compare runs/before runs/after
     safety-scenarios compare runs/before runs/after --fail-on-regression --json comparison.json
+    safety-scenarios compare runs/before runs/after --html comparison.html
     """
+    page = None if page is None else _page(page, (first, second))
     campaigns = side_by_side((first, second), without_plan=without_plan)
     found, names = campaigns[1].against, [one.name for one in campaigns]
     assert found is not None
@@ -66,6 +72,10 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
                       **found.model_dump(mode='json')})
     Console(emoji=False, width=console().width, stderr=file == '-').print(
         comparison_table(found, *names))
+    if page is not None:
+        from safety_scenarios.campaign.reporting import report
+        report((first, second), page, again=True, comparison=compared(campaigns))
+        click.echo(f'  {page}', err=file == '-')
     for which, folder in (('first', first), ('second', second)):
         known = settings_of(folder).sut
         told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]
@@ -80,6 +90,14 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
         for text in found.doubts:
             click.echo(f'inconclusive: {text}', err=True)
     sys.exit(code)
+
+
+def _page(page: Path, folders: Sequence[Path]) -> Path:
+    """Return where the page goes, before anything is judged."""
+    from safety_scenarios.cli.reporting import page_for
+    from safety_scenarios.reports.html.page import require
+    require()
+    return page_for(folders, page, '--html')
 
 
 def _write(file: str, data: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@
 
 """The command ``report``: a campaign as one HTML file that anybody opens."""
 
+from collections.abc import Sequence
 from pathlib import Path
 import sys
 
@@ -50,7 +51,7 @@ def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
     safety-scenarios report runs/today
     safety-scenarios report runs/before runs/after --output compared.html
     """
-    page = _page(folders, output)
+    page = page_for(folders, output)
     flaws = write_report(folders, page, again=again,
                          matrix=None if matrix is None else _matrix(matrix))
     click.echo(str(page))
@@ -59,18 +60,23 @@ def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
     sys.exit(3 if flaws else 0)
 
 
-def _page(folders: tuple[Path, ...], output: Path | None) -> Path:
-    """Return where the page goes: of what is in a campaign's folder its manifest must not know."""
+def page_for(folders: Sequence[Path], output: Path | None, option: str = '--output') -> Path:
+    """
+    Return where the page goes: of what is in a campaign's folder its manifest must not know.
+
+    :param option: that ``output`` was given by
+    :raises SettingsError: it cannot be there
+    """
     if output is None:
         return folders[0] / PAGE if len(folders) == 1 else Path(PAGE)
     page = output / PAGE if output.is_dir() else output
     if page.suffix.lower() not in ('.html', '.htm'):
-        raise SettingsError(f'--output: got {output}, expected a folder, or a file that ends in '
+        raise SettingsError(f'{option}: got {output}, expected a folder, or a file that ends in '
                             f'.html')
     for folder in folders:
         inside = page.resolve().is_relative_to(folder.resolve())
         if inside and page.resolve() != (folder / PAGE).resolve():
-            raise SettingsError(f"--output: got {page}, which is in the campaign's own folder, "
+            raise SettingsError(f"{option}: got {page}, which is in the campaign's own folder, "
                                 f'expected {folder / PAGE} or a place beside it: its manifest '
                                 f'holds every other file of it')
     return page

@@ -91,6 +91,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
         style=Markup('\n'.join(_texts(_STYLES))),
         program=Markup(program),
         hashes=[_csp(program), _csp(plotly)], loads=bool(outside),
+        films=any(source.films for source in sources),
         data=packed(compact(visible_in(data)), level), plotly=packed(plotly, level),
         blocks=[packed(block, level) for block in inside])
     return Page(html, {f'{number}.js': _script(number, packed(block, level))
@@ -184,7 +185,7 @@ def _data(source: Source, where: Mapping[str, tuple[int, int]]) -> Mapping[str, 
         'scenarios': [{'id': name, 'name': names[name],
                        'budget': source.scenarios.get(name, {}).get('latency_budget')}
                       for name in scenarios],
-        'reasons': reasons,
+        'reasons': reasons, 'films': source.films,
         'trials': [_trial(result, number, at, where.get(result.trial_id))
                    for result in source.results]}
 

@@ -250,7 +250,7 @@ window.SafetyScenarios = window.SafetyScenarios || {};
       if (trial !== chosen) return;
       place.replaceChildren();
       if (seen.error) place.append(S.made('p', 'remark', 'Nothing was drawn of this trial: ' + seen.error));
-      else if (S.showTrial) S.showTrial(seen, place);
+      else if (S.showTrial) S.showTrial(Object.assign({}, seen, {film: data.campaigns[trial.of].films[trial.id] || null}), place);
     } catch (error) {
       if (trial === chosen) place.replaceChildren(S.made('p', 'remark', 'This trial is not shown: ' + error.message));
     }
@@ -440,8 +440,8 @@ window.SafetyScenarios = window.SafetyScenarios || {};
     addEventListener('hashchange', follow);
     if (data.comparison && data.comparison.why) byId('comparison-here').append(S.made('p', 'remark', 'Not compared: ' + data.comparison.why));
     else if (data.comparison) {
-      await S.plotly();
-      S.showComparison(data.comparison, byId('comparison-here'));
+      S.showComparison(data.comparison, byId('comparison-here'),
+        {open: (id, of) => { location.hash = linkTo({id: id, of: of}); }});
     }
     document.documentElement.dataset.ready = 'yes';
     await follow();

@@ -75,6 +75,8 @@ class Source:
     """Scenario id to the 95th percentile of its latencies."""
     views: Mapping[str, bytes] = field(default_factory=dict)
     """Trial id to what is drawn of it: a JSON object, deflated (zlib)."""
+    films: Mapping[str, str] = field(default_factory=dict)
+    """Trial id to where a film or picture of it is, as the page links to it."""
     interlocks: tuple[Mapping[str, Any], ...] = ()
     """The run log of hardware in the loop, line by line."""
     kill_matrix: KillMatrix | None = None

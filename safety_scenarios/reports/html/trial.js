@@ -170,7 +170,7 @@
     if (!view.latency) return null;
     const cost = view.cost;
     return make('section', { class: 'ss-part' },
-      make('h4', {}, 'Latency'),
+      make('h3', {}, 'Latency'),
       latencyPlot(view, width),
       make('p', {}, words(view.latency.sentence), '.'),
       view.latency.stands_ms === undefined ? null : make('p', {},
@@ -538,7 +538,7 @@
   function findingsPart(view, jump) {
     const rest = view.findings_left_out;
     return make('section', { class: 'ss-part' },
-      make('h4', {}, 'Findings'),
+      make('h3', {}, 'Findings'),
       make('ul', { class: 'ss-list ss-findings' }, view.findings.map((one) => make('li', {
         class: verdictClass(one.verdict) },
         badge(one.verdict), ' ', words(one.check, { class: 'ss-strong' }), ' ',
@@ -554,7 +554,7 @@
       t: one.begin, what: one.name + ' begins', text: `until ${seconds(one.end)}` }));
     const found = [...shownPhases, ...view.moments].sort((one, other) => one.t - other.t);
     return make('section', { class: 'ss-part' },
-      make('h4', {}, 'What happened when'),
+      make('h3', {}, 'What happened when'),
       make('ul', { class: 'ss-list' }, found.map((one) => make('li', {},
         timeButton(one.t, jump, one.what), ' ', make('strong', {}, words(one.what)), ' ',
         words(one.text)))),
@@ -572,7 +572,7 @@
   function wordsPart(view, jump) {
     if (!view.words.length) return null;
     return make('section', { class: 'ss-part' },
-      make('h4', {}, 'Words and tool calls'),
+      make('h3', {}, 'Words and tool calls'),
       make('ol', { class: 'ss-list ss-words' }, view.words.map((one) => make('li', {
         class: one.sut ? 'ss-sut' : null },
         timeButton(one.t, jump, one.who), ' ', words(one.who, { class: 'ss-strong' }), ' ',
@@ -600,7 +600,7 @@
     }
     if (view.commands_left_out) notes.push(`${view.commands_left_out} more signals are in the record.`);
     return make('section', { class: 'ss-part' },
-      make('h4', {}, 'Figures and notes'),
+      make('h3', {}, 'Figures and notes'),
       make('table', { class: 'ss-facts' }, make('tbody', {},
         [['trial', view.id], ['controller', view.controller], ['seed', view.seed],
          ...view.facts, ...drawn.map(([name, value]) => ['drawn: ' + name, value])].map(
@@ -613,7 +613,7 @@
     if (!view.film || /^\s*(javascript|data|vbscript):/i.test(view.film)) return null;
     const isFilm = /\.mp4$/i.test(view.film);
     const label = `Film of ${view.id}`;
-    return make('section', { class: 'ss-part' }, make('h4', {}, 'Film'),
+    return make('section', { class: 'ss-part' }, make('h3', {}, 'Film'),
       isFilm ? make('video', { src: view.film, controls: true, preload: 'none', 'aria-label': label })
              : make('img', { src: view.film, alt: label, loading: 'lazy' }),
       make('p', {}, make('a', { href: view.film }, words(view.film))));
@@ -634,6 +634,7 @@
     const stopping = new AbortController();
     const calm = window.matchMedia('(prefers-reduced-motion: reduce)');
     let playing = null;
+    let controls = null;
 
     const status = make('output', { class: 'ss-moment-text', for: id, 'aria-live': 'off' });
     const slider = make('input', {
@@ -665,7 +666,7 @@
       stop();
       if (!whole && (t < Number(slider.min) || t > Number(slider.max))) showWhole(true);
       show(Math.max(Number(slider.min), Math.min(t, Number(slider.max))));
-      timelineHolder.scrollIntoView({ behavior: calm.matches ? 'auto' : 'smooth', block: 'nearest' });
+      controls.scrollIntoView({ behavior: calm.matches ? 'auto' : 'smooth', block: 'nearest' });
       slider.focus({ preventScroll: true });
     }
 
@@ -711,14 +712,14 @@
           'No world told where anything was: paths and gaps are reckoned from the commands.') : null),
       latencyHolder,
       make('section', { class: 'ss-part' },
-        make('h4', {}, 'Timeline'),
-        make('div', { class: 'ss-controls' },
+        make('h3', {}, 'Timeline'),
+        controls = make('div', { class: 'ss-controls' },
           make('label', { for: id }, `Time after ${view.zero}`), slider,
           make('div', { class: 'ss-buttons' }, play, named.map(([name, t]) => make('button', {
             type: 'button', click: () => jump(t) }, name)), hasMore ? wholeButton : null),
           status),
         timelineHolder,
-        view.truth ? make('h4', {}, 'Seen from above') : null,
+        view.truth ? make('h3', {}, 'Seen from above') : null,
         view.truth ? aboveHolder : make('p', { class: 'ss-note' }, view.truth_why),
         view.truth ? legend(view) : null),
       findingsPart(view, jump), momentsPart(view, jump), wordsPart(view, jump), filmPart(view),

@@ -122,6 +122,8 @@ def _sentence(first: Campaign, one: Campaign) -> str:
     if not found.decided:
         return 'Nothing could be compared: no pair of trials is PASS or FAIL in both.'
     fewer, sooner = found.failures_difference.value, found.median_difference_ms.value
+    if any(found.undecided):  # what nobody could tell counts as not passed: no proof of better
+        fewer = None
     better = [text for text, is_better in (
         (f'fails significantly less often, over scenarios (p = {found.failures_p:.3g})',
          fewer is not None and fewer < 0 and found.failures_p < _ALPHA),
