@@ -428,7 +428,7 @@ window.SafetyScenarios = window.SafetyScenarios || {};
     filter();
     latencies();
     printing();
-    ['change', 'input'].forEach((what) => byId('filters').addEventListener(what, filter));
+    byId('filters').addEventListener('input', filter);  // no 'change': it comes amid the click that follows, and would take its link away
     byId('filters').addEventListener('submit', (event) => event.preventDefault());
     byId('filters').addEventListener('reset', () => setTimeout(() => { sortBy = null; filter(); }));
     byId('more').addEventListener('click', () => { shown += MORE; list(); });
