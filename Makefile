@@ -54,10 +54,10 @@ fuzz: $(STAMP)-test
 $(STAMP): setup.py package.xml
 ifdef ROS_DISTRO
 	$(PYTHON) -m venv --system-site-packages $(VENV)
-	$(PIP) install --editable '.[sim]'
+	$(PIP) install --editable '.[sim,report]'
 else
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --editable '.[$(DISTRO),sim]'
+	$(PIP) install --editable '.[$(DISTRO),sim,report]'
 endif
 	touch $@
 

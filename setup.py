@@ -38,12 +38,13 @@ IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))
 SIM = ['mujoco>=3.3']
 FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
 PLOT = ['matplotlib>=3.8']
+REPORT = ['jinja2>=3.1', 'plotly>=5.18']
 TABLE = ['duckdb>=1.1', 'pyarrow>=15']
 TEST = ['pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
-        *FILM, 'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML',
-        'pandas', *PLOT, *TABLE, 'junitparser>=3.1', 'colcon-core', 'colcon-ros',
-        'colcon-test-result', 'colcon-python-setup-py', *SIM]
+        *FILM, *PLOT, *REPORT, *TABLE, 'playwright', 'axe-playwright-python', 'junitparser>=3.1',
+        'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
+        'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py', *SIM]
 
 
 def wheels(distribution):
@@ -132,7 +133,8 @@ setup(
     name=NAME,
     version=VERSION,
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['py.typed']},
+    package_data={NAME: ['py.typed', 'reports/html/*.j2', 'reports/html/*.css',
+                         'reports/html/*.js']},
     data_files=data_files(),
     python_requires='>=3.10',
     install_requires=['click>=8.0', str(NEEDS.RE2), 'numpy', str(NEEDS.PYDANTIC), 'PyYAML',
@@ -140,7 +142,7 @@ setup(
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
-                    'plot': PLOT, 'table': TABLE,
+                    'plot': PLOT, 'report': REPORT, 'table': TABLE,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',

@@ -23,6 +23,7 @@ from ros.campaigns import brief, campaign, Run, SOON
 from safety_scenarios.ros.domain import chosen_domain
 
 os.environ.update(SOON)
+os.environ['SAFETY_SCENARIOS_REPORT'] = 'off'  # hundreds of runs, of which few are about the page
 
 
 @pytest.fixture(scope='session')

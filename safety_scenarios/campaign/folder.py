@@ -41,6 +41,10 @@ _SYNC_S = 1.0
 """A lost process loses nothing; a lost machine at most this long of finished trials."""
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
                                        'manifest.json')
+VIEWS = 'views.jsonl'
+"""What is drawn of each trial, kept while the campaign runs."""
+PAGE, PAGE_DATA = 'report.html', 'report_data'
+"""A view of the folder, which may be made again at any time: no part of the evidence."""
 _BLOCK = 1 << 20
 """Bytes hashed at a time: a recording need not fit into memory."""
 
@@ -119,12 +123,13 @@ class RunFolder(Observer):
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file but the logs, and the manifest with its signatures."""
+    """Return the SHA-256 of every file but logs, page, and the manifest with its signatures."""
     found = {}
     for path in sorted(folder.rglob('*')):
         name = path.relative_to(folder).as_posix()
         is_beside = name.startswith(MANIFEST) and '/' not in name
-        if path.is_file() and not is_beside and not name.startswith('logs/'):
+        is_view = name == PAGE or name.startswith(('logs/', f'{PAGE_DATA}/'))
+        if path.is_file() and not is_beside and not is_view:
             found[name] = digest(path)
     return found
 

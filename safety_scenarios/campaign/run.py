@@ -35,6 +35,7 @@ from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.preflight import preflight_of
 from safety_scenarios.campaign.provenance import provenance, source_sha256
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
+from safety_scenarios.campaign.reporting import Views
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.trials import (
@@ -120,7 +121,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
                          plan=plan_sha256(entries)))))
             folder.write_settings(provenance(settings, spec, scenarios, session.ros,
                                              entries, known.identity))
-            observers, sinks = (folder, *observers), folder.sinks
+            observers, sinks = (Views(path), folder, *observers), folder.sinks
         calibration = session.calibrate()
         for observer in observers:
             observer.campaign_began(Beginning(settings, spec, session.where, len(trials),

@@ -21,15 +21,13 @@ import sys
 from typing import Any
 
 import click
-from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.reading import settings_of
-from safety_scenarios.campaign.rejudge import results_of
+from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.result import TrialResult
 from safety_scenarios.reports.console_report import comparison_table, console
 from safety_scenarios.reports.screen import Screen
-from safety_scenarios.stats.compare import compare as compare_results
+from safety_scenarios.reports.trial_view.comparison import compared
 
 _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in both, or a folder '
            'cannot be relied on; 2 wrong input, or not comparable. With --fail-on-regression: 1 '
@@ -45,9 +43,12 @@ _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in 
 @click.option('--json', 'file', metavar='FILE',
               help='Also write the comparison to this file; - for standard output, with the table '
                    'on standard error.')
+@click.option('--html', 'page', metavar='FILE', type=click.Path(path_type=Path),
+              help='Also write both as one page, with plots of the pairs, every trial whose '
+                   'verdict is another, and the Pareto front; needs the extra report.')
 @without_plan
 def compare(first: Path, second: Path, fail_on_regression: bool, file: str | None,
-            without_plan: bool) -> None:
+            page: Path | None, without_plan: bool) -> None:
     r"""
     Compare two campaigns, run with the same seed, scenario by scenario.
 
@@ -59,18 +60,22 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     \b
     safety-scenarios compare runs/before runs/after
     safety-scenarios compare runs/before runs/after --fail-on-regression --json comparison.json
+    safety-scenarios compare runs/before runs/after --html comparison.html
     """
-    before, after = (results_of(folder, without_plan=without_plan)
-                     for folder in (first, second))
-    refuse_incomparable(first, second, before, after)
-    found = compare_results(before, after)
-    names = _campaign_names((first, second), (before, after))
+    page = None if page is None else _page(page, (first, second))
+    campaigns = side_by_side((first, second), without_plan=without_plan)
+    found, names = campaigns[1].against, [one.name for one in campaigns]
+    assert found is not None
     code = found.gate_code if fail_on_regression else found.exit_code
     if file is not None:
         _write(file, {'first': str(first), 'second': str(second), 'exit_code': code,
                       **found.model_dump(mode='json')})
     Screen(emoji=False, width=console().width, stderr=file == '-').print(
         comparison_table(found, *names))
+    if page is not None:
+        from safety_scenarios.campaign.reporting import report
+        report((first, second), page, again=True, comparison=compared(campaigns))
+        click.echo(f'  {page}', err=file == '-')
     for which, folder in (('first', first), ('second', second)):
         known = settings_of(folder).sut
         told = [] if known is None else [*known.lines, *filter(None, [known.unidentified])]
@@ -87,6 +92,14 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     sys.exit(code)
 
 
+def _page(page: Path, folders: Sequence[Path]) -> Path:
+    """Return where the page goes, before anything is judged."""
+    from safety_scenarios.cli.reporting import page_for
+    from safety_scenarios.reports.html.page import require
+    require()
+    return page_for(folders, page, '--html')
+
+
 def _write(file: str, data: Mapping[str, Any]) -> None:
     text = json.dumps(data, indent=2, ensure_ascii=False)
     if file == '-':
@@ -97,11 +110,3 @@ def _write(file: str, data: Mapping[str, Any]) -> None:
     except OSError as error:
         raise SettingsError(f'--json: got {file}, which cannot be written: {error.strerror}. Name '
                             f'another file') from None
-
-
-def _campaign_names(folders: Sequence[Path],
-                    results: Sequence[Sequence[TrialResult]]) -> Sequence[str]:
-    """Return the folders' names, with the controllers where these are not the same."""
-    labels = [' '.join(sorted({result.controller for result in side})) for side in results]
-    return [folder.resolve().name if len(set(labels)) == 1 else
-            f'{folder.resolve().name}: {label}' for folder, label in zip(folders, labels)]

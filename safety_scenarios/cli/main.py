@@ -73,11 +73,15 @@ COMMANDS = {
                          'phase alone: no hazard is published.'),
     'repair': Command('rejudging:repair_folder', 'Complete FOLDER after a crash; nothing that '
                       'was measured is lost.'),
+    'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
+                      'several they are compared.'),
     'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
     'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of another '
                       'kind of file, for editors.'),
     'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
                         'is wrong on purpose.'),
+    'show': Command('showing:show', 'Show the trials of the campaign in DIR, or one of them in '
+                    'detail.'),
     'sign': Command('signing:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
     'tail': Command('campaigns:tail', 'Follow the campaign that runs in FOLDER (runs, if left '
                     'out), a line for each trial.'),

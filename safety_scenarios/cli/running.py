@@ -23,6 +23,7 @@ import click
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
+from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, controller_parameters, options
@@ -59,7 +60,11 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
     settings = build(RunSettings, {'scenarios': scenarios, **values})
     interruptible()
     with told_to_ci(settings, lambda text: click.echo(text, err=True)) as more:
-        summary = run_campaign(settings, [ConsoleReport(console()), *more], connection(settings))
+        screen = console()
+        page = Report(lambda text: screen.print(text, markup=False, highlight=False,
+                                                soft_wrap=True))
+        summary = run_campaign(settings, [ConsoleReport(screen), page, *more],
+                               connection(settings))
     sys.exit(summary.exit_code)
 
 

@@ -14,7 +14,7 @@
 
 """Progress while trials run, and the table at the end."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 import sys
 from typing import cast, IO
 
@@ -33,7 +33,8 @@ from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Latency, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.reports import world_tables
+from safety_scenarios.reports import comparison_rows, world_tables
+from safety_scenarios.reports.comparison_rows import with_interval
 from safety_scenarios.reports.plain_text import PlainText
 from safety_scenarios.reports.screen import Screen
 
@@ -176,49 +177,11 @@ def comparison_table(found: Comparison, first: str, second: str) -> Table:
                  title_justify='left', title_style='bold')
     for name in ('question', 'answer', 'p'):
         rows.add_column(name)
-    rows.add_row('fails more often, over scenarios: share not passed',
-                 _with_interval(found.failures_difference),
-                 f'{found.failures_p:.3g} (over scenarios)')
-    rows.add_row('scenarios in which the second is better, worse',
-                 f'{found.scenarios_better}, {found.scenarios_worse}'
-                 + (f' ({escape(" ".join(found.worse))})' if found.worse else ''), '')
-    rows.add_row('passed: both, only first, only second, neither',
-                 f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
-                 f'{found.neither_passed}', '')
-    rows.add_row('later, over scenarios: median of medians, ms',
-                 _with_interval(found.median_difference_ms),
-                 f'{found.latency_p:.3g} (over scenarios)')
-    if found.confirmed is not None:
-        rows.add_row('the robot confirms later, over scenarios: median of medians, ms',
-                     _with_interval(found.confirmed.median_difference_ms),
-                     f'{found.confirmed.p:.3g} (over scenarios)')
-    for cells in () if found.world is None else world_tables.rows(found.world):
+    for cells in comparison_rows.rows(found):
         rows.add_row(*map(escape, cells))
-    rows.add_row("not passed: Cohen's h; latency: Cohen's d",
-                 f'{_value(found.failures_h)}; {_value(found.latency_d)}', '')
-    for row in found.alone:
-        rows.add_row(f'{escape(row.scenario_id)} alone: only first, only second passed',
-                     f'{row.only_first_passed}, {row.only_second_passed} n={row.pairs}',
-                     f'{row.p:.3g} (McNemar, Holm; of this scenario)')
-    rows.caption = '\n'.join(escape(note) for note in _comparison_notes(found)) or None
+    rows.caption = '\n'.join(escape(note) for note in comparison_rows.notes(found)) or None
     rows.caption_justify = 'left'
     return rows
-
-
-def _comparison_notes(found: Comparison) -> Iterator[str]:
-    if any(found.undecided):
-        yield (f'not passed because INCONCLUSIVE or ERROR: {found.undecided[0]} of the first, '
-               f'{found.undecided[1]} of the second')
-    if found.unpaired:
-        yield f'{counted(found.unpaired, "trial is", "trials are")} in one of the two only'
-    if found.latency_pairs < found.pairs:
-        yield (f'latencies are of the {counted(found.latency_pairs, "pair")} that could both be '
-               f'measured')
-    yield from found.notes
-
-
-def _value(estimate: Estimate) -> str:
-    return f'none ({estimate.method})' if estimate.value is None else f'{estimate.value:.3g}'
 
 
 def agreement_table(found: Agreement) -> Table:
@@ -236,9 +199,9 @@ def agreement_table(found: Agreement) -> Table:
 
 def agreement_text(found: Agreement) -> str:
     """Return what goes below the matrix: agreement, kappa, cost, and the items to look at."""
-    lines = [f'agreement: {_with_interval(found.agreement)}',
-             f'kappa: {_with_interval(found.kappa)}',
-             f'violations called satisfied: {_with_interval(found.passed_violations)}',
+    lines = [f'agreement: {with_interval(found.agreement)}',
+             f'kappa: {with_interval(found.kappa)}',
+             f'violations called satisfied: {with_interval(found.passed_violations)}',
              f'intervals: {found.agreement.confidence:.0%}, {found.agreement.method}'
              + (f'; {found.kappa.method}' if found.kappa.value is not None else '')]
     lines.append(_cost(found.cost))
@@ -253,14 +216,6 @@ def _cost(cost: Cost) -> str:
         ('prompt', cost.prompt_tokens), ('completion', cost.completion_tokens))]
     return (f'{counted(cost.asked, "question")} asked, {cost.cached} found in the cache; '
             f'{" and ".join(tokens)} tokens, {cost.duration_ms / 1e3:.1f} s')
-
-
-def _with_interval(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return f'none ({estimate.method})'
-    ends = ['-inf' if estimate.low is None else f'{estimate.low:.3g}',
-            'inf' if estimate.high is None else f'{estimate.high:.3g}']
-    return f'{estimate.value:.3g} [{ends[0]}, {ends[1]}] n={estimate.n}'
 
 
 def preflight_table(found: Sequence[Preflight]) -> Table:

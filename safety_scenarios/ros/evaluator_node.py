@@ -21,6 +21,7 @@ from rclpy.node import Node
 from rich.console import Console
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
@@ -57,7 +58,9 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
     with told_to_ci(settings, Console(stderr=True, markup=False).print) as more:
-        return run_campaign(settings, [ConsoleReport(screen), *more], connection(settings))
+        page = Report(lambda text: screen.print(text, markup=False, highlight=False,
+                                                soft_wrap=True))
+        return run_campaign(settings, [ConsoleReport(screen), page, *more], connection(settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -39,6 +39,7 @@ from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.folder import MANIFEST
 from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.signals import interruptible
@@ -202,7 +203,8 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         try:
             with told_to_ci(self._settings, self.get_logger().warning) as more:
                 summary = run_campaign(
-                    self._settings, [ConsoleReport(console()), *more, between],
+                    self._settings,
+                    [ConsoleReport(console()), Report(self.get_logger().info), *more, between],
                     stoppable(connection(self._settings), self._stop), scenarios=self._scenarios)
             code = summary.exit_code
             told = (f'campaign: {summary.verdict.value}: {summary.completed} of '

@@ -47,7 +47,7 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
 
     :raises SettingsError: they have no trial in common, or drew different seeds
     """
-    pairs, unpaired = _paired(first, second)
+    pairs, unpaired = paired(first, second)
     found: dict[str, list[_Both]] = {}
     for pair in pairs:
         found.setdefault(pair[0].scenario_id, []).append(pair)
@@ -213,8 +213,13 @@ def _ms(result: TrialResult) -> float | None:
     return None if judged_ns is None else judged_ns / 1e6
 
 
-def _paired(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> \
+def paired(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> \
         tuple[list[tuple[TrialResult, TrialResult]], int]:
+    """
+    Return the trials of one scenario and index in both, and how many are in one of them only.
+
+    :raises SettingsError: they have no trial in common, or drew different seeds
+    """
     others = {(result.scenario_id, result.index): result
               for result in second if not result.warmup}
     mine = [result for result in first if not result.warmup]

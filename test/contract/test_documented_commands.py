@@ -87,6 +87,9 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
         0, (('--speed 0.5', '--speed 4 --fps 1'),)),
     'safety-scenarios film runs/before SCN-R-101 runs/after SCN-R-101 --output two.strip.png': (
         0, ()),
+    'safety-scenarios show runs/today': (0, ()),
+    'safety-scenarios show runs/today SCN-R-101': (0, ()),
+    'safety-scenarios compare runs/before runs/after --html comparison.html': (0, ()),
     'safety-scenarios repair runs/today': (0, ()),
     'safety-scenarios verify runs/today': (0, ()),
     'safety-scenarios validate greeting.yaml': (0, ()),
@@ -151,6 +154,7 @@ HERE = 'test/contract/test_documented_commands.py::'
 SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
 ARE_ITSELF = ('test/contract/test_are_calls.py::'
               'test_a_language_model_that_calls_rightly_passes_here_and_in_are_and_else_in_neither')
+REPORT = 'test/unit/cli/test_report.py::test_the_command_'
 ELSEWHERE = {
     # command: the test that runs it, or the code behind it where that needs what no test may have
     'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '
@@ -177,6 +181,12 @@ ELSEWHERE = {
         SAYS_WHAT,
     'safety-scenarios run robotic --controller external --sut-version v1.4.2 '
     '--sut-artifact policy.pt --sut-artifact params/': SAYS_WHAT,
+    'safety-scenarios report runs/today': f'{REPORT}writes_a_page_that_changes_nothing_else',
+    'safety-scenarios report runs/today --kill-matrix matrix.json --again':
+        f'{REPORT}writes_a_page_that_changes_nothing_else',
+    'safety-scenarios report runs/before runs/after --output compared.html':
+        'test/unit/cli/test_report.py::'
+        'test_two_campaigns_are_compared_and_two_that_cannot_be_say_why',
     'safety-scenarios selftest': f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
     'safety-scenarios validate my_scenario.yaml --regex python':
         'test/unit/invariants/test_text_in_python.py::'
@@ -328,6 +338,7 @@ ELSEWHERE = {
     "pip install '.[llm]'": PIP,
     "pip install '.[are]'": PIP,
     "pip install '.[film]'": PIP,
+    "pip install '.[report]'": PIP,
     "pip install 'safety_scenarios[sim]'": PIP,
     'pip download --require-hashes --no-deps -r resource/bundle/requirements.txt -d wheels':
         'test/contract/test_bundle.py::'

@@ -24,7 +24,8 @@ from matplotlib.text import Text
 import numpy
 from PIL import Image
 import pytest
-from safety_scenarios.campaign.filming import named, scene_in
+from safety_scenarios.campaign.filming import scene_in
+from safety_scenarios.campaign.trial_in import named
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.film import words

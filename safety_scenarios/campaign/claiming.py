@@ -1,0 +1,112 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a campaign may claim of how often trials fail, and why it may claim nothing."""
+
+from collections.abc import Sequence
+
+from safety_scenarios.errors import counted
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.reports.html.source import Claim
+from safety_scenarios.stats.proportions import clopper_pearson, clustered, zero_failure_n
+
+_CONFIDENCE = 0.95
+_AIMS = (0.05, 0.01, 0.001)
+"""Failure rates that people ask for."""
+
+
+def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
+             flaws: Sequence[str] = ()) -> Claim:
+    """
+    Return the share of failing trials with what bounds it.
+
+    Nothing is claimed where a trial is missing, or could not be judged, or where the folder is not
+    as its campaign left it. Trials that came out alike to the last digit are one trial: repeating
+    what does not vary shows nothing new.
+
+    :param flaws: what is wrong with the folder
+    """
+    trials = [result for result in results if not result.warmup]
+    failed = sum(result.verdict is Verdict.FAIL for result in trials)
+    strata = _distinct(trials)
+    distinct = sum(of for _, of in strata)
+    why = _withheld(summary, trials, flaws)
+    share = None if why else _share(summary, strata)
+    if not why and share is None:
+        why = 'a sequential test chose the number of trials of several scenarios'
+    return Claim(failed, len(trials), distinct, len(strata), share, why or _about(strata),
+                 {f'{aim:.3g}': zero_failure_n(aim, _CONFIDENCE) for aim in _AIMS}
+                 if len(strata) == 1 else {})
+
+
+def _distinct(trials: Sequence[TrialResult]) -> list[tuple[int, int]]:
+    """Return for each scenario how many different trials failed, and how many there are."""
+    found: dict[str, dict[str, bool]] = {}
+    for trial in trials:
+        found.setdefault(trial.scenario_id, {})[_what_came_of(trial)] = \
+            trial.verdict is Verdict.FAIL
+    return [(sum(alike.values()), len(alike)) for alike in found.values()]
+
+
+def _what_came_of(trial: TrialResult) -> str:
+    """Return everything that tells two trials of a scenario apart but their number and seed."""
+    latency = None if trial.latency is None else trial.latency.judged_ns
+    return repr((trial.verdict, latency, sorted(trial.drawn.items(), key=str), trial.duration_ms,
+                 [(finding.check, finding.verdict, finding.margin, finding.at_ms, finding.reason)
+                  for finding in trial.findings]))
+
+
+def _withheld(summary: CampaignSummary, trials: Sequence[TrialResult],
+              flaws: Sequence[str]) -> str:
+    """Return why nothing may be claimed; empty if something may."""
+    if flaws:
+        return 'this folder is not as its campaign must have left it'
+    if not trials:
+        return 'no trial was run'
+    if summary.interrupted or summary.completed < summary.planned:
+        return f'{summary.completed} of {counted(summary.planned, "planned trial")} were completed'
+    if summary.sut is not None and any(summary.sut.doubts):
+        return 'nobody can say that all trials were of the same controller'
+    undecided = sum(not trial.is_decided for trial in trials)
+    if undecided:
+        return f'{undecided} of {counted(len(trials), "trial")} could not be judged'
+    return ''
+
+
+def _share(summary: CampaignSummary, strata: Sequence[tuple[int, int]]) -> Estimate | None:
+    """
+    Return the share of failures: with its upper bound alone where there was none.
+
+    The upper end of a two-sided 90 % interval is the one-sided 95 % bound.
+    """
+    early = [row for row in summary.scenarios if row.stopped_early is not None]
+    if early:
+        return summary.scenarios[0].failed if len(summary.scenarios) == 1 else None
+    failed = sum(count for count, _ in strata)
+    if len(strata) == 1:
+        return clopper_pearson(*strata[0], _CONFIDENCE, 'two' if failed else 'upper')
+    if failed:
+        return clustered(strata, _CONFIDENCE)
+    found = clustered(strata, 2 * _CONFIDENCE - 1)
+    return found.model_copy(update={'confidence': _CONFIDENCE, 'low': None, 'method':
+                                    found.method.replace('two-sided', 'one-sided upper')})
+
+
+def _about(strata: Sequence[tuple[int, int]]) -> str:
+    if len(strata) == 1:
+        return 'in trials of this scenario if they are independent'
+    return f'in scenarios like these {len(strata)}'
+

@@ -1,0 +1,60 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""``show``: the trials of a campaign, or one of them in detail, in the terminal."""
+
+from pathlib import Path
+
+import click
+from rich.text import Text
+from safety_scenarios.campaign.showing import trials_in, view_in
+from safety_scenarios.reports.trial_view.shown import on_one_line
+from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_of, worst_first
+
+_MOST = 10
+"""Flaws of a folder that are told one by one."""
+
+
+@click.command('show')
+@click.argument('folder', type=click.Path(exists=True, file_okay=False, path_type=Path),
+                metavar='DIR')
+@click.argument('trial', required=False, metavar='[TRIAL]')
+def show(folder: Path, trial: str | None) -> None:
+    r"""
+    Show the trials of the campaign in DIR, or one of them in detail.
+
+    Without TRIAL all trials are listed, the worst first. TRIAL is a number in that list, a
+    trial's id or the beginning of one, the id of a scenario for its first trial, or
+    SCENARIO:INDEX. One trial is judged again from its record; nothing is run. In a pipe the
+    output is 80 columns of plain text; the environment variable NO_COLOR takes the colours away.
+
+    \b
+    safety-scenarios show runs/today
+    safety-scenarios show runs/today 3
+    safety-scenarios show runs/today SCN-R-101
+    """
+    console = screen()
+    if trial is not None:
+        for part in trial_of(view_in(folder, trial), console):
+            console.print(part)
+        return
+    found = trials_in(folder)
+    console.print(list_of(worst_first(found.rows), f'{found.controller}: {folder}'))
+    for text in found.flaws[:_MOST]:
+        console.print(Text(f'not as the campaign left it: {on_one_line(text, 400)}', 'red'))
+    if len(found.flaws) > _MOST:
+        console.print(Text(f'and {len(found.flaws) - _MOST} more', 'red'))
+    if found.rows:
+        first = worst_first(found.rows)[0]
+        console.print(Text(f'In detail: safety-scenarios show {folder} {first.number}'),
+                      soft_wrap=True)

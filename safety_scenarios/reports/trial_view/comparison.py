@@ -1,0 +1,263 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Campaigns side by side as a page shows them: nothing is reckoned here that ``compare`` reckons.
+
+The tests are those of ``stats.compare``, the rates and means those of each campaign's summary.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from safety_scenarios.errors import counted
+from safety_scenarios.model.comparison import Comparison
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.reports import comparison_rows
+from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
+
+Pair = tuple[TrialResult, TrialResult]
+_ALPHA = 0.05
+_PAIRS, _FLIPS, _PLOTS, _POINTS = 1500, 400, 12, 400
+"""At most so many pairs, flips, plots of degradation, and points in one of a campaign."""
+_VALUES = 3
+"""Fewer values of a parameter show no trend."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """One of the campaigns that are compared."""
+
+    name: str
+    results: Sequence[TrialResult]
+    """By their records."""
+    summary: CampaignSummary
+    against: Comparison | None = None
+    """How it compares with the first one; None of the first itself."""
+    pairs: Sequence[Pair] = field(default=())
+    """Its trials beside those of the first, which comes first."""
+
+
+def compared(campaigns: Sequence[Campaign]) -> dict[str, Any]:
+    """
+    Return all that is shown of some campaigns: the first, and each other against it.
+
+    ===============  =============================================================================
+    ``campaigns``    [{name controller verdict trials verdicts missed false_stops exposure_s
+                     safety_cost time_lost_s}]: estimates are [value, low, high, n] or None
+    ``answers``      [{name sentence is_worse rows notes doubts}] of each but the first; ``rows``
+                     are [question, answer, p] as ``compare`` prints them
+    ``paired``       [{name scenarios points of}]: points are [scenario's place, ms of the first,
+                     ms of this, verdict of the first, of this, trial of the first, of this];
+                     ms is None where there was no reaction or none was measured
+    ``flips``        [{name of list}]: pairs with other verdicts, lost ones first:
+                     [scenario, number, verdict, verdict, reason, trial of the first, of this]
+    ``pareto``       [{title x y points}]: axes {name unit}, less is better on both; points
+                     {name scenario x y x_range y_range front}
+    ``degradation``  [{scenario parameter unit series left_out}]: series [{name points}], points
+                     [value, ms or None, verdict] of trials; with scenario None medians of
+                     campaigns [value, ms, ''] over a parameter of the controller
+    ===============  =============================================================================
+    """
+    others = [one for one in campaigns if one.against is not None]
+    return {
+        'campaigns': [_campaign(one) for one in campaigns],
+        'answers': [_answer(campaigns[0], one) for one in others],
+        'paired': [_paired(one) for one in others], 'flips': [_flips(one) for one in others],
+        'pareto': [plot for plot in _pareto(campaigns) if len(plot['points']) > 1],
+        'degradation': _degradation(campaigns)}
+
+
+def _campaign(one: Campaign) -> Mapping[str, Any]:
+    summary = one.summary
+    world = summary.world
+    return {
+        'name': on_one_line(one.name, 120), 'controller': on_one_line(summary.controller, 120),
+        'verdict': summary.verdict.value, 'trials': summary.completed,
+        'verdicts': summary.verdicts, 'missed': _numbers(summary.missed.share),
+        'missed_of': [summary.missed.count, summary.missed.of],
+        'false_stops': _numbers(summary.false_stops.share),
+        'false_stops_of': [summary.false_stops.count, summary.false_stops.of],
+        **({} if world is None else {
+            'exposure_s': _numbers(world.exposure_s), 'safety_cost': _numbers(world.safety_cost),
+            'time_lost_s': _numbers(world.time_lost_s)})}
+
+
+def _numbers(found: Estimate) -> Sequence[float | int | None] | None:
+    return None if found.value is None else [
+        rounded(found.value, 4), rounded(found.low, 4), rounded(found.high, 4), found.n]
+
+
+def _answer(first: Campaign, one: Campaign) -> Mapping[str, Any]:
+    found = one.against
+    assert found is not None
+    return {'name': on_one_line(one.name, 120), 'sentence': on_one_line(_sentence(first, one)),
+            'is_worse': bool(found.regressions),
+            'rows': [[on_one_line(cell, 600) for cell in row]
+                     for row in comparison_rows.rows(found)],
+            'notes': [on_one_line(text, 600) for text in comparison_rows.notes(found)],
+            'doubts': [on_one_line(text, 600) for text in found.doubts]}
+
+
+def _sentence(first: Campaign, one: Campaign) -> str:
+    """Return whether the second is safer than the first, as far as that can be told."""
+    found = one.against
+    assert found is not None
+    if found.regressions:
+        return (f'{one.name} is significantly worse than {first.name}: '
+                f'{"; ".join(found.regressions)}.')
+    if not found.decided:
+        return 'Nothing could be compared: no pair of trials is PASS or FAIL in both.'
+    fewer, sooner = found.failures_difference.value, found.median_difference_ms.value
+    if any(found.undecided):  # what nobody could tell counts as not passed: no proof of better
+        fewer = None
+    better = [text for text, is_better in (
+        (f'fails significantly less often, over scenarios (p = {found.failures_p:.3g})',
+         fewer is not None and fewer < 0 and found.failures_p < _ALPHA),
+        (f'reacts significantly earlier, over scenarios (p = {found.latency_p:.3g})',
+         sooner is not None and sooner < 0 and found.latency_p < _ALPHA)) if is_better]
+    doubt = f' But: {"; ".join(found.doubts)}.' if found.doubts else ''
+    if better:
+        return f'{one.name} {" and ".join(better)} than {first.name}.{doubt}'
+    if found.doubts:
+        return (f'Whether {one.name} is worse than {first.name} cannot be told: '
+                f'{"; ".join(found.doubts)}.')
+    return (f'{one.name} is not significantly worse than {first.name} (5 %) in '
+            f'{counted(found.decided, "pair")} of trials; that is no proof that it is as safe.')
+
+
+def _paired(one: Campaign) -> Mapping[str, Any]:
+    measured = [pair for pair in one.pairs if all(side.is_measured for side in pair)]
+    flipped = [pair for pair in measured if pair[0].verdict is not pair[1].verdict]
+    others = [pair for pair in measured if pair[0].verdict is pair[1].verdict]
+    room = max(0, _PAIRS - len(flipped))
+    kept = [*flipped[:_PAIRS], *others[::max(1, -(-len(others) // max(1, room)))][:room]]
+    scenarios = list(dict.fromkeys(pair[0].scenario_id for pair in kept))
+    return {
+        'name': on_one_line(one.name, 120), 'of': len(measured),
+        'scenarios': [on_one_line(name, 100) for name in scenarios],
+        'points': [[scenarios.index(before.scenario_id), _ms(before), _ms(after),
+                    before.verdict.value, after.verdict.value, before.trial_id, after.trial_id]
+                   for before, after in kept]}
+
+
+def _flips(one: Campaign) -> Mapping[str, Any]:
+    """Return the pairs with other verdicts: those that have become worse first."""
+    found = sorted((pair for pair in one.pairs if pair[0].verdict is not pair[1].verdict),
+                   key=lambda pair: pair[0].verdict.rank - pair[1].verdict.rank)
+    return {'name': on_one_line(one.name, 120), 'of': len(found), 'list': [
+        [on_one_line(before.scenario_id, 100), before.index + 1, before.verdict.value,
+         after.verdict.value, on_one_line(max(
+             (before, after), key=lambda side: side.verdict.rank).reason, 300),
+         before.trial_id, after.trial_id] for before, after in found[:_FLIPS]]}
+
+
+def _ms(result: TrialResult) -> float | int | None:
+    judged_ns = result.latency.judged_ns if result.latency else None
+    return None if judged_ns is None else rounded(judged_ns / 1e6, 2)
+
+
+def _pareto(campaigns: Sequence[Campaign]) -> Iterator[dict[str, Any]]:
+    """Yield safety against what it costs, each plot with the points that no other one beats."""
+    yield _plot('Hazards missed and false stops', ('false stops', '1'), ('hazards missed', '1'),
+                [(one.name, None, one.summary.false_stops.share, one.summary.missed.share)
+                 for one in campaigns])
+    yield _plot('Safety cost and time lost', ('time lost by standing, mean', 's'),
+                ('safety cost, mean', 's'),
+                [(one.name, None, one.summary.world.time_lost_s, one.summary.world.safety_cost)
+                 for one in campaigns if one.summary.world is not None])
+    yield _plot('Exposure to risk and task time, scenario by scenario',
+                ('task time, median', 's'), ('exposed to risk, mean', 's'),
+                [(one.name, row.scenario_id, row.world.task_s, row.world.exposure_s)
+                 for one in campaigns for row in one.summary.scenarios if row.world is not None])
+
+
+def _plot(title: str, x: tuple[str, str], y: tuple[str, str],
+          found: Sequence[tuple[str, str | None, Estimate, Estimate | float | None]]) -> \
+        dict[str, Any]:
+    points = [{'name': on_one_line(name, 120), 'scenario': scenario, 'x': rounded(cost.value, 4),
+               'y': rounded(_middle(risk), 4), 'x_range': _range(cost), 'y_range': _range(risk)}
+              for name, scenario, cost, risk in found
+              if cost.value is not None and _middle(risk) is not None]
+    return {'title': title, 'x': {'name': x[0], 'unit': x[1]}, 'y': {'name': y[0], 'unit': y[1]},
+            'points': [{**one, 'front': not any(_beats(other, one) for other in points)}
+                       for one in points]}
+
+
+def _middle(risk: Estimate | float | None) -> float | None:
+    return risk.value if isinstance(risk, Estimate) else risk
+
+
+def _range(found: Estimate | float | None) -> Sequence[float | int | None] | None:
+    if not isinstance(found, Estimate) or found.low is None or found.high is None:
+        return None
+    return [rounded(found.low, 4), rounded(found.high, 4)]
+
+
+def _beats(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether one is no worse on both axes, and better on one of them."""
+    return bool(one['scenario'] == other['scenario'] and one['x'] <= other['x']
+                and one['y'] <= other['y'] and (one['x'], one['y']) != (other['x'], other['y']))
+
+
+def _degradation(campaigns: Sequence[Campaign]) -> Sequence[Mapping[str, Any]]:
+    """Return latencies over what was varied, from campaign to campaign and trial to trial."""
+    found = [*_over_campaigns(campaigns), *_over_trials(campaigns)]
+    return found[:_PLOTS]
+
+
+def _over_trials(campaigns: Sequence[Campaign]) -> Iterator[Mapping[str, Any]]:
+    drawn: dict[tuple[str, str], dict[str, list[TrialResult]]] = {}
+    for one in campaigns:
+        for result in one.results:
+            if result.latency is not None and not result.warmup:
+                for name, value in result.drawn.items():
+                    if _is_number(value):
+                        drawn.setdefault((result.scenario_id, name), {}).setdefault(
+                            one.name, []).append(result)
+    for (scenario, parameter), by_campaign in sorted(drawn.items()):
+        if len({one.drawn[parameter] for made in by_campaign.values() for one in made}) < _VALUES:
+            continue
+        yield {'scenario': on_one_line(scenario, 100), 'parameter': on_one_line(parameter, 80),
+               'left_out': sum(max(0, len(made) - _POINTS) for made in by_campaign.values()),
+               'series': [{'name': on_one_line(name, 120), 'points': sorted(
+                   ([rounded(float(one.drawn[parameter]), 4), _ms(one), one.verdict.value]
+                    for one in made[:_POINTS]), key=lambda point: float(str(point[0])))}
+                   for name, made in by_campaign.items()]}
+
+
+def _over_campaigns(campaigns: Sequence[Campaign]) -> Iterator[Mapping[str, Any]]:
+    """Yield the medians of scenarios over a parameter that the controllers differ in."""
+    parameters = [dict(one.summary.spec.parameters) if one.summary.spec else {}
+                  for one in campaigns]
+    for name in sorted(set().union(*parameters)):
+        known = [(float(values[name]), one) for values, one in zip(
+            parameters, campaigns, strict=True) if _is_number(values.get(name))]
+        if len({value for value, _ in known}) < 2:
+            continue
+        series: dict[str, list[Sequence[float | int | str | None]]] = {}
+        for value, one in sorted(known, key=lambda pair: pair[0]):
+            for row in one.summary.scenarios:
+                if row.latency_ms:
+                    series.setdefault(row.scenario_id, []).append(
+                        [rounded(value, 4), rounded(row.median_ms.value, 2), ''])
+        yield {'scenario': None, 'parameter': on_one_line(name, 80), 'left_out': 0, 'series': [
+            {'name': on_one_line(scenario, 100), 'points': points}
+            for scenario, points in series.items()]}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,74 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Fewer points of a series, so that a picture of them looks the same: no extreme is lost."""
+
+from collections.abc import Collection, Sequence
+
+Sample = tuple[int, float | None]
+"""(ms, value); None: not known from then on."""
+
+
+def changes(samples: Sequence[Sample]) -> Sequence[Sample]:
+    """Return only the samples of a held series in which it changes, and its last."""
+    if not samples:
+        return ()
+    found = [samples[0]]
+    for sample in samples[1:]:
+        if sample[1] != found[-1][1]:
+            found.append(sample)
+    return found if found[-1][0] == samples[-1][0] else [*found, samples[-1]]
+
+
+def fewer(samples: Sequence[Sample], most: int) -> Sequence[Sample]:
+    """
+    Return at most so many samples in order: of each stretch of time its lowest and its highest.
+
+    The first, the last, and where a value becomes unknown or known again are kept too, as far as
+    there is room.
+
+    :param most: at least 8
+    """
+    kept = places([value for _, value in samples], [t_ms for t_ms, _ in samples], most, ())
+    return [samples[place] for place in kept]
+
+
+def places(values: Sequence[float | None], times: Sequence[float], most: int,
+           always: Collection[int]) -> Sequence[int]:
+    """
+    Return the places that are kept, in order.
+
+    :param values: beside ``times``, in order of time
+    :param always: places that are kept whatever their values
+    """
+    last = len(values) - 1
+    if last < most:
+        return range(last + 1)
+    found = {0, last, *always}
+    known = [place for place, value in enumerate(values) if value is not None]
+    if known:
+        found |= {min(known, key=lambda place: values[place] or 0.0),
+                  max(known, key=lambda place: values[place] or 0.0)}
+    borders = [place for place in range(1, last + 1)
+               if (values[place] is None) != (values[place - 1] is None)]
+    found |= set(borders[:max(0, (most - len(found)) // 4)])
+    stretches = max(1, (most - len(found)) // 2)
+    wide = (times[last] - times[0]) / stretches or 1.0
+    by_stretch: dict[int, list[int]] = {}
+    for place in known:
+        by_stretch.setdefault(min(stretches - 1, int((times[place] - times[0]) / wide)),
+                              []).append(place)
+    for inside in by_stretch.values():
+        found |= {min(inside, key=lambda place: values[place] or 0.0),
+                  max(inside, key=lambda place: values[place] or 0.0)}
+    return sorted(found)

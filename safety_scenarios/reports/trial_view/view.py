@@ -1,0 +1,182 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+One trial as a page and a terminal show it: only what JSON knows, rounded to what a screen shows.
+
+Every time in a view is a whole number of ms after ``zero``: the onset, in a trial without one its
+beginning. What is cut short says by how much; nothing is added that record and result do not say.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from safety_scenarios.errors import InputError
+from safety_scenarios.film.of_record import scene_of
+from safety_scenarios.film.scene import AFTER_S, BEFORE_S
+from safety_scenarios.model.result import Finding, TrialResult
+from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.model.verdict import Verdict
+from safety_scenarios.reports.trial_view.above import above
+from safety_scenarios.reports.trial_view.latency import cost_of, latency_of
+from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
+from safety_scenarios.reports.trial_view.timeline import (
+    commands,
+    moments,
+    phases,
+    stimuli,
+    zero_of,
+)
+from safety_scenarios.reports.trial_view.words import words
+
+_FINDINGS, _SENTENCE, _NAME = 60, 600, 120
+_DRAWN, _NOTES = 12, 20
+
+
+def view_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = (),
+            film: str | None = None) -> dict[str, Any]:
+    """
+    Return all that is shown of one trial.
+
+    ======================  ======================================================================
+    ``id scenario name``    of the trial, of its scenario, the scenario's name
+    ``controller index``    ``index`` as in the result, ``number`` from 1 on as people count;
+    ``number seed warmup``  ``benign``: restraint is right
+    ``benign``
+    ``verdict reason``      with ``failure_class`` A, B, D or none
+    ``zero begin end``      what zero is, in words; when the observation began and ended
+    ``window``              [from, to]: the part in which it happens
+    ``phases``              [{name begin end}]
+    ``stimuli``             [{topic hazard count what spans}], spans are [from, to];
+                            ``stimuli_left_out``
+    ``commands``            [{name topic unit commanded of t v}]: held values of ``of`` samples,
+                            thinned, no extreme is lost; ``commands_left_out``
+    ``truth``               None, and ``truth_why`` says why, or {source predicted of t speed gap
+                            required robot bodies scenery route}: every list is as long as ``t``;
+                            ``required`` is S_p; ``robot`` {footprint x y heading tool_x tool_y},
+                            ``bodies`` [{name kind x y radius | outline heading}], m and rad
+    ``latency``             None or {ms low_ms high_ms class clock budget_ms observed_ms sentence
+                            at first_command_ms confirmed_ms stands_ms way ...}
+    ``cost``                None or {latency_ms required available left per_100_ms speed}, in m
+    ``findings``            [{check kind source verdict reason margin unit at severity}], the
+                            worst first; ``findings_left_out``
+    ``moments``             [{t what text}]
+    ``words``               [{t kind who text sut}]; ``words_left_out``
+    ``facts drawn notes``   figures of the world [[name, value]]; what was drawn; what else to know
+    ``film``                a file beside the page, or None
+    ======================  ======================================================================
+
+    :param notes: what is already known to be wrong with the record
+    :param film: where a film or a picture of the trial is, as a page links to it
+    """
+    zero_ns = zero_of(record)
+    end = round((record.end_ns - zero_ns) / 1e6)
+    shown_stimuli, stimuli_left_out = stimuli(record, zero_ns)
+    shown_commands, commands_left_out = commands(record, zero_ns)
+    found, findings_left_out = _findings(result)
+    said, words_left_out = words(record, zero_ns)
+    truth, why = _truth(record, result)
+    all_phases = phases(record, zero_ns)
+    begin = all_phases[0]['begin'] if all_phases else 0
+    return {
+        'id': on_one_line(result.trial_id, 200), 'scenario': on_one_line(result.scenario_id, 100),
+        'name': on_one_line(result.scenario_name, _NAME),
+        'controller': on_one_line(result.controller, _NAME), 'index': result.index,
+        'number': result.index + 1, 'seed': result.seed, 'warmup': result.warmup,
+        'benign': result.is_benign, 'verdict': result.verdict.value,
+        'reason': on_one_line(result.reason, _SENTENCE), 'failure_class': result.failure_class,
+        'zero': record.zero if record.onset is not None or record.trial.scenario.is_monitor
+        else 'the beginning of the trial',
+        'begin': begin, 'end': end, 'window': _window(record, begin, end, zero_ns),
+        'phases': all_phases, 'stimuli': shown_stimuli, 'stimuli_left_out': stimuli_left_out,
+        'commands': shown_commands, 'commands_left_out': commands_left_out,
+        'truth': truth, 'truth_why': why, 'latency': latency_of(record, result),
+        'cost': cost_of(result), 'findings': found, 'findings_left_out': findings_left_out,
+        'moments': moments(record, result, zero_ns), 'words': said,
+        'words_left_out': words_left_out, 'facts': _facts(result), 'drawn': _drawn(result),
+        'notes': [on_one_line(text, _SENTENCE) for text in (
+            *notes, *(note.text for note in result.notes))][:_NOTES],
+        'film': film}
+
+
+def _window(record: TrialRecord, begin: int, end: int, zero_ns: int) -> Sequence[int]:
+    clear = record.mark(ALL_CLEAR)
+    if record.onset is None:
+        return [begin, end]
+    until = end if clear is None else \
+        round((clear.stamps.steady_ns - zero_ns) / 1e6 + AFTER_S * 1e3)
+    return [max(begin, round(-BEFORE_S * 1e3)), min(end, until)]
+
+
+def _truth(record: TrialRecord, result: TrialResult) -> tuple[Mapping[str, Any] | None, str]:
+    """Return where everything was; None, and why, where nothing tells it."""
+    if not record.events:
+        return None, 'The record is empty.'
+    if record.trial.scenario.ros is None and record.trial.scenario.agents is None:
+        return None, 'A trial of words: no robot moves in it.'
+    try:
+        return above(scene_of(record, result)), ''
+    except InputError:
+        return None, ('Nothing tells where the robot was: the link has no world, and no path can '
+                      'be reckoned from the commands.')
+
+
+def _findings(result: TrialResult) -> tuple[Sequence[Mapping[str, Any]], int]:
+    """Return the findings, the worst and then those with the least margin first."""
+    found = sorted(result.findings, key=lambda one: (
+        -_rank(one), one.margin is None, one.margin or 0.0))
+    return [{
+        'check': on_one_line(one.check, 200), 'kind': one.kind, 'source': one.source,
+        'verdict': None if one.verdict is None else one.verdict.value,
+        'reason': on_one_line(one.reason, _SENTENCE), 'margin': _figure(one.margin),
+        'unit': one.unit, 'at': None if one.at_ms is None else round(one.at_ms),
+        'severity': one.severity} for one in found[:_FINDINGS]], max(0, len(found) - _FINDINGS)
+
+
+def _rank(finding: Finding) -> float:
+    """Return how bad it is; what was not evaluated is worse than a pass."""
+    return 0.5 if finding.verdict is None else float(
+        0 if finding.verdict is Verdict.PASS else finding.verdict.rank)
+
+
+def _figure(value: float | None) -> float | int | None:
+    """Return a number with four digits that count."""
+    return None if value is None else rounded(float(f'{value:.4g}'), 9)
+
+
+def _facts(result: TrialResult) -> Sequence[Sequence[str]]:
+    """Return what the world tells in figures: name, and value with its unit."""
+    world = result.world
+    if world is None:
+        return []
+    task = world.task
+    told: list[tuple[str, float | int | None, str]] = [
+        ('stopping distance from the onset', world.stopping_distance_m, 'm'),
+        ('time to standstill', world.time_to_standstill_ms, 'ms'),
+        ('least time to collision', world.min_ttc_s, 's'),
+        ('contacts', world.contacts, ''), ('contacts caused', world.contacts_caused, ''),
+        ('speed at contact', world.speed_at_contact, 'm/s'),
+        ('peak force', world.peak_force_n, 'N'), ('exposed to risk', world.exposure_s, 's'),
+        ('safety cost', world.safety_cost, 's'),
+        ('time lost by standing', task.time_lost_s if task else None, 's'),
+        ('task done after', task.done_after_s if task else None, 's')]
+    found = [[name, f'{value:.4g} {unit}'.strip()] for name, value, unit in told
+             if value is not None]
+    quadrant = [] if world.quadrant is None else [['quadrant', world.quadrant]]
+    return [*found, *quadrant, ['world', on_one_line(world.world or 'not told', 60)]]
+
+
+def _drawn(result: TrialResult) -> Mapping[str, float | int | str | None]:
+    return {on_one_line(str(name), 60): _figure(value) if isinstance(value, (int, float))
+            and not isinstance(value, bool) else on_one_line(str(value), 80)
+            for name, value in list(result.drawn.items())[:_DRAWN]}

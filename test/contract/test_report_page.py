@@ -1,0 +1,228 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""``report.html`` of a real campaign in a browser; screenshots stay in the run's folder."""
+
+from dataclasses import replace
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+
+import pytest
+from safety_scenarios.campaign import reporting
+from safety_scenarios.campaign.reporting import source_of, write
+from safety_scenarios.reports.html import page as html_page
+
+pytestmark = pytest.mark.environment
+
+COMMAND = Path(sys.executable).with_name('safety-scenarios')
+FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync',
+         '--no-first-run']
+LOOKS = {'light': {'color_scheme': 'light', 'viewport': {'width': 1280, 'height': 900}},
+         'dark': {'color_scheme': 'dark', 'viewport': {'width': 1280, 'height': 900}},
+         'phone': {'color_scheme': 'light', 'viewport': {'width': 390, 'height': 844}}}
+HOSTILE = ('</script><script>document.title="taken"</script><img src=x onerror=alert(1)>\x1b[31m'
+           '\u202egnp.exe\u2028\x00 {{ 7 * 7 }} &lt;b&gt; \ud800 שלום')
+
+
+@pytest.fixture(scope='module')
+def browser():
+    """Start Debian's Chromium once; where continuous integration has none, that fails."""
+    found = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser',
+                                                 'google-chrome'))), None)
+    if found is None:
+        if os.environ.get('CHROMIUM') == 'required':
+            pytest.fail('chromium is not installed. Run: apt install chromium', pytrace=False)
+        pytest.skip('no chromium is installed. Run: apt install chromium')
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """Run a campaign that fails where there is a hazard, and passes where there is none."""
+    folder = tmp_path_factory.mktemp('report') / 'late'
+    done = subprocess.run(
+        [COMMAND, 'run', 'SCN-R-101', 'SCN-R-D-101', '--link', 'simulated', '--trials', '2',
+         '--controller', 'late', '--set', 'controller.delay_ms=700', '--output', str(folder)],
+        text=True, capture_output=True, timeout=120, check=False,
+        env={**os.environ, reporting.SWITCH: ''})
+    assert done.returncode == 1, done.stderr
+    assert str(folder / 'report.html') in done.stdout.replace('\n', '')
+    return folder
+
+
+@pytest.fixture
+def opened(browser):
+    """Return what opens a page, and see in the end that nothing went wrong in any of them."""
+    contexts, wrong = [], []
+
+    def open_page(path, look='light', hash=''):  # noqa: A002
+        context = browser.new_context(**LOOKS[look])
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on('console', lambda said: wrong.append(said.text))
+        page.on('pageerror', lambda error: wrong.append(str(error)))
+        page.on('dialog', lambda dialog: (wrong.append('a dialog'), dialog.dismiss()))
+        page.on('request', lambda asked: wrong.append(asked.url) if not asked.url.startswith(
+            ('file:', 'data:', 'blob:')) else None)
+        page.goto(f'{path.as_uri()}{hash}')
+        page.wait_for_selector('html[data-ready=yes]')
+        return page
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def rows(page):
+    return page.locator('#list tbody tr').count()
+
+
+def test_the_first_screen_says_what_it_came_to_and_how_sure_that_is(opened, folder):
+    page = opened(folder / 'report.html')
+    assert page.title().startswith('FAIL: ')
+    assert 'failed 2 of 4 trials in 2 scenarios: it missed 2 of 2 hazards' in page.inner_text('h1')
+    assert '2 failures in 4 trials: between' in page.inner_text('.bound')
+    first = page.inner_text('.fixes li')
+    assert 'Person steps near' in first and 'later than critical (500 ms)' in first
+    assert page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    page.click('#explore')
+    page.wait_for_selector('#explored .boxlayer')
+
+
+def test_trials_are_filtered_sorted_and_searched(opened, folder):
+    page = opened(folder / 'report.html')
+    assert rows(page) == 4
+    page.uncheck('input[value=FAIL]')
+    assert rows(page) == 2 and '2 of 4 trials' in page.inner_text('#found')
+    page.click('button[type=reset]')
+    page.wait_for_function("document.querySelectorAll('#list tbody tr').length === 4")
+    page.fill('#words', 'critical STEPS')
+    assert rows(page) == 2
+    page.click('#list tbody a')  # while the search is still in focus
+    assert page.inner_text('#trial-name').startswith('FAIL')
+    page.fill('#words', 'nobody says this')
+    assert rows(page) == 0
+    page.fill('#words', '')
+    page.select_option('#of-scenario', 'SCN-R-D-101')
+    assert rows(page) == 2
+    page.select_option('#of-scenario', '')
+    page.click('#list thead button:text("latency ms")')
+    page.click('#list thead button:text("latency ms")')
+    assert page.get_attribute('#list th:has(button:text("latency ms"))', 'aria-sort') == \
+        'descending'
+    times = page.locator('#list tbody tr td:nth-of-type(4)').all_inner_texts()
+    known = [float(text) for text in times if text[0].isdigit()]
+    assert len(known) == 2 and known == sorted(known, reverse=True)
+
+
+def test_one_click_leads_from_a_failure_to_the_sentence_and_a_link_there_stays(opened, folder):
+    page = opened(folder / 'report.html')
+    page.click('.fixes a')
+    page.wait_for_selector('#trial-view input[type=range]')
+    assert 'later than critical (500 ms)' in page.inner_text('#trial-why')
+    assert page.evaluate('document.activeElement.id') == 'trial-name'
+    link = page.evaluate('location.hash')
+    slider = page.locator('#trial-view input[type=range]').first
+    before = slider.input_value()
+    slider.focus()
+    page.keyboard.press('Home')
+    assert slider.input_value() != before
+    again = opened(folder / 'report.html', hash=link)
+    assert again.inner_text('#trial-name') == page.inner_text('#trial-name')
+    again.click('#after')
+    again.wait_for_function(f'location.hash !== {link!r}')
+    unknown = opened(folder / 'report.html', hash='#trial=nobody')
+    assert 'has no trial nobody' in unknown.inner_text('#trial')
+
+
+def test_everybody_can_read_it_in_light_and_dark_on_a_phone_and_on_paper(opened, folder):
+    from axe_playwright_python.sync_playwright import Axe
+    for look in LOOKS:
+        page = opened(folder / 'report.html', look)
+        page.screenshot(path=folder.with_name(f'first.{look}.png'))
+        page.click('.fixes a')
+        page.wait_for_selector('#trial-view input[type=range]')
+        page.screenshot(path=folder.with_name(f'trial.{look}.png'))
+        found = Axe().run(page).response['violations']
+        assert [(one['id'], one['nodes'][0]['html']) for one in found
+                if one['impact'] in ('serious', 'critical')] == [], look
+        assert page.evaluate('document.documentElement.scrollWidth <= innerWidth'), look
+    page.pdf(path=folder.with_name('report.pdf'), prefer_css_page_size=True)
+    assert folder.with_name('report.pdf').read_bytes().startswith(b'%PDF')
+    page.emulate_media(media='print')
+    assert page.is_hidden('.filters') and page.is_hidden('.top')
+    assert page.evaluate("getComputedStyle(document.querySelector('#signatures')).breakBefore"
+                         ) == 'page'
+    assert page.inner_text('.sign').count('Signature') == 3
+
+
+def test_the_switch_changes_the_colours(opened, folder):
+    page = opened(folder / 'report.html')
+    colour = 'getComputedStyle(document.body).backgroundColor'
+    before = page.evaluate(colour)
+    page.click('#theme')
+    assert page.evaluate(colour) != before
+    assert page.get_attribute('#theme', 'aria-pressed') == 'true'
+
+
+def test_what_others_wrote_is_text_and_nothing_else(opened, folder, tmp_path):
+    source, more = source_of(folder), 'A' * 1_000_000
+    odd = tuple(result.model_copy(update={
+        'trial_id': f'{HOSTILE}&of=1#{number}', 'scenario_name': HOSTILE,
+        'reason': HOSTILE + more}) for number, result in enumerate(source.results))
+    summary = source.summary.model_copy(update={
+        'controller': HOSTILE, 'scenarios': tuple(row.model_copy(update={
+            'scenario_name': HOSTILE, 'reason': HOSTILE + more})
+            for row in source.summary.scenarios)})
+    views = dict(zip([one.trial_id for one in odd], source.views.values()))
+    path = tmp_path / 'report.html'
+    write([replace(source, name=HOSTILE, summary=summary, results=odd, views=views,
+                   interlocks=({'what': HOSTILE, 'system_ns': HOSTILE},),
+                   settings={'started': HOSTILE, 'settings': {'seed': HOSTILE}})], path)
+    page = opened(path)
+    assert page.title().startswith('FAIL: </script><script>')
+    assert page.locator('img, main script').count() == 0
+    seen = page.inner_text('h1')
+    assert '</script><script>document.title="taken"</script><img src=x' in seen
+    assert '␛[31m[U+202E]gnp.exe[U+2028]␀ {{ 7 * 7 }} &lt;b&gt;' in seen and 'שלום' in seen
+    page.click('.fixes a')
+    page.wait_for_selector('#trial-view input[type=range]')
+    assert '␛[31m' in page.inner_text('#trial-name')
+    assert '(1000' in page.inner_text('#trial-why')[-80:]
+    page.click('#explore')
+    page.wait_for_selector('#explored .boxlayer')
+
+
+def test_a_page_from_a_disk_loads_further_trials_from_beside_it(
+        opened, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(html_page, 'MOST_INSIDE', 0)
+    write([source_of(folder)], tmp_path / 'all.html')
+    assert sorted(path.name for path in (tmp_path / 'all_data').iterdir()) == ['0.js']
+    page = opened(tmp_path / 'all.html')
+    page.click('.fixes a')
+    page.wait_for_selector('#trial-view input[type=range]')
+    shutil.move(tmp_path / 'all_data', tmp_path / 'elsewhere')
+    (tmp_path / 'all_data').mkdir()
+    (tmp_path / 'all_data' / '0.js').write_text('"not what it was"')
+    again = opened(tmp_path / 'all.html')
+    again.evaluate('SafetyScenarios.loaded(7, "nobody asked")')
+    assert again.inner_text('.verdict').endswith('FAIL')

@@ -1,0 +1,176 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The command ``report``, and the page that a run leaves: written, refused, and never too good."""
+
+import json
+from pathlib import Path
+import shutil
+
+import pytest
+from safety_scenarios.campaign import reporting
+from safety_scenarios.campaign.reporting import Report, SWITCH
+from safety_scenarios.campaign.run import run
+from safety_scenarios.campaign.verify import verify
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.links.loopback_session import Loopback
+from safety_scenarios.model.selftest import Cell, KillMatrix, Row, Saboteur, ScenarioMatrix
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.verdict import Verdict
+from unit.loopback_runs import loopback_run
+
+CHOSEN = 'SCN-R-D-102', 'SCN-R-102'
+render = reporting.render
+
+
+@pytest.fixture(scope='module')
+def before(tmp_path_factory):
+    return loopback_run(tmp_path_factory.mktemp('run') / 'before', *CHOSEN).folder
+
+
+@pytest.fixture(scope='module')
+def after(tmp_path_factory):
+    return loopback_run(tmp_path_factory.mktemp('run') / 'after', *CHOSEN,
+                        controller='late').folder
+
+
+@pytest.fixture
+def today(before, tmp_path):
+    return Path(shutil.copytree(before, tmp_path / 'today'))
+
+
+def text(page):
+    """Return what the page says: without style and data."""
+    head, _, rest = page.read_text(encoding='utf-8').partition('<style>')
+    return head + rest.partition('</style>')[2].partition('<script')[0]
+
+
+def test_the_command_writes_a_page_that_changes_nothing_else(today, capsys):
+    assert main(['report', str(today)]) == 0
+    assert capsys.readouterr().out.strip() == str(today / 'report.html')
+    assert 'PASS: today' in text(today / 'report.html')
+    assert 'nobody has judged them again for this page' in text(today / 'report.html')
+    assert list(verify(today)) == []
+    assert main(['report', str(today), '--again']) == 0
+    assert 'judged again, from the records' in text(today / 'report.html')
+
+
+def test_a_kill_matrix_is_shown_with_the_checks_that_nothing_fails(today, tmp_path):
+    cells = [Cell(saboteur='late', verdicts=(verdict,))
+             for verdict in (Verdict.FAIL, Verdict.PASS)]
+    rows = [Row(check=name, kind='stop', withholds=False, cells=(cell,))
+            for name, cell in zip(('catches it', 'catches nothing'), cells)]
+    (tmp_path / 'matrix.json').write_text(KillMatrix(
+        seeds=(0,), saboteurs=(Saboteur(name='late', does='reacts late'),), mistakes=(),
+        scenarios=(ScenarioMatrix(
+            scenario_id='A', scenario_name='A', path='a.yaml', family='robot hazard',
+            reference=Cell(saboteur='rule_based', verdicts=(Verdict.PASS,)),
+            trials=(cells[0],), rows=tuple(rows)),)).model_dump_json())
+    assert main(['report', str(today), '--kill-matrix', str(tmp_path / 'matrix.json')]) == 0
+    shown = text(today / 'report.html')
+    assert '1 of 1' in shown and '<td class="num none">0 of 1</td>' in shown
+
+
+def test_two_campaigns_are_compared_and_two_that_cannot_be_say_why(
+        before, after, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = []
+    monkeypatch.setattr(reporting, 'render', lambda *given, **more: told.append(given[1]) or
+                        render(*given, **more))
+    assert main(['report', str(before), str(after)]) == 0
+    assert 'id="comparison"' in text(tmp_path / 'report.html')
+    assert [one['name'] for one in told[0]['campaigns']] == ['before: rule_based', 'after: late']
+    other = loopback_run(tmp_path / 'other', *CHOSEN, gate='target').folder
+    assert main(['report', str(before), str(other), '--output', 'two.html']) == 0
+    assert list(told[1]) == ['why'] and 'gate' in told[1]['why']
+
+
+def test_a_folder_that_was_changed_is_no_pass_and_the_page_says_what(today, capsys):
+    path = today / 'trials.jsonl'
+    path.write_text(path.read_text().replace('checks held', 'checks held well', 1))
+    assert main(['report', str(today)]) == 3
+    assert 'trials.jsonl: changed' in capsys.readouterr().err
+    shown = text(today / 'report.html')
+    assert 'INCONCLUSIVE: today' in shown and 'No failure rate is claimed' in shown
+    assert 'Not as the campaign left it' in shown and 'tone-pass' not in shown
+
+
+def test_a_result_that_was_taken_out_is_missed(today):
+    path = today / 'trials.jsonl'
+    path.write_text(path.read_text().partition('\n')[2])
+    assert main(['report', str(today)]) == 3
+    assert '1 of 2 planned trials were completed' in text(today / 'report.html')
+
+
+def test_what_was_drawn_is_taken_from_the_records_where_nobody_kept_it(today):
+    kept = reporting.source_of(today)
+    (today / 'views.jsonl').unlink()
+    again = reporting.source_of(today)
+    assert any('views.jsonl: missing' in flaw for flaw in again.trust.flaws)
+    assert again.scenarios == kept.scenarios and again.views.keys() == kept.views.keys()
+    for name, view in again.views.items():
+        found, expected = (json.loads(reporting.zlib.decompress(one))
+                           for one in (view, kept.views[name]))
+        assert found == expected
+    (today / 'views.jsonl').write_text(json.dumps(
+        {'trial_id': next(iter(kept.views)), 'view': {'verdict': 'PASS'}}))
+    assert 'findings' in json.loads(reporting.zlib.decompress(
+        next(iter(reporting.source_of(today).views.values()))))
+
+
+@pytest.mark.parametrize(('arguments', 'message'), [
+    (['{today}', '--output', '{today}/traces/page.html'], "in the campaign's own folder"),
+    (['{today}', '--output', '{today}/../page.txt'], 'expected a folder, or a file that ends in'),
+    (['{today}/traces'], 'Name the folder of a campaign'),
+    (['{today}', '--kill-matrix', '{today}/settings.json'], 'selftest --json wrote'),
+    (['{today}', '--output', '{today}/../no/page.html/report.html'], 'cannot be written')])
+def test_wrong_use_is_told_and_nothing_is_written(today, arguments, message, capsys):
+    (today.parent / 'no').mkdir()
+    (today.parent / 'no' / 'page.html').write_text('a file')
+    assert main(['report', *(one.format(today=today) for one in arguments)]) == 2
+    assert message in capsys.readouterr().err
+    assert not (today / 'report.html').exists()
+
+
+def test_what_lies_beside_a_page_and_is_none_of_its_files_is_never_removed(today, capsys):
+    (today.parent / 'page_data').mkdir()
+    (today.parent / 'page_data' / 'mine.txt').write_text('mine')
+    assert main(['report', str(today), '--output', str(today.parent / 'page.html')]) == 2
+    assert '1 other file' in capsys.readouterr().err
+    assert (today.parent / 'page_data' / 'mine.txt').read_text() == 'mine'
+
+
+@pytest.mark.parametrize('missing', ['jinja2', 'plotly'])
+def test_without_the_extra_a_campaign_ends_as_ever_with_one_line(missing, tmp_path, monkeypatch):
+    def absent():
+        raise MissingDependencyError('report.html', missing, "pip install 'x[report]'")
+    monkeypatch.setattr(reporting, 'require', absent)
+    monkeypatch.delenv(SWITCH)
+    told = []
+    summary = run(RunSettings(scenarios=CHOSEN[:1], link='loopback', output=str(tmp_path / 'run')),
+                  [Report(told.append)], Loopback)
+    assert summary.exit_code == 0 and len(told) == 1
+    assert missing in told[0] and '[report]' in told[0]
+    assert not (tmp_path / 'run' / 'report.html').exists()
+
+
+def test_a_page_that_fails_takes_no_result_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(reporting, 'render', lambda *given, **more: 1 / 0)
+    monkeypatch.delenv(SWITCH)
+    told = []
+    summary = run(RunSettings(scenarios=CHOSEN[:1], link='loopback', output=str(tmp_path / 'run')),
+                  [Report(told.append)], Loopback)
+    assert summary.exit_code == 0 and 'ZeroDivisionError' in told[0]
+    assert list(verify(tmp_path / 'run')) == []

@@ -1,0 +1,164 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The first screen of the page: it claims what the trials carry, and is green only for a pass."""
+
+import json
+
+import pytest
+from safety_scenarios.campaign.claiming import claim_of
+from safety_scenarios.campaign.reporting import drawn
+from safety_scenarios.model.identity import Identity
+from safety_scenarios.model.result import Finding, Note, Verdict
+from safety_scenarios.reports.html.first_screen import fixes, headline, tiles
+from safety_scenarios.reports.html.packing import compact, visible, visible_in
+from safety_scenarios.reports.html.page import render
+from safety_scenarios.reports.html.source import Source, Trust
+from safety_scenarios.reports.html.wording import percent_down, percent_up
+from safety_scenarios.stats.proportions import clopper_pearson
+from unit.loopback_runs import loopback_run
+from unit.stats.test_summarise import said, summary, trial
+
+
+def source(*results, flaws=(), **more):
+    found = summary(*results, **more)
+    return Source('run', found, results, claim_of(found, results, flaws), Trust(flaws))
+
+
+def seen(*results, **more):
+    return headline(source(*results, **more))
+
+
+def many(count, verdict='PASS', **more):
+    return [trial(verdict, 50.0 + 0.01 * number, **more) for number in range(count)]
+
+
+def test_59_trials_without_a_failure_claim_5_percent_and_58_claim_more():
+    assert seen(*many(59))['bound'].startswith(
+        '0 failures in 59 trials: at most 5 % fail at 95 % confidence')
+    assert seen(*many(59))['tone'] == 'pass'
+    assert '5.1 %' in seen(*many(58))['bound']
+    assert source(*many(59)).claim.needed == {'0.05': 59, '0.01': 299, '0.001': 2995}
+
+
+def test_trials_that_came_out_alike_are_one_trial():
+    bound = seen(*(trial() for _ in range(59)))['bound']
+    assert '(1 of them differ in anything, and only those count): at most 95 % fail' in bound
+
+
+def test_trials_of_many_scenarios_are_bounded_by_scenarios_not_by_repeats():
+    results = [one for name in 'ABCD' for one in many(100, scenario=name)]
+    share = source(*results).claim.share
+    assert share.value == 0 and share.high > 0.5 and share.low is None
+    assert share.high == pytest.approx(clopper_pearson(0, 4, sided='upper').high)
+
+
+def test_failures_have_both_ends_and_are_never_rounded_towards_what_is_hoped_for():
+    share = clopper_pearson(1, 60)
+    bound = seen(*many(59), trial('FAIL', 900.0))['bound']
+    assert f'between {percent_down(share.low)} and {percent_up(share.high)} fail' in bound
+    for value in (0.0499, 0.0501, 0.1009, 0.00012345, 0.99951, 1e-9):
+        up, down = percent_up(value), percent_down(value)
+        assert up.startswith('below') or float(up[:-2]) >= 100 * value
+        assert float(down[:-2]) <= 100 * value
+    assert percent_up(0.0) == '0 %' and percent_up(1.0) == '100 %'
+
+
+@pytest.mark.parametrize('odd', [trial('INCONCLUSIVE'), trial('ERROR', measured=False)])
+def test_nothing_is_claimed_over_trials_that_could_not_be_judged(odd):
+    found = seen(*many(59), odd)
+    assert found['bound'] == ('No failure rate is claimed: 1 of 60 trials could not be judged.')
+    assert found['tone'] == odd.verdict.value.lower() and found['remarks']
+    failed = seen(*many(58), trial('FAIL', 900.0), odd)
+    assert failed['tone'] == 'fail' and failed['bound'].startswith('No failure rate is claimed')
+
+
+@pytest.mark.parametrize(('more', 'text'), [
+    ({'planned': 60}, '59 of 60 planned trials were completed'),
+    ({'interrupted': True}, '59 of 59 planned trials were completed'),
+    ({'sut': Identity(changed=('policy.pt changed',))}, 'were of the same controller'),
+    ({'flaws': ('trials.jsonl: changed',)}, 'not as its campaign must have left it')])
+def test_nothing_is_claimed_and_nothing_is_green_where_something_is_missing(more, text):
+    found = seen(*many(59), **more)
+    assert found['tone'] == 'inconclusive' and found['verdict'] == 'INCONCLUSIVE'
+    assert text in found['bound'] and found['remarks']
+
+
+def test_no_trial_at_all_is_no_pass():
+    found = seen()
+    assert found['verdict'] == 'INCONCLUSIVE' and 'no trial was run' in found['bound']
+
+
+@pytest.mark.parametrize('odd', [
+    {'findings': (said('latency', Verdict.PASS), said('judge', None))},
+    {'notes': (Note(code='by-patterns', text='only patterns'),)}])
+def test_a_pass_of_which_something_was_not_judged_is_not_green(odd):
+    found = seen(*many(58), trial('PASS', 10.0, **odd))
+    assert (found['verdict'], found['tone']) == ('PASS', 'partly') and found['remarks']
+
+
+def test_warm_up_is_in_no_number_of_the_screen():
+    found = source(*many(59), trial('FAIL', 900.0, warmup=True))
+    assert found.claim.trials == 59 and fixes(found) == []
+
+
+def test_the_worst_margin_is_what_was_too_little_before_what_was_left():
+    near = Finding(check='keeps away', kind='separation', verdict=Verdict.PASS, reason='r',
+                   margin=0.01, unit='m')
+    late = Finding(check='in time', kind='latency', verdict=Verdict.FAIL, reason='r',
+                   margin=-0.2, unit='s')
+    good = trial('PASS', 50.0, findings=(near,))
+    [tile] = [one for one in tiles(source(good, trial('FAIL', 700.0, findings=(near, late))))
+              if one['name'] == 'Worst margin']
+    assert (tile['value'], tile['tone']) == ('-200 ms', 'fail')
+    [tile] = [one for one in tiles(source(good)) if one['name'] == 'Worst margin']
+    assert tile['value'] == '+0.01 m'
+
+
+def test_what_to_look_at_first_is_the_worst_trial_of_each_scenario():
+    found = fixes(source(trial('INCONCLUSIVE', scenario='B'),
+                         trial('FAIL', 700.0, scenario='A', failure_class='D'),
+                         trial('FAIL', 700.0, scenario='C', failure_class='A'), *many(3)))
+    assert [(one['id'], one['verdict']) for one in found] == [
+        ('C', 'FAIL'), ('A', 'FAIL'), ('B', 'INCONCLUSIVE')]
+    assert found[1]['count'] == '1 of 4'
+
+
+@pytest.mark.parametrize(('text', 'shown'), [
+    ('a\x00b\x1b[0m', 'a␀b␛[0m'), ('\u202eevil\u2028', '[U+202E]evil[U+2028]'),
+    ('\ud800', '[U+D800]'), ('two\nlines\t', 'two\nlines\t'), ('שלום 😀', 'שלום 😀')])
+def test_what_nobody_sees_becomes_a_sign_and_letters_stay(text, shown):
+    assert visible(text) == shown and visible(shown) == shown
+
+
+def test_a_book_is_cut_and_says_so():
+    assert len(visible('A' * 1_000_000)) < 5000 and '1000000 characters' in visible('A' * 10**6)
+    assert json.loads(compact(visible_in({'a\x00': ['\x1b', 1, None]}))) == {
+        'a␀': ['␛', 1, None]}
+
+
+def test_what_cannot_be_drawn_says_why_and_costs_nothing_else():
+    assert 'error' in json.loads(drawn(None, trial()))
+
+
+def test_a_page_says_by_its_policy_that_it_asks_no_network(tmp_path):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-D-102')
+    lines = [json.loads(line) for line in (run.folder / 'views.jsonl').read_text().splitlines()]
+    assert [sorted(line) for line in lines] == [['about', 'scenario_id'], ['trial_id', 'view']]
+    assert 'views.jsonl' in json.loads((run.folder / 'manifest.json').read_text())
+    html = render([source(*many(3))]).html
+    policy = html.partition('Content-Security-Policy" content="')[2].partition('"')[0]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-") and 'http' not in policy
+    assert 'unsafe-inline' not in policy.partition('script-src')[2].partition(';')[0]
+    assert '<script src' not in html

@@ -1,0 +1,253 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is shown of a trial agrees with its record and result, stays small, and hides nothing."""
+
+import gzip
+import json
+import math
+
+import pytest
+from safety_scenarios.campaign.evidence import evidence_of
+from safety_scenarios.campaign.films import links_to_films
+from safety_scenarios.campaign.run import run
+from safety_scenarios.campaign.side_by_side import side_by_side
+from safety_scenarios.campaign.trial_in import judged
+from safety_scenarios.cli.main import main
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.film.of_record import scene_of
+from safety_scenarios.links.simulated_session import Simulated
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.verdict import Verdict
+from safety_scenarios.reports.trial_view.comparison import compared
+from safety_scenarios.reports.trial_view.terminal import Row, worst_first
+from safety_scenarios.reports.trial_view.thinning import changes, fewer
+from safety_scenarios.reports.trial_view.view import view_of
+from unit.loopback_runs import loopback_run
+from unit.records import chat, hazard, mark, planned, stamps
+
+HOSTILE = '<script>alert(1)</script>\x1b[31mred\x00\u202egnp.exe\u2028 \ud800 שלום'
+ARM, PERSON, FAR = 'SCN-R-103', 'SCN-R-101', 'SCN-R-D-101'
+TALK, WORDS = 'hand_over', 'SCN-C-101'
+
+
+@pytest.fixture(scope='module')
+def folders(tmp_path_factory):
+    """Return the folders of a campaign in a world, and of one that is only reckoned."""
+    folder = tmp_path_factory.mktemp('views')
+    run(RunSettings(scenarios=(PERSON, ARM), link='simulated', controller='late',
+                    controller_parameters=('delay_ms=600',), output=str(folder / 'world')),
+        [], Simulated)
+    loopback_run(folder / 'none', ARM, PERSON, FAR, TALK, WORDS)
+    return folder
+
+
+def trials(folder):
+    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    for one in evidence.plan.values():
+        found, result, notes = judged(folder, evidence, one)
+        assert not notes
+        yield found, result, view_of(found, result)
+
+
+@pytest.fixture(scope='module')
+def shown(folders):
+    return {(name, result.scenario_id): (found, result, view) for name in ('world', 'none')
+            for found, result, view in trials(folders / name)}
+
+
+def test_the_numbers_of_a_view_are_those_of_record_and_result(shown):
+    for found, result, view in shown.values():
+        assert view['verdict'] == result.verdict.value and view['id'] == result.trial_id
+        assert sorted(one['check'] for one in view['findings']) == sorted(
+            one.check for one in result.findings)
+        reaction = result.latency and result.latency.reaction
+        if reaction is not None:
+            assert view['latency']['ms'] == pytest.approx(reaction.judged_ns / 1e6, abs=0.005)
+            assert view['latency']['low_ms'] <= view['latency']['ms'] <= \
+                view['latency']['high_ms']
+            [moment] = [one for one in view['moments'] if one['what'] == 'reaction']
+            assert abs(moment['t'] - reaction.steady_ns / 1e6) <= 0.5
+        zero_ns = found.onset.stamps.steady_ns
+        assert view['end'] == round((found.end_ns - zero_ns) / 1e6)
+        assert [one['begin'] for one in view['phases']][1:] == [
+            one['end'] for one in view['phases']][:-1]
+        for one in view['commands']:
+            column = found.columns([found.trial.scenario.ros.signals[one['name']]])[0] \
+                if found.trial.scenario.ros else None
+            if column is not None:
+                values = [value for _, value in column.pairs if value is not None]
+                drawn = [value for value in one['v'] if value is not None]
+                assert one['of'] == len(column.pairs)
+                assert (min(drawn), max(drawn)) == pytest.approx((min(values), max(values)),
+                                                                 abs=1e-3)
+
+
+@pytest.mark.parametrize('scenario', [PERSON, ARM])
+def test_paths_and_extremes_are_those_that_the_world_told(shown, scenario):
+    found, result, view = shown['world', scenario]
+    truth, scene = view['truth'], scene_of(found, result)
+    assert not truth['predicted'] and truth['of'] == len(scene.frames)
+    robot = truth['robot']
+    for place, t_ms in enumerate(truth['t']):
+        frame = scene.at(t_ms / 1e3 + 6e-4)
+        assert robot['x'][place] == pytest.approx(frame.robot.x, abs=0.006)
+    for name, values in (('gap', [frame.gap for frame in scene.frames]),
+                         ('speed', [frame.robot.speed for frame in scene.frames])):
+        known = [value for value in values if value is not None]
+        drawn = [value for value in truth[name] if value is not None]
+        assert bool(known) == bool(drawn)
+        if known:
+            assert (min(drawn), max(drawn)) == pytest.approx((min(known), max(known)), abs=0.006)
+    least = [one for one in view['moments'] if one['what'] == 'least gap']
+    assert [one['text'].split()[0] for one in least] == (
+        [] if result.world.min_gap_m is None else [f'{result.world.min_gap_m:.3f}'])
+
+
+def test_what_nobody_knows_is_said_and_not_drawn(shown):
+    assert shown['none', ARM][2]['truth'] is None
+    assert 'no world' in shown['none', ARM][2]['truth_why']
+    assert shown['none', PERSON][2]['truth']['predicted']
+    words = shown['none', WORDS][2]
+    assert words['truth'] is None and [one['kind'] for one in words['words']] == [
+        'prompt', 'prompt', 'response']
+    said = [(one['who'], one['kind'], one['sut']) for one in shown['none', TALK][2]['words']]
+    assert ('Tug', 'tool_call', True) in said and ('Ravi', 'say', False) in said
+
+
+def test_a_view_is_small_and_json(shown):
+    for _, _, view in shown.values():
+        data = json.dumps(view, separators=(',', ':'), allow_nan=False).encode()
+        assert len(gzip.compress(data)) < 3000
+
+
+def test_what_others_wrote_is_shown_as_text_and_never_whole_if_it_is_long():
+    asked = planned(chat())
+    made = TrialRecord(trial=asked, events=tuple(_answered(asked, HOSTILE + 'x' * 1_000_000)))
+    view = view_of(made, evaluate(made, 'critical'))
+    text = view['words'][-1]['text']
+    assert text.startswith('<script>alert(1)</script>\\x1b[31mred\\x00\\u202egnp.exe\\u2028 '
+                           '\\ud800 שלום')
+    assert 'characters are left out here' in text and len(text) < 1500
+    whole = json.dumps(view, ensure_ascii=False)
+    assert not any(hidden in whole for hidden in '\x1b\x00\u202e\u2028\ud800')
+    assert len(whole.encode()) < 20_000
+
+
+def test_many_words_are_bounded_and_the_rest_is_counted():
+    asked = planned(chat())
+    events = [one for number in range(300)
+              for one in _answered(asked, f'{number} ' + 'y' * 5000)[2:3]]
+    made = TrialRecord(trial=asked, events=(*_answered(asked, 'first')[:2], *events,
+                                            mark('end', 2000.0)))
+    view = view_of(made, evaluate(made, 'critical'))
+    assert len(view['words']) + view['words_left_out'] >= 300 and view['words_left_out'] > 200
+    assert sum(len(one['text']) for one in view['words']) < 20_000
+
+
+def _answered(asked, text):
+    return [mark('nominal', -100.0), mark('onset', 0.0),
+            Event(kind='response', name='response', stamps=stamps(100.0), text=text,
+                  trial_id=asked.trial_id), mark('end', 2000.0)]
+
+
+def test_an_empty_record_is_a_view_too():
+    asked = planned(hazard())
+    made = TrialRecord(trial=asked, events=())
+    view = view_of(made, evaluate(made, 'critical'))
+    assert view['verdict'] != 'PASS' and view['truth'] is None and view['phases'] == ()
+    assert view['truth_why'] == 'The record is empty.'
+
+
+@pytest.mark.parametrize('most', [8, 20, 57])
+def test_thinning_loses_neither_extreme_nor_end_nor_what_is_unknown(most):
+    samples = [(t, math.sin(t / 30.0)) for t in range(1000)]
+    samples[377] = (377, 99.0)
+    samples[612] = (612, -99.0)
+    samples[800:820] = [(t, None) for t in range(800, 820)]
+    kept = fewer(samples, most)
+    assert {samples[0], samples[-1], samples[377], samples[612]} <= set(kept)
+    assert list(kept) == sorted(kept, key=lambda one: one[0]) and len(kept) <= most + 8
+    assert most < 20 or any(value is None for _, value in kept)
+    assert changes([(0, 1.0), (1, 1.0), (2, 2.0), (3, 2.0)]) == [(0, 1.0), (2, 2.0), (3, 2.0)]
+
+
+def test_show_lists_the_worst_first_and_takes_a_number_or_a_name(folders, capsys):
+    folder = str(folders / 'world')
+    assert main(['show', folder]) == 0
+    listed = capsys.readouterr().out
+    assert listed.isascii() and '\x1b' not in listed
+    assert max(map(len, listed.splitlines())) <= 80 and listed.count('FAIL') >= 2
+    assert main(['show', folder, '1']) == main(['show', folder, PERSON]) == 0
+    told = capsys.readouterr().out
+    assert 'later than critical (500 ms)' in told and 'R reaction' in told
+    assert told.isascii() and '\x1b' not in told
+    for name, said in (('0', 'from 1 to 2'), ('3', 'from 1 to 2'),
+                       ('SCN-R-110', 'Did you mean'), ('', 'expected a trial')):
+        assert main(['show', folder, name]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_changed_line_is_no_pass_in_the_list(folders, tmp_path, capsys):
+    lines = (folders / 'world' / 'trials.jsonl').read_text().replace('"FAIL"', '"PASS"')
+    copy = tmp_path / 'copy'
+    copy.mkdir()
+    for path in (folders / 'world').iterdir():
+        (copy / path.name).symlink_to(path)
+    (copy / 'trials.jsonl').unlink()
+    (copy / 'trials.jsonl').write_text(lines)
+    assert main(['show', str(copy)]) == 0
+    assert 'trials.jsonl: changed, by the manifest' in capsys.readouterr().out.replace('\n', '')
+
+
+def test_a_film_beside_the_campaign_is_linked_and_nothing_else_there(tmp_path):
+    folder = tmp_path / 'runs' / 'to day'
+    (tmp_path / 'runs' / 'films').mkdir(parents=True)
+    folder.mkdir()
+    for name in ('a.png', 'private.png', 'films/a.mp4', 'films/b c.strip.png', 'films/b c.gif'):
+        (tmp_path / 'runs' / name).touch()
+    found = links_to_films(folder, folder / 'report.html', {'a', 'b c'})
+    assert found == {'a': '../a.png', 'b c': '../films/b%20c.gif'}
+
+
+def test_worst_first_goes_by_verdict_class_and_how_late():
+    rows = [Row(1, 'a', 's', 'n', Verdict.PASS, 'r'), Row(2, 'b', 's', 'n', None, 'r'),
+            Row(3, 'c', 's', 'n', Verdict.FAIL, 'r', 'D', 1, 5.0),
+            Row(4, 'd', 's', 'n', Verdict.FAIL, 'r', 'A', 1, 0.0),
+            Row(5, 'e', 's', 'n', Verdict.FAIL, 'r', 'D', 1, math.inf),
+            Row(6, 'f', 's', 'n', Verdict.INCONCLUSIVE, 'r')]
+    assert [row.number for row in worst_first(rows)] == [4, 5, 3, 6, 1, 2]
+
+
+def test_a_comparison_shows_what_compare_reckons_and_no_more(folders, tmp_path):
+    slow = loopback_run(tmp_path / 'slow', ARM, PERSON, FAR, TALK, WORDS, controller='late',
+                        controller_parameters=('delay_ms=600',))
+    pair = side_by_side([folders / 'none', slow.folder])
+    view = compared(pair)
+    json.dumps(view, allow_nan=False)
+    found = pair[1].against
+    [answer], [paired], [flips] = view['answers'], view['paired'], view['flips']
+    assert answer['rows'][2][1] == (f'{found.both_passed}, {found.only_first_passed}, '
+                                    f'{found.only_second_passed}, {found.neither_passed}')
+    assert paired['of'] == found.latency_pairs == len(paired['points'])
+    latencies = {one.trial_id: one.latency.judged_ns / 1e6 for side in pair
+                 for one in side.results if one.latency and one.latency.reaction}
+    for _, before, after, _, _, first, second in paired['points']:
+        assert (before, after) == pytest.approx((latencies[first], latencies[second]), abs=0.01)
+    assert flips['of'] == found.only_first_passed + found.only_second_passed == 3
+    assert [flip[2:4] for flip in flips['list']] == [['PASS', 'FAIL']] * 3
+    [rates] = [one for one in view['pareto'] if one['title'].startswith('Hazards')]
+    assert [(one['y'], one['front']) for one in rates['points']] == [(0, True), (1, False)]
+    assert 'cannot be told' in answer['sentence'] or answer['is_worse']
