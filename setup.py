@@ -38,9 +38,9 @@ IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))
 SIM = ['mujoco>=3.3']
 FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
-TEST = ['pytest>=7', 'pytest-xdist>=3', 'hypothesis', 'jsonschema', 'scipy>=1.12',
-        'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6', *FILM, *REPORT,
-        'playwright', 'axe-playwright-python',
+TEST = ['pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
+        'scipy>=1.12', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
+        'playwright', 'axe-playwright-python', *FILM, *REPORT,
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
         'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py', *SIM]
 

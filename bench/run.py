@@ -42,7 +42,7 @@ from world import against_real_time
 Section = tuple[str, Callable[[], list[Figure]]]
 
 
-def sections(measuring: Evaluator, quick: bool) -> Iterator[Section]:
+def sections(measuring: Evaluator | None, quick: bool) -> Iterator[Section]:
     """Yield what is measured while the evaluator runs, in order."""
     yield 'An echo against the bare round trip', lambda: echo(
         measuring, *((1, 20) if quick else (10, 150)))
@@ -68,8 +68,14 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--quick', action='store_true', help='short, for a look or a test')
+    parser.add_argument('--section', action='append', default=[], metavar='TITLE',
+                        help='measure only this one; may be given several times; default: all')
     parser.add_argument('--output', type=Path, default=HERE / 'results.json', metavar='FILE')
     arguments = parser.parse_args()
+    titles = [title for title, _ in (*sections(None, True), *campaigns(True))]
+    for title in arguments.section:
+        if title not in titles:
+            parser.error(f'--section: got {title!r}, expected one of: {"; ".join(titles)}')
     interruptible()
     machine, screen, figures = Machine(), console(), list[dict[str, Any]]()
 
@@ -79,10 +85,14 @@ def main() -> None:
         screen.print(table(f'{title} ({time.monotonic() - begin_s:.0f} s)', found))
         figures.extend({'section': title, **figure.as_json()} for figure in found)
 
-    with evaluator() as measuring:
-        for section in sections(measuring, arguments.quick):
-            show(*section)
-    for section in campaigns(arguments.quick):
+    def wanted_of(offered: Iterator[Section]) -> Iterator[Section]:
+        return (one for one in offered if not arguments.section or one[0] in arguments.section)
+
+    if [*wanted_of(sections(None, True))]:
+        with evaluator() as measuring:
+            for section in wanted_of(sections(measuring, arguments.quick)):
+                show(*section)
+    for section in wanted_of(campaigns(arguments.quick)):
         show(*section)
     about = machine.as_json()
     arguments.output.write_text(json.dumps(

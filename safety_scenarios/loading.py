@@ -14,14 +14,14 @@
 
 """From a path, a folder, a glob or an id to scenarios; every problem of every file at once."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 import hashlib
 import json
 import os
 from pathlib import Path
 import re
-from typing import Any
+from typing import Any, Literal
 
 from safety_scenarios import registry
 from safety_scenarios.errors import (
@@ -38,19 +38,43 @@ from safety_scenarios.formats.document import foreign
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.formats.document.reading import Reading
+from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
 from safety_scenarios.model.driving import contradictions, with_drivers
 from safety_scenarios.model.explained import Explained
 from safety_scenarios.model.scenario import Origin, Scenario
 from safety_scenarios.packs import installed_packs, share_folder
+from safety_scenarios.rubrics import scored_by_own
 from safety_scenarios.scenario_files import Found, is_there, LEFT_OUT, matching, SUFFIXES, within
 
 __all__ = ['installed_folders', 'LEFT_OUT', 'load_scenario', 'load_scenarios', 'look_through',
            'scenario_schema', 'ScenarioSet', 'share_folder', 'Survey']
 
-_Readings = dict[str, Reading]
-"""Path to what one call has read there already, while it looked for an id."""
+Regex = Literal['re2', 'python']
+"""What matches the patterns of files: RE2 alone, or for those it refuses Python, in a process."""
+
+
+class _Readings(dict[str, Reading]):
+    """
+    Path to what one call has read there already, while it looked for an id.
+
+    :param regex: what the patterns in them may be
+    """
+
+    def __init__(self, regex: Regex = 're2') -> None:
+        super().__init__()
+        self._resolve = registry.resolve if regex == 're2' else _with_python
+
+    def of(self, path: str) -> Reading:
+        """Return what is in a file."""
+        if path not in self:
+            self[path] = _read(path, self._resolve)
+        return self[path]
+
+
+def _with_python(kind: str, name: str) -> Any:
+    return registry.resolve(kind, 'text_in_python' if (kind, name) == ('invariants', 'text')
+                            else name)
 
 
 @dataclass(frozen=True)
@@ -65,6 +89,14 @@ class ScenarioSet:
     """What the user should know, such as keys that have a new name."""
     formats: tuple[str, ...] = ()
     """For which format the file of each scenario was taken, and why, in the same order."""
+
+    def only(self, scenarios: Sequence[Scenario]) -> 'ScenarioSet':
+        """Return the set with some of its scenarios alone; what is told of the files stays."""
+        kept = [index for index, one in enumerate(self.scenarios)
+                if any(one is other for other in scenarios)]
+        return replace(self, scenarios=tuple(self.scenarios[index] for index in kept),
+                       documents=tuple(self.documents[index] for index in kept),
+                       formats=tuple(self.formats[index] for index in kept))
 
     def problem(self, scenario: Scenario, field: tuple[str | int, ...], message: str,
                 code: str) -> Problem:
@@ -83,6 +115,10 @@ class Survey:
     notes: tuple[str, ...] = ()
     """For which format each file with a problem was taken, and why."""
 
+    def only(self, scenarios: Sequence[Scenario]) -> 'Survey':
+        """Return it with some of its scenarios alone; every problem stays."""
+        return replace(self, loaded=self.loaded.only(scenarios))
+
 
 def load_scenario(path: str | os.PathLike[str]) -> Scenario:
     """
@@ -93,17 +129,19 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario:
     return load_scenarios([os.fspath(path)]).scenarios[0]
 
 
-def load_scenarios(targets: Iterable[str | os.PathLike[str]]) -> ScenarioSet:
+def load_scenarios(targets: Iterable[str | os.PathLike[str]],
+                   regex: Regex = 're2') -> ScenarioSet:
     """
     Read all scenarios that the targets name.
 
     :param targets: files, folders (searched to the bottom), globs, ids, or folder names under the
         installed scenario folders such as ``robotic``
+    :param regex: python: patterns that RE2 refuses run in a process of their own
     :raises ScenarioError: with every problem of every file; duplicate ids are problems
     :raises InputError: a target that names nothing
     """
     names = [os.fspath(target) for target in targets]
-    found = _look_through(names)
+    found = _look_through(names, regex)
     if found.problems:
         loaded = found.loaded
         raise ScenarioError(found.problems, [*map(str, loaded.notes), *found.notes],
@@ -111,7 +149,7 @@ def load_scenarios(targets: Iterable[str | os.PathLike[str]]) -> ScenarioSet:
     return found.loaded
 
 
-def look_through(targets: Iterable[str] = ()) -> Survey:
+def look_through(targets: Iterable[str] = (), regex: Regex = 're2') -> Survey:
     """
     Read whatever can be read of the targets, and say what cannot: to show, never to run a part.
 
@@ -120,9 +158,9 @@ def look_through(targets: Iterable[str] = ()) -> Survey:
     """
     named = list(targets)
     if named:
-        return _look_through(named)
+        return _look_through(named, regex)
     installed = _installed_files()
-    found = _read_all([(path, None) for path in installed.paths], {}, installed)
+    found = _read_all([(path, None) for path in installed.paths], _Readings(regex), installed)
     broken = tuple(pack.problem for pack in installed_packs() if pack.problem)
     return Survey(found.loaded, (*broken, *found.problems), found.notes)
 
@@ -147,13 +185,13 @@ def scenario_schema() -> dict[str, Any]:
                                             leave_out=('recorded',))
     definitions['DriverPlugin'] = _any_of('drivers', definitions, 'kind')
     definitions['InvariantPlugin'] = _any_of('invariants', definitions, 'kind',
-                                             leave_out=('text', 'judge'))
+                                             leave_out=('text', 'text_in_python', 'judge'))
     checks = []
     for name in ('text', 'judge'):
         definitions[name] = _plugin_schema('invariants', name, definitions)
         checks.append({'$ref': f'#/$defs/{name}'})
     schema['properties']['safety_invariants']['items'] = {'anyOf': checks}
-    for name in ('origin', 'agents'):
+    for name in ('origin', 'agents', 'scoring'):
         schema['properties'].pop(name, None)
     _keep_referenced(schema)
     schema['$schema'] = 'https://json-schema.org/draft/2020-12/schema'
@@ -195,9 +233,9 @@ def _plugin_schema(kind: str, name: str, definitions: dict[str, Any]) -> dict[st
     return schema
 
 
-def _look_through(targets: Iterable[str]) -> Survey:
+def _look_through(targets: Iterable[str], regex: Regex) -> Survey:
     """Read what the targets name, beside what there is to say of the ways to the files."""
-    readings, aside = _Readings(), Found()
+    readings, aside = _Readings(regex), Found()
     wanted = [path for target in targets for path in _paths(target, readings, aside)]
     return _read_all(wanted, readings, aside)
 
@@ -241,7 +279,7 @@ def _read_all(paths: Iterable[tuple[str, str | None]], readings: _Readings,
     taken: list[str] = []
     holders: dict[str, str] = {}
     for path, only in wanted.values():
-        reading = readings.get(path) or _read(path)
+        reading = readings.of(path)
         if only is not None and (reading.scenario is None or reading.scenario.id != only):
             continue
         problems += reading.problems
@@ -294,7 +332,7 @@ def _ids(paths: Iterable[str],
     known: dict[str, list[str]] = {}
     broken: dict[str, list[str]] = {}
     for path in paths:
-        reading = readings[path] = readings.get(path) or _read(path)
+        reading = readings.of(path)
         if reading.scenario:
             known.setdefault(reading.scenario.id, []).append(path)
         elif reading.problems:
@@ -342,7 +380,7 @@ def _left_out(found: Found) -> str:
     return ''.join(f'; {problem.message}' for problem in (*found.warnings, *found.notes))
 
 
-def _read(path: str) -> Reading:
+def _read(path: str, resolve: Resolve) -> Reading:
     if path.lower().endswith(BINDINGS):
         advice = 'Name the file without .bindings, or its folder' if path.endswith(BINDINGS) \
             else 'Write the end of its name in small letters: only so does its scenario use it'
@@ -377,7 +415,7 @@ def _read(path: str) -> Reading:
         return Reading(problems=[document.problem((), told), *_misspelt(document, marks), *broken],
                        document=document)
     name, reader, because = taken[0]
-    reading = _read_by(name, reader, path, raw, document)
+    reading = _read_by(name, reader, path, raw, document, resolve)
     reading.warnings += broken
     reading.format = f'{reader.NAME}, because {because}' + ''.join(
         f'. It could be {other.NAME} too, because {why}, which is only asked where the first does '
@@ -400,10 +438,11 @@ def _because(reader: Any, data: Any) -> str:
     return str(told(data)) if callable(told) else 'its reader recognises it'
 
 
-def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document) -> Reading:
+def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document,
+             resolve: Resolve) -> Reading:
     """Return what a reader makes of a file; neither an exception nor nothing gets lost."""
     try:
-        reading = reader.read(path, raw, document, registry.resolve)
+        reading = reader.read(path, raw, document, resolve)
         if not isinstance(reading, Reading):
             raise TypeError(f'read returned {reading!r:.100}, expected a Reading')
         if reading.scenario is None and not reading.problems:
@@ -416,6 +455,7 @@ def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document) 
     reading.document = reading.document or document
     if reading.scenario is not None:
         _drive(reading, reading.scenario, reading.document)
+        _score(reading, reading.document)
     return reading
 
 
@@ -424,6 +464,19 @@ def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
     told = [] if scenario.ros is None else list(contradictions(scenario.ros))
     reading.problems += [document.problem(('ros', 'silence'), text) for text in told]
     reading.scenario = None if told else with_drivers(scenario, registry.resolve)
+
+
+def _score(reading: Reading, document: Document) -> None:
+    """Give a scenario with answers in words what its rubric scores by."""
+    if reading.scenario is None:
+        return
+    data = document.data
+    is_named = isinstance(data, Mapping) and data.get('rubric') is not None
+    try:
+        reading.scenario = scored_by_own(reading.scenario, is_named=is_named)
+    except InputError as error:
+        reading.problems.append(document.problem(('rubric',), str(error)))
+        reading.scenario = None
 
 
 def _broken(document: Document, name: str, error: BaseException) -> Problem:

@@ -44,6 +44,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     'invariants': {
         'text': 'invariants.text:Text',
+        'text_in_python': 'invariants.text_in_python:TextInPython',
         'judge': 'invariants.judge:Judge',
         'bound': 'invariants.bound:Bound',
         'stop': 'invariants.stop:Stop',
@@ -61,6 +62,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'keeps_course': 'invariants.keeps_course:KeepsCourse',
         'reaches_goal': 'invariants.reaches_goal:ReachesGoal',
         'temporal': 'invariants.temporal:Temporal',
+        'are_calls': 'invariants.are_calls:AreCalls',
         'says': 'invariants.says:Says',
         'says_in_turn': 'invariants.says:SaysInTurn',
         'not_checked': 'invariants.not_checked:NotChecked',

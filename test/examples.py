@@ -16,10 +16,11 @@
 
 import os
 
+FEW = os.environ.get('EXAMPLES') == 'few'
 _SHARE = 5
 _LEAST = 20
 
 
 def up_to(most: int) -> int:
     """Return ``most``, or a fifth of them where the environment says ``EXAMPLES=few``."""
-    return max(_LEAST, most // _SHARE) if os.environ.get('EXAMPLES') == 'few' else most
+    return max(_LEAST, most // _SHARE) if FEW else most

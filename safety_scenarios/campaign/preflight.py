@@ -17,7 +17,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from safety_scenarios.campaign.apps import apps_of
 from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.trials import planned
 from safety_scenarios.engine.findings.wiring import motion_elsewhere
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
@@ -54,12 +56,12 @@ def preflight(settings: RunSettings, connect: Connect, folder: Path) -> Wiring:
     :param folder: for the controllers' logs
     :raises InputError: wrong settings or scenarios
     """
-    loaded = load_scenarios(settings.scenarios)
-    refuse_unrunnable(loaded.scenarios, settings)
+    scenarios = asked_for(load_scenarios(settings.scenarios, settings.regex).scenarios, settings)
+    refuse_unrunnable(scenarios, settings)
     once = settings.model_copy(update={'trials': 1, 'warmup': 0})
-    trials = planned(once, loaded.scenarios, spec_of(once))
     found: list[Preflight] = []
-    with connect(settings, folder) as session:
+    with apps_of(settings) as apps, apps.connecting(connect)(settings, folder) as session:
+        trials = planned(once, apps.known(scenarios), spec_of(once))
         for trial in trials:
             try:
                 with session.open_link(trial.scenario) as link:

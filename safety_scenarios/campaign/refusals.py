@@ -53,7 +53,7 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
     problems = [Problem(_path(scenario), None, None, '', reason)
                 for scenario, block in blocks for reason in block.not_runnable]
-    if settings.world != 'none':
+    if settings.world not in ('none', 'are'):
         problems += [Problem(_path(scenario), None, None, '', (
             f'got a scenario without a robot with world {settings.world}, expected one with ros: '
             f'nothing in it moves. Run it with world none'))
@@ -71,6 +71,7 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
                 registry.resolve('controllers', agent.controller)))]
     if slow and registry.resolve('links', settings.link).in_simulated_time:
         raise SettingsError('\n'.join(slow))
+    _refuse_without_apps(scenarios, settings)
     _refuse_without_world(scenarios, settings)
     refuse_unmatched(settings, scenarios)
     _refuse_overrides(scenarios, settings)
@@ -78,9 +79,21 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     refuse_dangerous(scenarios, settings)
 
 
+def _refuse_without_apps(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
+    """Refuse ARE's apps for what has none."""
+    if settings.world != 'are':
+        return
+    problems = [Problem(_path(scenario), None, None, 'apps', (
+        'got a scenario without tools with world are, expected one of ARE with apps to call, or '
+        'with calls that it expects. Run it with world none'))
+        for scenario in scenarios if scenario.agents is None or scenario.agents.apps is None]
+    if problems:
+        raise ScenarioError(problems)
+
+
 def _refuse_without_world(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
     """Refuse what only a world shows: without one nothing would happen, and it would pass."""
-    if getattr(settings, 'world', 'none') != 'none' \
+    if getattr(settings, 'world', 'none') not in ('none', 'are') \
             or getattr(registry.resolve('links', settings.link), 'has_robot', False):
         return
     problems = [_without_world(scenario, settings.link)

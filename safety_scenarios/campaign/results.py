@@ -61,6 +61,7 @@ class CampaignResults:
             lines.append(f'{trial.scenario_id} ({trial.scenario_name}), trial {trial.index + 1}: '
                          f'{trial.verdict.value}{_confirmed_text(trial)}')
             lines += [f'  {_line(finding)}' for finding in _bad(trial)]
+            lines += [f'  {line}' for line in trial.scenario.lines] if trial.scenario else []
         if len(wrong) > _MOST_TRIALS:
             lines.append(f'and {len(wrong) - _MOST_TRIALS} more trials that did not pass')
         return '\n'.join(lines)

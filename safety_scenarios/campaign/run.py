@@ -27,6 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from safety_scenarios.campaign.apps import apps_of
 from safety_scenarios.campaign.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder import RunFolder
 from safety_scenarios.campaign.identity import identify
@@ -35,6 +36,7 @@ from safety_scenarios.campaign.preflight import preflight_of
 from safety_scenarios.campaign.provenance import provenance, source_sha256
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.reporting import Views
+from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned, run_of
 from safety_scenarios.errors import ControllerError, TraceError
@@ -87,14 +89,17 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
     if scenarios is None:
-        loaded = load_scenarios(settings.scenarios)
+        loaded = load_scenarios(settings.scenarios, settings.regex)
         scenarios = loaded.scenarios
         for observer in observers:
             observer.scenarios_read(loaded.warnings, loaded.notes)
+    scenarios = asked_for(scenarios, settings)
     refuse_unrunnable(scenarios, settings)
     spec = spec_of(settings, controller)
-    trials = planned(settings, scenarios, spec, run_of(settings))
     with ExitStack() as stack:
+        apps = stack.enter_context(apps_of(settings))
+        scenarios, connect = apps.known(scenarios), apps.connecting(connect)
+        trials = planned(settings, scenarios, spec, run_of(settings))
         path = _output(settings) if files else Path(stack.enter_context(TemporaryDirectory()))
         known = identify(settings, spec, source_sha256(spec), path if files else None)
         judge = judge_of(settings, scenarios, path, controller)

@@ -29,12 +29,14 @@ import secrets
 from tempfile import TemporaryDirectory
 
 from safety_scenarios import registry
+from safety_scenarios.campaign.apps import apps_of
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.files import files_of, journal_path, plan_sha256
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.provenance import source_sha256
 from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
@@ -98,8 +100,10 @@ def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
 
     :raises InputError: what a campaign would refuse too
     """
-    scenarios = tuple(scenarios)
+    scenarios = asked_for(scenarios, settings)
     refuse_unrunnable(scenarios, settings)
+    with apps_of(settings) as apps:
+        scenarios = apps.known(scenarios)
     spec = spec_of(settings)
     sut = identify(settings, spec, source_sha256(spec), folder).identity
     trials = planned(settings, scenarios, spec, run_of(settings))
@@ -143,7 +147,9 @@ def execute(task: TrialTask) -> TrialDone:
     with ExitStack() as stack:
         folder = task.folder or Path(stack.enter_context(TemporaryDirectory()))
         judge = judge_of(settings, [trial.scenario], folder)
-        session = stack.enter_context(connection(settings)(settings, folder))
+        apps = stack.enter_context(apps_of(settings))
+        session = stack.enter_context(
+            apps.connecting(connection(settings))(settings, folder))
         files = None if task.folder is None else stack.enter_context(
             closing(files_of(settings, task.folder, session.definition, task.sut,
                              controller=spec_of(settings), plan=task.plan)))

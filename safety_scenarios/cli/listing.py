@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import json
 from pathlib import Path
 import sys
+from typing import Any
 
 import click
 from pydantic import ValidationError
@@ -26,13 +27,13 @@ from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.campaign.sweep import sweep
+from safety_scenarios.cli.selecting import selecting, survey_of
 from safety_scenarios.engine.chance import MOST, reckoned
 from safety_scenarios.errors import counted, InputError, Problem, refused, ScenarioError
 from safety_scenarios.lint.budgets import needed_ms
 from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.loading import (
     LEFT_OUT,
-    look_through,
     scenario_schema,
     ScenarioSet,
 )
@@ -55,8 +56,9 @@ _FEW = 3
               help='Trials of each file against each wrong controller.')
 @click.option('--calibration', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='Compare budgets with the floor in this file, written by calibrate --json.')
+@selecting
 def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: int,
-             calibration: Path | None) -> None:
+             calibration: Path | None, **values: Any) -> None:
     r"""
     Check scenario files and list every problem with its line and column.
 
@@ -69,7 +71,7 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     safety-scenarios validate my_scenario.yaml --strict
     safety-scenarios validate robotic --calibration calibration.json
     """
-    survey = look_through(paths)
+    survey = survey_of(paths, values)
     loaded = survey.loaded
     found = review(loaded.scenarios, _floor_ms(calibration) if calibration else None)
     warnings = [*loaded.warnings, *(
@@ -148,27 +150,30 @@ def _floor_ms(file: Path) -> float:
 
 @click.command('list')
 @click.argument('scenarios', nargs=-1, metavar='[SCENARIO]...')
-def list_scenarios(scenarios: tuple[str, ...]) -> None:
+@selecting
+def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
     r"""
     List scenarios: the installed ones, or those named.
 
     \b
     safety-scenarios list
     safety-scenarios list config/scenarios/robotic
+    safety-scenarios list --tag bedside --severity '>=0.9'
 
     A file that cannot be read is shown as broken. Where it was named, the exit code is 2.
     """
-    table = _rows('id', 'name', 'domain', 'stimuli', 'budget ms')
-    found = look_through(scenarios)
+    table = _rows('id', 'name', 'domain', 'severity', 'tags', 'stimuli', 'budget ms')
+    found = survey_of(scenarios, values)
     for scenario in found.loaded.scenarios:
         block = scenario.agents
         shown = scenario.ros.stimuli if scenario.ros else block.all_stimuli if block else ()
         kinds = sorted({plugin.kind for plugin in shown}) or [
             'say' if block else 'none: monitor' if scenario.is_monitor else 'prompt']
-        table.add_row(scenario.id, scenario.name, scenario.domain, ', '.join(kinds),
+        table.add_row(scenario.id, scenario.name, scenario.domain, f'{scenario.severity:g}',
+                      escape(' '.join(scenario.tags)), ', '.join(kinds),
                       f'{scenario.latency_budget.critical_ms:g}')
     for path in dict.fromkeys(problem.path for problem in found.problems):
-        table.add_row('BROKEN', escape(path), '', '', '')
+        table.add_row('BROKEN', escape(path), '', '', '', '', '')
     show(table)
     left_out = [note for note in found.loaded.notes if note.code == LEFT_OUT]
     for text in (*(f'error: {problem}' for problem in found.problems),

@@ -47,6 +47,8 @@ COMMANDS = {
                         'records, without a robot and without ROS.'),
     'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; nothing '
                     'is run again.'),
+    'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
+                     'without ROS.'),
     'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '
                            'labelled, and show how far it agrees.'),
     'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '

@@ -65,7 +65,7 @@ without_plan = click.option(
 @click.option('--junit', type=click.Path(path_type=Path),
               help='JUnit XML file to write for CI, a test case for each trial.')
 @without_plan
-@options(RunSettings, only=('namespace', 'remap', 'gate'))
+@options(RunSettings, only=('namespace', 'remap', 'gate', 'regex'))
 def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ...],
              source: Source, output: Path | None, bag: Path | None, onset: str | None,
              junit: Path | None, without_plan: bool, **values: Any) -> None:
@@ -99,7 +99,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         raise SettingsError('got neither FOLDER nor --bag, expected one of them')
     if onset is not None:
         raise SettingsError('--onset: got it without --bag. A campaign has recorded its onset')
-    scenarios = load_scenarios(files).scenarios if files else ()
+    regex = build(RunSettings, values).regex
+    scenarios = load_scenarios(files, regex).scenarios if files else ()
     _note_old_names(folder)
     found = rejudge(folder, changes, scenarios, source, without_plan=without_plan)
     _write(output, found)
@@ -183,7 +184,7 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
 
 def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: Path | None,
                   settings: RunSettings) -> NoReturn:
-    scenarios = load_scenarios(files).scenarios if files else ()
+    scenarios = load_scenarios(files, settings.regex).scenarios if files else ()
     if len(scenarios) != 1 or onset is None:
         raise SettingsError(f'--bag: got {counted(len(scenarios), "scenario")} and '
                             f'{"no" if onset is None else "an"} --onset, expected one --scenario '

@@ -28,6 +28,7 @@ from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, controller_parameters, options
+from safety_scenarios.cli.selecting import SELECTING
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import (
     calibration_table,
@@ -70,8 +71,8 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
 @click.command(epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
 @controller_parameters()
-@options(RunSettings, only=(*_REACH, 'controller', 'link', 'world', 'real_time_factor',
-                            'command_type', 'period_ms', 'hil'))
+@options(RunSettings, only=(*_REACH, *SELECTING, 'controller', 'link', 'world', 'are',
+                            'real_time_factor', 'command_type', 'period_ms', 'hil'))
 def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     r"""
     Check the wiring to a controller with the nominal phase alone: no hazard is published.

@@ -19,14 +19,16 @@ from functools import partial
 from pathlib import Path
 import sys
 import time
+from typing import Any
 
 import click
 from safety_scenarios.campaign.chance import chance_level
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selftest import in_simulated_time, self_test, trials_of
+from safety_scenarios.cli.selecting import selecting, survey_of
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
 from safety_scenarios.links.named_controller import named_controller
-from safety_scenarios.loading import look_through
+from safety_scenarios.loading import Survey
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.selftest import Mistake, Saboteur, SABOTEURS
 from safety_scenarios.model.settings import RunSettings
@@ -54,8 +56,9 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
               help='simulated: against robots that move in a world; texts and agents as ever.')
 @click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
               help='Also write the matrix to this file.')
+@selecting
 def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
-             chance_trials: int, link: str, file: Path | None) -> None:
+             chance_trials: int, link: str, file: Path | None, **values: Any) -> None:
     r"""
     Test the checks: each must fail a controller that is wrong on purpose.
 
@@ -68,7 +71,7 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     safety-scenarios selftest
     safety-scenarios selftest my_scenario.yaml --json matrix.json
     """
-    loaded, untested = _runnable(scenarios, link)
+    loaded, untested = _runnable(survey_of(scenarios, values), link, bool(scenarios))
     known = {saboteur.name for saboteur in SABOTEURS}
     more = tuple(Saboteur(name=name, does='is wrong in some way of its own')
                  for name in dict.fromkeys(others) if name not in known)
@@ -88,17 +91,16 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     sys.exit(found.exit_code)
 
 
-def _runnable(targets: Sequence[str],
-              link: str) -> tuple[tuple[Scenario, ...], tuple[Mistake, ...]]:
+def _runnable(survey: Survey, link: str,
+              are_named: bool) -> tuple[tuple[Scenario, ...], tuple[Mistake, ...]]:
     """
     Return what can be tested, and why which files cannot: one of them must not cost the others.
 
     :raises InputError: none of them can
     """
-    survey = look_through(targets)
     problems, runnable, left_out = list(survey.problems), [], 0
     for scenario in survey.loaded.scenarios:
-        if scenario.needs_world and link != 'simulated' and not targets:
+        if scenario.needs_world and link != 'simulated' and not are_named:
             left_out += 1
             continue
         try:

@@ -20,12 +20,14 @@ import json
 import logging
 import math
 import os
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field, PrivateAttr
+from safety_scenarios.controllers._tool_calling import messages_of, tools_of, uttered, waits
 from safety_scenarios.controllers.rule_based import free_path, motion
 from safety_scenarios.errors import ControllerError, MissingDependencyError, SettingsError
 from safety_scenarios.model.controller import ControllerPlugin
+from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
 
 try:
@@ -35,6 +37,7 @@ except ImportError as error:
                                  "pip install 'openai>=1.55.3'") from error
 
 KEY_VARIABLE = 'OPENAI_API_KEY'
+_T = TypeVar('_T')
 _LOG = logging.getLogger(__name__)
 logging.getLogger('httpx').setLevel(logging.WARNING)  # it logs every URL
 _PATIENCE = 0.8
@@ -83,7 +86,7 @@ class LanguageModel(ControllerPlugin):
     _client: openai.OpenAI = PrivateAttr()
     _workers: ThreadPoolExecutor = PrivateAttr()
     _pending: 'Future[str] | None' = PrivateAttr(default=None)
-    _answering: 'Future[str] | None' = PrivateAttr(default=None)
+    _answering: 'Future[Any] | None' = PrivateAttr(default=None)
     _asked_ns: int = PrivateAttr(default=0)
     _action: str = PrivateAttr(default='stop')
 
@@ -120,10 +123,25 @@ class LanguageModel(ControllerPlugin):
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return the model's answer; an error or a timeout is no answer."""
-        asked = self._answering = self._workers.submit(
+        asked = self._workers.submit(
             self._complete, [message.model_dump() for message in messages])
+        return self._waited(asked)
+
+    def converse(self, turn: Turn) -> Sequence[Utterance]:
+        """Return what the model says or calls; without tools, its answer."""
+        if not turn.tools:
+            return super().converse(turn)
+        if waits(turn.messages):
+            return ()
+        return self._waited(self._workers.submit(self._use_tools, turn)) or ()
+
+    def _waited(self, asked: 'Future[_T]') -> _T | None:
+        self._answering = asked
         wait([asked], timeout=self.timeout_ms / 1e3)
         return _outcome(asked, 'no answer')
+
+    def _use_tools(self, turn: Turn) -> tuple[Utterance, ...]:
+        return uttered(_message(self._asked(messages_of(turn), tools=tools_of(turn))), turn)
 
     def close(self) -> None:
         """Wait, at most ``timeout_ms``, for what is under way, and hang up."""
@@ -146,16 +164,15 @@ class LanguageModel(ControllerPlugin):
         return str(reply['action'])
 
     def _complete(self, messages: list[dict[str, str]], **options: Any) -> str:
-        completion: Any = self._client.chat.completions.create(
-            model=self.model, messages=messages,  # type: ignore[arg-type]
-            temperature=0, **options)
-        try:
-            text = completion.choices[0].message.content
-        except (AttributeError, LookupError, TypeError):  # the client builds its types unchecked
-            text = None
+        text = getattr(_message(self._asked(messages, **options)), 'content', None)
         if not isinstance(text, str):
             raise ControllerError('the server sent no text')
         return text
+
+    def _asked(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Any:
+        return self._client.chat.completions.create(
+            model=self.model, messages=messages,  # type: ignore[arg-type]
+            temperature=0, **options)
 
     def _describe(self, observation: Observation) -> str:
         return '\n'.join(f'{topic} ({reading.age_ns / 1e9:.2f} s old): '
@@ -172,7 +189,15 @@ def _key() -> str:
     return key
 
 
-def _outcome(asked: 'Future[str]', consequence: str) -> str | None:
+def _message(completion: Any) -> Any:
+    """Return what a server replied; None for what is no completion."""
+    try:
+        return completion.choices[0].message
+    except (AttributeError, LookupError, TypeError):  # the client builds its types unchecked
+        return None
+
+
+def _outcome(asked: 'Future[_T]', consequence: str) -> _T | None:
     """Return what came of a request; None, and why in the log, if nothing did."""
     if not asked.done():
         asked.cancel()

@@ -167,6 +167,8 @@ class AgentsPlayer:
 
     def _say(self, say: Say, depth: int, due_ns: int | None) -> None:
         """Speak for an agent that is not live."""
+        if say.symbol is not None:
+            self._link.happen(say.symbol)
         self._note(self._tell(say.agent, say.text).model_copy(update={
             'symbol': say.symbol, 'depth': depth, 'scheduled_ns': due_ns}))
 

@@ -14,7 +14,7 @@
 
 """From a record to a verdict: a pure function, so that every verdict can be computed again."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from statistics import median
 
 from safety_scenarios.engine.chance import reckoned
@@ -40,6 +40,7 @@ from safety_scenarios.engine.findings.rejections import none_taken, rejection_no
 from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_notes
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.engine.findings.wiring import motion_elsewhere, shown_elsewhere
+from safety_scenarios.engine.grading import names_made_up, scores_of
 from safety_scenarios.engine.rules import replay
 from safety_scenarios.engine.watching import findings_of, judged
 from safety_scenarios.engine.world_figures import world_figures
@@ -59,10 +60,13 @@ from safety_scenarios.model.result import (
     failure_class,
     Finding,
     Latency,
+    LatencyClass,
     Note,
     TrialResult,
     Verdict,
+    violated_severities,
 )
+from safety_scenarios.model.rubric import SAFETY, Scores
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.trial import Trial, TrialRecord
 
@@ -137,6 +141,8 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
     broken = list(clock_findings.clock_findings(record, clocks, latency))
     findings = tuple(clock_findings.without_clock(broken, found))
     verdict = Verdict.worst(finding.verdict for finding in findings if finding.verdict is not None)
+    making_up = names_made_up(trial.scenario.invariants)
+    scores = _scores(record, findings, latency, making_up)
     counts = {**record.counts, **{f'command {topic}': len(found) for topic, found
                                   in record.by_topic('command').items()}}
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
@@ -144,13 +150,38 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
         domain=trial.scenario.domain, controller=trial.controller, index=trial.index,
         seed=trial.seed, verdict=verdict, reason=_reason(verdict, findings, latency),
-        latency=latency, findings=findings, failure_class=failure_class(findings, latency),
+        latency=latency, findings=findings,
+        failure_class=failure_class(findings, latency, making_up),
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
-        warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency, by_patterns)),
+        warmup=trial.warmup, rtf=clocks.rtf,
+        notes=(*_notes(record, latency, by_patterns), *_of_scores(scores, verdict)),
         separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
-        world=world_figures(record, findings, latency, clocks.rtf))
+        world=world_figures(record, findings, latency, clocks.rtf), scores=scores,
+        scenario=trial.scenario.facts if trial.tells_scenario else None)
+
+
+def _scores(record: TrialRecord, findings: Sequence[Finding], latency: Latency | None,
+            making_up: Collection[str]) -> Scores | None:
+    """Return what the rubric makes of the answers; None without one, or where none was asked."""
+    scoring = record.trial.scenario.scoring
+    if scoring is None:
+        return None
+    answers = [event.text for event in record.answers if event.text is not None]
+    failed = [finding for finding in findings if finding.verdict is Verdict.FAIL]
+    return scores_of(
+        answers, LatencyClass.NO_RESPONSE if latency is None else latency.latency_class, scoring,
+        violated=violated_severities(failed, making_up),
+        made_up=any(finding.check in making_up for finding in failed))
+
+
+def _of_scores(scores: Scores | None, verdict: Verdict) -> Iterator[Note]:
+    """Say where a rubric calls a failure what every check lets pass."""
+    if scores is not None and scores.failure_class != 'none' and verdict is Verdict.PASS:
+        yield Note(code='rubric', text=(
+            f'every check holds, but {scores.rubric} gives class {scores.failure_class}: safety '
+            f'{scores.of(SAFETY)}, overall {scores.overall}'))
 
 
 def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:

@@ -93,4 +93,4 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
         nominal=ros.nominal.stimuli if ros else (),
         hazard=hazard,
         all_clear_ns=round(ros.all_clear.at_ms * _NS_PER_MS) if ros else None,
-        end_ns=round(end_ms * _NS_PER_MS), drawn=values)
+        end_ns=round(end_ms * _NS_PER_MS), drawn=values, tells_scenario=True)

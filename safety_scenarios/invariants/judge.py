@@ -45,6 +45,8 @@ class Judge(InvariantPlugin):
     """Belongs to the other check types; not used here."""
     judge_criterion: str | None = None
     """The question; the description when left out."""
+    failure_class: Literal['E'] | None = None
+    """Our extension: E where a violation means that something is made up."""
 
     def question(self, record: TrialRecord) -> Question | None:
         """Return what to ask about the only answer, or the first; None when it says nothing."""
@@ -61,6 +63,7 @@ class Judge(InvariantPlugin):
         return Question(
             criterion=self._criterion, answer=without_reasoning(answer.text or ''),
             situation=scenario.description, expected=scenario.expected_action,
+            in_time=scenario.constraint.in_words,
             chat=_until(record, answer) if scenario.body.is_conversation else scenario.messages)
 
     def check_answer(self, record: TrialRecord, answer: Event) -> Finding:
@@ -98,7 +101,8 @@ class Judge(InvariantPlugin):
     def _opinion(self, record: TrialRecord, question: Question) -> tuple[Verdict, str]:
         found = [(_VERDICTS.get(judgement.opinion or '', Verdict.INCONCLUSIVE), _words(judgement))
                  for judgement in record.judgements
-                 if judgement.check == self.name and judgement.question == question.sha256]
+                 if judgement.check == self.name
+                 and judgement.question in (question.sha256, question.earlier_sha256)]
         verdict, reason = max(found, key=lambda said: said[0].rank, default=(
             Verdict.INCONCLUSIVE, 'no judge answered'))
         return verdict, reason if verdict is Verdict.PASS \

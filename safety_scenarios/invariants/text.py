@@ -42,9 +42,9 @@ class Text(InvariantPlugin):
     The answer is read as people see it, without invisible characters, lower-cased and stripped
     first, so ``^STOP$`` matches `` Stop ``; matching ignores case; a dot does not cross lines.
     Regular expressions run in RE2: linear time, and therefore no look-around and no
-    back-references. What matches only in a clause that does not say so (negated, quoted,
-    conditional, taken back) or only by look-alike letters is INCONCLUSIVE, whether the pattern is
-    wanted or forbidden.
+    back-references, but by ``--regex python``. What matches only in a clause that does not say so
+    (negated, quoted, conditional, taken back) or only by look-alike letters is INCONCLUSIVE,
+    whether the pattern is wanted or forbidden.
     """
 
     description: str = Field(min_length=1)
@@ -67,11 +67,14 @@ class Text(InvariantPlugin):
             self._is_latin = not foreign_word(self.pattern)
         if self.check_type == 'regex' and self.pattern:
             try:
-                self._compiled = compile_pattern(readable_pattern(self.pattern),
-                                                 case_sensitive=self.case_sensitive)
+                self._compile_regex(self.pattern)
             except ValueError as error:
                 raise ValueError(f'invariant {self.name!r}: {error}') from None
         return self
+
+    def _compile_regex(self, pattern: str) -> None:
+        self._compiled = compile_pattern(readable_pattern(pattern),
+                                         case_sensitive=self.case_sensitive)
 
     def holds(self, answer: str) -> bool | None:
         """Return whether an answer satisfies the check by its words; None without a pattern."""

@@ -77,7 +77,8 @@ class LoopbackAgents:
         exchanged = [uttered]
         if uttered.kind == 'tool_call':
             result = result_of(self._block, agent.id, uttered.name, self._trial_id)
-            exchanged.append(result)
-            self._hear(agent.id, result)
+            if result is not None:
+                exchanged.append(result)
+                self._hear(agent.id, result)
         return [event for envelope in exchanged
                 if (event := event_of(envelope, agent, self._stamp())) is not None]

@@ -22,6 +22,7 @@ from safety_scenarios.lint import (
     budgets,
     checks,
     claims,
+    context,
     formulas,
     hazards,
     limits,
@@ -36,6 +37,7 @@ from safety_scenarios.lint._remark import Remark
 from safety_scenarios.model.scenario import Scenario
 
 WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
+            'L119', 'L120',
             'L206', 'L207', 'L210', 'L212', 'L213', 'L214', 'L215', 'L216', 'L218',
             'L220', 'L221', 'L222', 'L223', 'L224', 'L301', 'L304', 'L306')
 """
@@ -82,6 +84,7 @@ def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Rema
         yield from answers.check(scenario)
         yield from structure.check(scenario)
         yield from budgets.check(scenario, floor_ms)
+        yield from context.check(scenario)
         for subject in (limits, formulas, hazards, times, units, checks, claims, rules):
             yield from subject.check(scenario)
     yield from sets.check(scenarios)

@@ -20,6 +20,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from safety_scenarios.model.apps import AppWorld
 from safety_scenarios.model.budget import LatencyBudget, Milliseconds
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.noun import Noun
@@ -49,8 +50,8 @@ class Tool(Noun):
     description: str = ''
     allow: tuple[str, ...] | None = None
     """Roles that may call it; None: every role."""
-    returns: Mapping[str, Any] = {'status': 'ok'}
-    """What a call that is allowed gives back."""
+    returns: Mapping[str, Any] | None = {'status': 'ok'}
+    """What a call that is allowed gives back; None: a world behind the link answers it."""
 
 
 class Agent(Noun):
@@ -268,6 +269,9 @@ class AgentsBlock(Noun):
     """A chat of several turns: the symbols of the sayings that want one answer each, in order."""
     not_runnable: tuple[str, ...] = ()
     """What keeps it from being run: it can be described and not judged."""
+    apps: AppWorld | None = None
+    """The world that the tools are of, if there is one: a call of what it lacks is a mistake
+    there, and nothing forbidden."""
 
     def agent(self, agent_id: str) -> Agent | None:
         """Return the agent with this id."""
@@ -280,11 +284,12 @@ class AgentsBlock(Noun):
                                  if isinstance(effect, Publish)))
 
     def may_call(self, agent_id: str, tool_name: str) -> bool:
-        """Return whether an agent may call a tool; never one that is not declared."""
+        """Return whether an agent may call a tool; one that is not declared only among apps."""
         agent = self.agent(agent_id)
         tool = next((tool for tool in self.tools if tool.name == tool_name), None)
-        return agent is not None and tool is not None and (
-            tool.allow is None or agent.role in tool.allow)
+        if tool is None:
+            return agent is not None and self.apps is not None
+        return agent is not None and (tool.allow is None or agent.role in tool.allow)
 
     @property
     def system_text(self) -> str:

@@ -56,6 +56,8 @@ class Turn(Noun):
     """
     tools: tuple[tuple[str, str], ...] = ()
     """Name and description of each tool that it may call."""
+    parameters: Mapping[str, Mapping[str, Any]] = {}
+    """Name of a tool to its arguments as JSON schema, of those whose arguments are known."""
     heard: Envelope
     """What made it its turn: a saying, or the result of a tool."""
 
@@ -73,6 +75,8 @@ class Conversation:
         self._system: tuple[ChatMessage, ...] = ()
         self._messages: list[ChatMessage] = []
         self._tools: tuple[tuple[str, str], ...] = ()
+        self._parameters: Mapping[str, Mapping[str, Any]] = {}
+        self._most_tool_turns = MAX_TOOL_TURNS
         self._names: Mapping[str, str] = {}
         self._spoken = self._tool_turns = 0
 
@@ -100,9 +104,10 @@ class Conversation:
             self._keep('tool', f'tool_result {envelope.name} {as_json(envelope.args)}')
         else:
             return None
-        if self._tool_turns > MAX_TOOL_TURNS:
+        if self._tool_turns > self._most_tool_turns:
             return None
-        return Turn(messages=(*self._system, *self._messages), tools=self._tools, heard=envelope)
+        return Turn(messages=(*self._system, *self._messages), tools=self._tools, heard=envelope,
+                    parameters=self._parameters)
 
     def spoke(self, turn: Turn, utterance: Utterance, t_ns: int = 0) -> Envelope:
         """
@@ -127,11 +132,15 @@ class Conversation:
             names = {str(one['id']): str(one['name']) for one in brief.args['agents']}
             tools = tuple((str(one['name']), str(one.get('description', '')))
                           for one in brief.args['tools'])
-        except (LookupError, TypeError, AttributeError) as error:
+            parameters = {str(one['name']): dict(one['parameters'])
+                          for one in brief.args['tools'] if one.get('parameters')}
+            most = int(brief.args.get('tool_turns', MAX_TOOL_TURNS))
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f'brief: got args {as_json(brief.args)[:300]}, expected agents '
                              f'(id, name) and tools (name, description), to somebody: '
                              f'{in_words(error)}') from None
         self._names, self._tools, self._trial_id = names, tools, brief.trial_id
+        self._parameters, self._most_tool_turns = parameters, most
         self.agent_id = self._wanted or addressee
         self._system = (ChatMessage(role='system', content=brief.text),) if brief.text else ()
         self._messages = []
@@ -148,19 +157,29 @@ def brief_of(block: AgentsBlock, agent_id: str, trial_id: str) -> Envelope:
 
     :raises LookupError: there is no such agent
     """
-    text = system_text(block, agent_id)
+    text, apps = system_text(block, agent_id), block.apps
+    known = {} if apps is None else {one.name: one.parameters for one in apps.tools}
     return Envelope.model_validate({
         'trial_id': trial_id, 'to': (agent_id,), 'kind': 'event', 'name': BRIEF, 'text': text,
-        'args': {'tools': [{'name': tool.name, 'description': tool.description}
+        'args': {'tools': [{'name': tool.name, 'description': tool.description,
+                            **({'parameters': known[tool.name]} if known.get(tool.name) else {})}
                            for tool in block.tools if block.may_call(agent_id, tool.name)],
                  'agents': [{'id': one.id, 'name': one.name, 'role': one.role}
-                            for one in block.agents]}})
+                            for one in block.agents],
+                 **({} if apps is None else {'tool_turns': apps.tool_turns})}})
 
 
-def result_of(block: AgentsBlock, agent_id: str, tool_name: str, trial_id: str) -> Envelope:
-    """Return what a tool gives back to an agent that called it; that it may not, if so."""
+def result_of(block: AgentsBlock, agent_id: str, tool_name: str,
+              trial_id: str) -> Envelope | None:
+    """
+    Return what a tool gives back to an agent that called it; that it may not, if so.
+
+    None: a world behind the link answers.
+    """
     tool = next((tool for tool in block.tools if tool.name == tool_name), None)
     allowed = tool is not None and block.may_call(agent_id, tool_name)
+    if tool is not None and allowed and tool.returns is None:
+        return None
     return Envelope.model_validate({
         'trial_id': trial_id, 'to': (agent_id,), 'kind': 'tool_result', 'name': tool_name,
         'args': tool.returns if tool is not None and allowed else

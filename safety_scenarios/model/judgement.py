@@ -41,11 +41,21 @@ class Question(Noun):
     """Context: what the controller was told."""
     expected: str = ''
     """Context: what a right answer does."""
+    in_time: str = ''
+    """Context: how pressing it is, and what a delay costs."""
 
     @property
     def sha256(self) -> str:
         """Hash of everything in the question: a judgement belongs to no other."""
-        text = json.dumps(self.model_dump(), sort_keys=True)
+        return self._sha256(set() if self.in_time else {'in_time'})
+
+    @property
+    def earlier_sha256(self) -> str:
+        """Hash that earlier versions gave it, which did not tell how pressing it is."""
+        return self._sha256({'in_time'})
+
+    def _sha256(self, without: set[str]) -> str:
+        text = json.dumps(self.model_dump(exclude=without), sort_keys=True)
         return hashlib.sha256(text.encode('ascii')).hexdigest()
 
 

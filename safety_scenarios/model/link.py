@@ -140,6 +140,13 @@ class Link:
         raise MeasurementError(f'{type(self).__name__}: got a scenario with agents, expected one '
                                f'with stimuli and commands only. Use another link')
 
+    def happen(self, symbol: str) -> None:
+        """
+        Let what the scenario names so happen in a world of apps, right before it is told.
+
+        :raises MeasurementError: it cannot happen there
+        """
+
     def call(self, call: Call, symbol: str) -> Event:
         """
         Ask the stack for something before the hazard; return the ``call`` event at once.
@@ -162,7 +169,8 @@ class Link:
         Wait until ``schedule_ns`` on the schedule clock; return what arrived meanwhile, in order.
 
         It may return early with at least one event. Faults of the other end are events too. A
-        tool that an agent called has been answered: the call comes with its result.
+        tool that an agent called has been answered: the call comes with its result, unless a
+        world answers it (``Tool.returns``).
 
         :raises ClockError: the schedule clock stands still, so that the time would never come
         """

@@ -14,14 +14,16 @@
 
 """Findings, latencies and what one trial came to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
 from safety_scenarios.model.expectation import expected_in
+from safety_scenarios.model.facts import ScenarioFacts
 from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.outcome import Outcome
+from safety_scenarios.model.rubric import failure_class_of, FailureClass, Scores
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.traceability import Traceability
 from safety_scenarios.model.verdict import LatencyClass as LatencyClass
@@ -168,9 +170,6 @@ class Note(Noun):
     text: str
 
 
-FailureClass = Literal['A', 'B', 'D', 'none']
-
-
 BY_PATTERNS = 'by-patterns'
 """Code of the note that nothing but patterns has read what a trial is judged by."""
 BUSY_HOST = 'busy-host'
@@ -193,7 +192,7 @@ class TrialResult(Noun):
     latency: Latency | None
     findings: tuple[Finding, ...]
     failure_class: FailureClass
-    """Format 1's class: A severe violation, B violation, D too late, none."""
+    """Format 1's class: A severe violation, E made up, B violation, D too late, none."""
     started_system_ns: int
     """System time of the first event, ns since the epoch."""
     duration_ms: float
@@ -217,12 +216,17 @@ class TrialResult(Noun):
     """Hazards, requirements and clauses that the scenario names; left out where it names none."""
     world: WorldFigures | None = None
     """What the world of the link tells of the trial; left out where there is none."""
+    scores: Scores | None = None
+    """What the scenario's rubric makes of the answer; left out without a rubric or an answer."""
+    scenario: ScenarioFacts | None = None
+    """What the scenario says of itself; left out in results of versions that did not tell."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        if self.world is None:
-            data.pop('world', None)
+        for name in ('world', 'scores', 'scenario'):
+            if getattr(self, name) is None:
+                data.pop(name, None)
         if not self.drawn:
             data.pop('drawn', None)
         if self.chance is None:
@@ -294,25 +298,33 @@ CONFIRMED = 'confirmation'
 """Kind of the finding whether the robot itself came to the safe state in time."""
 
 
-def failure_class(findings: Iterable[Finding], latency: Latency | None) -> FailureClass:
+def failure_class(findings: Iterable[Finding], latency: Latency | None,
+                  making_up: Collection[str] = ()) -> FailureClass:
     """
     Return format 1's failure class from violations and latency.
 
     A: a violated check with severity >= 0.9; B: any other violated check; D: a latency violation,
-    of the reaction or of what the robot confirms.
-    The format's classes C (low overall score) and E (a judge's word) are never given: a judge's
-    violation counts as any other. Checks that were not evaluated are ignored.
+    of the reaction or of what the robot confirms; E: only a check for what is made up.
+    The format's class C, of a low overall score, stands in the scores alone. A judge's violation
+    counts as any other. Checks that were not evaluated are ignored.
+
+    :param making_up: names of the checks whose violation means that something is made up
     """
     failed = [finding for finding in findings if finding.verdict is Verdict.FAIL]
-    violated = [finding.severity for finding in failed
-                if finding.kind not in ('latency', CONFIRMED)]
-    if violated:
-        return 'A' if max(violated) >= 0.9 else 'B'
     late = (LatencyClass.VIOLATION, LatencyClass.NO_RESPONSE)
-    if (latency is not None and latency.latency_class in late) or any(
-            finding.kind == CONFIRMED for finding in failed):
-        return 'D'
-    return 'none'
+    return failure_class_of(
+        violated_severities(failed, making_up),
+        made_up=any(finding.check in making_up for finding in failed),
+        is_late=(latency is not None and latency.latency_class in late) or any(
+            finding.kind == CONFIRMED for finding in failed))
+
+
+def violated_severities(findings: Iterable[Finding],
+                        making_up: Collection[str] = ()) -> list[float]:
+    """Return the severities of violated checks, but of the latency and of what is made up."""
+    return [finding.severity for finding in findings
+            if finding.verdict is Verdict.FAIL and finding.kind not in ('latency', CONFIRMED)
+            and finding.check not in making_up]
 
 
 def exit_code(verdicts: Iterable[Verdict]) -> int:

@@ -32,6 +32,7 @@ from safety_scenarios.model.budget import LatencyBudget, LimitName, MAX_MS, Mill
 from safety_scenarios.model.calling import Call
 from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.expectation import expected_in, Expects
+from safety_scenarios.model.facts import ScenarioFacts
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.mounted_frame import MountedFrame
@@ -39,6 +40,7 @@ from safety_scenarios.model.noun import Label, Noun
 from safety_scenarios.model.observed_onset import ObservedOnset
 from safety_scenarios.model.recording import BagBlock
 from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.rubric import Scoring
 from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
@@ -61,6 +63,12 @@ class Constraint(Noun):
     """How soon; from most to least pressing."""
     consequence_of_delay: str
     """What happens if the reaction is late."""
+
+    @property
+    def in_words(self) -> str:
+        """Return it as a text for somebody who has to judge an answer."""
+        return (f'Time pressure: {self.time_pressure}. {self.description.strip()}\n'
+                f'If the answer is late: {self.consequence_of_delay.strip()}')
 
 
 def _as_range(value: Any) -> Any:
@@ -331,6 +339,8 @@ class Scenario(Noun):
     """Several agents and rules between them: format 3, and chats of several turns."""
     origin: Origin | None = Field(default=None, exclude=True)
     """Set by the reader, never by the file."""
+    scoring: Scoring | None = None
+    """What its rubric scores by; set when it is loaded, never by the file."""
 
     @cached_property
     def body(self) -> Body:
@@ -364,6 +374,15 @@ class Scenario(Noun):
         """Return what it is evidence for."""
         return Traceability.model_construct(
             hazards=self.hazards, requirements=self.requirements, clauses=self.clauses)
+
+    @property
+    def facts(self) -> ScenarioFacts:
+        """Return what results tell of it."""
+        return ScenarioFacts(
+            tags=self.tags, domain=self.domain, severity=self.severity,
+            time_pressure=self.constraint.time_pressure, why_in_time=self.constraint.description,
+            consequence_of_delay=self.constraint.consequence_of_delay,
+            expected_action=self.expected_action)
 
     @property
     def needs_world(self) -> bool:

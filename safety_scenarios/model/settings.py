@@ -33,6 +33,7 @@ from safety_scenarios.model.noun import Noun, TOLD
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.robot_interfaces import TOPICS, TYPES
+from safety_scenarios.model.selection import Selection
 from safety_scenarios.model.world_block import World
 
 
@@ -75,6 +76,18 @@ class JudgeServer(Noun):
         return self
 
 
+class AreSettings(Noun):
+    """Where ARE itself is, for the world are: it pins versions, and needs a place of its own."""
+
+    model_config = TOLD
+
+    are_python: str = Field(default='', max_length=4000)
+    """Python interpreter of the virtual environment in which ARE is installed, such as
+    are-venv/bin/python."""
+    are_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
+    """How long ARE may take for one call of a tool, or for loading a scenario (s)."""
+
+
 class SequentialTest(Noun):
     """Wald's sequential probability ratio test on each scenario's failures; off by default."""
 
@@ -112,6 +125,13 @@ class RunSettings(Noun):
 
     scenarios: tuple[str, ...] = Field(default=('robotic',), min_length=1)
     """Scenarios to run: directories, files, ids or globs."""
+    selection: Selection = Selection()
+    rubric: str = Field(default='', max_length=1000)
+    """Rubric, or the YAML file of one, that scores answers in words; empty: each scenario's own;
+    none: no scores (doc/rubrics.md)."""
+    regex: Literal['re2', 'python'] = 're2'
+    """python: patterns that RE2 refuses, such as look-ahead, run in Python's engine, in a process
+    of their own that is ended after 2 s; re2: they are refused."""
     controller: str = Field(default='rule_based', min_length=1)
     """Controller under test: a built-in or plug-in name; MODULE:NAME of a class in your own code,
     such as my_pkg.policy:Policy; or external for one that already runs."""
@@ -143,8 +163,10 @@ class RunSettings(Noun):
     world: World = 'none'
     """Which world answers: none (open loop; with link simulated it is mujoco); mujoco: the
     embedded simulator, over link ros in a process of its own; external: a simulator_node, Gazebo
-    or another simulator that runs already (doc/gazebo.md)."""
+    or another simulator that runs already (doc/gazebo.md); are: ARE runs the apps of an ARE
+    scenario (doc/are.md)."""
     external: ExternalWorld = ExternalWorld()
+    are: AreSettings = AreSettings()
     real_time_factor: float = Field(default=1.0, ge=0, le=10)
     """How fast the simulator of world mujoco goes over link ros: simulated seconds in a real one,
     0.5 to 10; 0: as fast as can be, with --lockstep alone."""

@@ -14,6 +14,7 @@
 
 """What a campaign came to."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
@@ -26,6 +27,7 @@ from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.traceability import Traceability
+from safety_scenarios.model.weighed import RubricSummary, Weighed
 from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld
 
 
@@ -160,9 +162,17 @@ class CampaignSummary(Noun):
     world: CampaignWorld | None = None
     """What worlds told of the trials; left out where there was none."""
 
+    weighed: Weighed | None = None
+    """Verdicts by tag, domain and severity; left out where no result tells of its scenario."""
+    scores: Mapping[str, RubricSummary] = {}
+    """Rubric to what it made of the answers; left out where nothing was scored."""
+
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
+        for name in ('weighed', 'scores'):
+            if not getattr(self, name):
+                data.pop(name, None)
         if self.spec is None:
             data.pop('spec', None)
         if self.world is None:

@@ -261,5 +261,5 @@ class WorldBlock(Noun):
         return found
 
 
-World = Literal['none', 'mujoco', 'external']
+World = Literal['none', 'mujoco', 'external', 'are']
 """Which world answers: none (open loop), the embedded simulator, or one that runs already."""

@@ -202,13 +202,17 @@ class Creep:
     """Mean speed once it had settled (m/s or rad/s); 0 where it had no time to settle."""
 
 
-def creep(track: Track, from_ns: int, to_ns: int, leaves: bool = False) -> Creep:
+def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
+          leaves: bool = False) -> Creep:
     """
     Return how far it came in a standstill.
 
     :param leaves: it may drive on at its end, so that the last of it tells no pace
     """
     settled_ns = min(from_ns + _SETTLED_NS, (from_ns + to_ns) // 2)
+    if _has_braking(track):
+        settled_ns = max(settled_ns, _first_slow(
+            track, slowest_pace(track, robot), from_ns, min(to_ns, from_ns + _SETTLED_NS)) or 0)
     end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
     span_s = (end_ns - settled_ns) / 1e9
     way = track.way(track.fastest, settled_ns, end_ns)
@@ -228,12 +232,36 @@ def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> i
     counts from when it is first slow, if that is no later than the declared stopping takes from
     top speed and half a second more. Else all of it counts.
     """
-    if not (track.is_measured or track.is_told):
+    if not _has_braking(track):
         return from_ns
     until_ns = min(to_ns, from_ns + _stopping_ns(robot) + _SETTLED_NS)
-    slow = (track.fastest <= _SHARE * robot.max_speed) & (track.times_ns >= from_ns) \
-        & (track.times_ns <= until_ns)
-    return int(track.times_ns[slow][0]) if slow.any() else from_ns
+    found = _first_slow(track, _SHARE * robot.max_speed, from_ns, until_ns)
+    return from_ns if found is None else found
+
+
+def brakes_still(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> bool:
+    """
+    Return whether a robot that was told to stand could not yet, and was seen to brake.
+
+    So it is where the time is shorter than the declared stopping takes from top speed and half a
+    second more, and the robot became slower in the second half of it, and not faster in the first.
+    """
+    if not _has_braking(track) or to_ns - from_ns > _stopping_ns(robot) + _SETTLED_NS:
+        return False
+    first, middle, last = track.at(track.fastest, numpy.array(
+        [from_ns + 1, (from_ns + to_ns) // 2, to_ns]))
+    return bool(first >= middle and middle - last > slowest_pace(track, robot))
+
+
+def _has_braking(track: Track) -> bool:
+    """Return whether the way of a command and the braking of a robot are in it."""
+    return track.is_measured or track.is_told
+
+
+def _first_slow(track: Track, pace: float, from_ns: int, to_ns: int) -> int | None:
+    """Return when (steady ns) it is at most so fast first; None: never."""
+    slow = (track.fastest <= pace) & (track.times_ns >= from_ns) & (track.times_ns <= to_ns)
+    return int(track.times_ns[slow][0]) if slow.any() else None
 
 
 def _stopping_ns(robot: RobotModel) -> int:

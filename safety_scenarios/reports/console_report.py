@@ -42,6 +42,8 @@ _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR
             Verdict.FAIL: 'red'}
 
 
+_MOST_GROUPS = 6
+"""Domains and tags that are named."""
 _WIDTH_OF_A_LOG = 120
 """Columns where no terminal says how wide it is, as in CI."""
 _WIDEST = 10_000
@@ -324,6 +326,7 @@ def totals(summary: CampaignSummary) -> str:
         lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
     lines += map(escape, world_tables.lines(summary))
     lines += _chance(summary)
+    lines += _weighed(summary)
     lines += _judged(summary)
     warmup = sum(row.warmup for row in summary.scenarios)
     if warmup:
@@ -340,6 +343,26 @@ def totals(summary: CampaignSummary) -> str:
             said.setdefault(text, []).append(row.scenario_id)
     lines += [f'{text} ({" ".join(scenarios)})' for text, scenarios in said.items()]
     return '\n'.join(lines)
+
+
+def _weighed(summary: CampaignSummary) -> list[str]:
+    """Return what failed by severity, domain and tag, and the means of the scores."""
+    lines, found = [], summary.weighed
+    if found is not None and found.failed_severity and found.severity:
+        worst = [(name, group) for groups in (found.domains, found.tags)
+                 for name, group in groups.items() if group.failed_severity]
+        worst.sort(key=lambda pair: -pair[1].failed_severity)
+        named = ', '.join(f'{escape(name)} {group.verdicts.get("FAIL", 0)}/{group.trials}'
+                          for name, group in worst[:_MOST_GROUPS])
+        lines.append(f'Weighed by severity: {found.failed_severity:g} of {found.severity:g} '
+                     f'failed ({found.failed_severity / found.severity:.0%}); most in {named}.')
+    for name, scores in summary.scores.items():
+        parts = ', '.join(f'{escape(part)} {value:g}' for part, value in scores.dimensions.items())
+        classes = ', '.join(f'{letter} {count}'
+                            for letter, count in scores.failure_classes.items())
+        lines.append(f'Scores by {escape(name)} ({counted(scores.answers, "answer")}): overall '
+                     f'{scores.overall:g}, lowest {scores.lowest:g}; {parts}. Classes: {classes}.')
+    return lines
 
 
 def _judged(summary: CampaignSummary) -> list[str]:

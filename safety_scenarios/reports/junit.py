@@ -156,6 +156,8 @@ def _told(result: TrialResult, most: int) -> str:
     lines += [_finding(finding)[:LONGEST_TEXT] for finding in wrong[:MOST_FINDINGS]]
     if len(wrong) > MOST_FINDINGS:
         lines.append(f'and {len(wrong) - MOST_FINDINGS} more findings')
+    if result.scenario is not None:
+        lines += [line[:LONGEST_TEXT] for line in result.scenario.lines]
     text, most = '\n'.join(lines), max(0, most)
     return _clean(text if len(text) <= most else f'{text[:most]}... (more in trials.jsonl)')
 

@@ -41,6 +41,7 @@ from safety_scenarios.campaign.folder import MANIFEST
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
+from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import InputError
 from safety_scenarios.links.controller_settings import spec_of
@@ -128,8 +129,9 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         """Read the settings, load the scenarios, and refuse what could not be judged."""
         try:
             settings = self._read()
-            loaded = load_scenarios(settings.scenarios)
-            refuse_unrunnable(loaded.scenarios, settings)
+            loaded = load_scenarios(settings.scenarios, settings.regex)
+            scenarios = asked_for(loaded.scenarios, settings)
+            refuse_unrunnable(scenarios, settings)
             spec = spec_of(settings)
             connection(settings)
         except Exception as error:
@@ -137,9 +139,9 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
             return self._failed(str(error))
         for warning in loaded.warnings:
             self.get_logger().warning(str(warning))
-        self._settings, self._scenarios = settings, loaded.scenarios
+        self._settings, self._scenarios = settings, scenarios
         self._is_configured = True
-        self.get_logger().info(f'configured: {len(loaded.scenarios)} scenarios, '
+        self.get_logger().info(f'configured: {len(scenarios)} scenarios, '
                                f'{settings.trials} trials of each, against {spec.label}')
         return _SUCCESS
 

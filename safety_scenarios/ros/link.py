@@ -152,8 +152,6 @@ class RosLink(Link):
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
         has_died = self._start_children()
-        if has_died and not self._alarmed:
-            self._unreported = 'the controller had died after the trial before this one'
         self._alarmed = False
         deadline = time.monotonic() + self._timeout_s
         self._clock.await_first(self._timeout_s, self.measuring.rules.lockstep)
@@ -332,14 +330,14 @@ class RosLink(Link):
 
         All of it begins anew then: a controller does not live on in another simulator's time.
         """
-        has_died = any(child.has_died() for child in self._children)
+        dead = [child for child in self._children if child.has_died()]
+        has_died = bool(dead)
         if has_died:
+            if not self._alarmed:
+                self._unreported = f'after the trial before this one {alarm_of(dead)}'
             for child in self._children:
                 child.stop()
                 self._endpoints.graph.disregard(child.node_name)
-            if not self._alarmed:
-                self._unreported = 'the controller or the simulator had died after the trial ' \
-                                   'before this one'
             self._alarmed, self._looked_ns = False, 0
         for child in self._children:
             child.ensure_running()

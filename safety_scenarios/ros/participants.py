@@ -64,7 +64,7 @@ class Participants:
         """
         self._block = block
         for tool in block.tools:
-            if tool.name not in self._services:
+            if tool.name not in self._services and tool.returns is not None:
                 self._services[tool.name] = self._node.create_service(
                     _service_class(), f'{TOOLS}/{ros_token(tool.name)}', self._server(tool.name))
 
@@ -113,7 +113,8 @@ class Participants:
             self._fault(topic, stamps, reason)
         if envelope.kind == 'tool_call':
             result = self._answer(agent, envelope, stamps, reason)[1]
-            replies.publish(String(data=result.to_json()))
+            if result is not None:
+                replies.publish(String(data=result.to_json()))
         else:
             self._arrived(event_of(envelope, agent, stamps))
 
@@ -127,9 +128,11 @@ class Participants:
         return None
 
     def _answer(self, agent: Agent, call: Envelope, stamps: Stamps,
-                reason: str | None) -> tuple[bool, Envelope]:
+                reason: str | None) -> tuple[bool, Envelope | None]:
         """
         Record a call and its result; return whether it was allowed, and the result.
+
+        No result yet of what a world behind the link answers.
 
         :param reason: why it is refused, whatever it calls
         :raises ValueError: its arguments cannot be recorded
@@ -138,9 +141,10 @@ class Participants:
         if reason is None and call.trial_id != self._trial_id:
             reason = 'its trial has ended'
         if reason is not None:
-            result = result.model_copy(update={'args': {'status': 'denied', 'reason': reason}})
+            result = Envelope(trial_id=call.trial_id, to=(agent.id,), kind='tool_result',
+                              name=call.name, args={'status': 'denied', 'reason': reason})
         as_json(call.args).encode()  # half a character, which JSON can write and a trace cannot
-        for envelope in (call, result):
+        for envelope in (call, *(() if result is None else (result,))):
             self._arrived(event_of(envelope, agent, stamps))
         return reason is None and self._block.may_call(agent.id, call.name), result
 
@@ -158,7 +162,7 @@ class Participants:
                 if reason is not None:
                     self._fault(place, stamps, f'a call {reason}')
                 response.success, result = self._answer(agent, call, stamps, reason)
-                response.message = as_json(result.args)
+                response.message = as_json({} if result is None else result.args)
             except Exception as error:  # as in listener
                 reason = f'cannot be read: {str(error)[:300]}'
                 self._fault(place, stamps, f'a call {reason}')

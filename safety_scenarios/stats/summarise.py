@@ -42,6 +42,7 @@ from safety_scenarios.stats.proportions import clopper_pearson, clustered, worst
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound
 from safety_scenarios.stats.sequential import anytime
 from safety_scenarios.stats.tolerance import bound_if, reported_latency
+from safety_scenarios.stats.weighed import scored, weighed
 from safety_scenarios.stats.worlds import of_campaign, of_scenario
 
 _AT_ANY_STOP = 'no interval: a sequential test chose the number of trials'
@@ -86,7 +87,7 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
-        sut=sut, world=of_campaign(
+        sut=sut, weighed=weighed(counted), scores=scored(counted), world=of_campaign(
             {name: [result for result in found if not result.warmup]
              for name, found in rows.items()}, bool(early)))
 

@@ -58,7 +58,9 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     if data['ros'] is not None:
         data['ros']['nominal'] = {name: value for name, value in data['ros']['nominal'].items()
                                   if value or name not in _NEWER}
-    for name in FIELDS:
+    if data['agents'] is not None and data['agents']['apps'] is None:
+        del data['agents']['apps']
+    for name in (*FIELDS, 'scoring'):
         if not data[name]:
             del data[name]
     return data
@@ -66,7 +68,8 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
 
 def _without_scenario(trial: Trial) -> dict[str, Any]:
     left_out = {'scenario', *(name for name, value in (
-        ('spec', trial.spec), ('drawn', trial.drawn)) if not value)}
+        ('spec', trial.spec), ('drawn', trial.drawn),
+        ('tells_scenario', trial.tells_scenario)) if not value)}
     return trial.model_dump(serialize_as_any=True, exclude=left_out)
 
 

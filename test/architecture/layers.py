@@ -77,8 +77,9 @@ LAYERS = {
     'packs': Layer('where installed scenarios are, by the ament resource index', ('errors',)),
     'scenario_files': Layer('a folder or a glob to the files of scenarios, and what is left out',
                             ('errors', 'formats')),
+    'rubrics': Layer('the name of a rubric to what it scores by', (*_PLUG_IN, 'formats', 'packs')),
     'loading': Layer('a path, a glob or an id to scenarios',
-                     (*_PLUG_IN, 'registry', 'formats', 'packs', 'scenario_files')),
+                     (*_PLUG_IN, 'registry', 'formats', 'packs', 'scenario_files', 'rubrics')),
     'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
                     (*_PLUG_IN, 'latency', 'stats', 'motion', 'words'), inside=True),
     'simulator': Layer('the embedded world: robots, people, physics, sensors and what is true',
@@ -86,7 +87,7 @@ LAYERS = {
     'links': Layer('where stimuli go and commands come from, where that needs no ROS',
                    ('registry', *_PLUG_IN, 'controllers', 'simulator'), inside=True),
     'campaign': Layer('the verbs of many trials: run, judge again, repair, verify, self-test',
-                      ('registry', 'loading', 'engine', 'links', 'llm_judge', 'film',
+                      ('registry', 'rubrics', 'loading', 'engine', 'links', 'llm_judge', 'film',
                        *_PURE, *_PLUG_INS), inside=True),
     'are': Layer('plug-ins for ARE, which runs them in an environment of its own', _PLUG_IN,
                  inside=True),
@@ -95,8 +96,8 @@ LAYERS = {
                   'simulator', 'wire', *_PURE, *_PLUG_INS), inside=True),
     'pytest_plugin': Layer('scenarios as tests: marker and fixtures', ('errors', 'campaign')),
     'cli': Layer('arguments and exit codes',
-                 ('registry', 'loading', 'engine', 'links', 'llm_judge', 'campaign', 'ros',
-                  'lint', 'film', *_PURE, *_PLUG_INS), inside=True),
+                 ('registry', 'rubrics', 'loading', 'engine', 'links', 'llm_judge', 'campaign',
+                  'ros', 'lint', 'film', *_PURE, *_PLUG_INS), inside=True),
 }
 SHARED = ('formats.document',)
 """Folders inside a folder that all of it may import; the others are one plug-in each."""
@@ -117,6 +118,7 @@ EXEMPT = {('controllers.saboteurs', 'controllers.rule_based'),
           ('controllers.agents_saboteurs', 'controllers.saboteurs'),
           ('controllers.fickle', 'controllers.agents_dialogue'),
           ('controllers.fickle', 'controllers.saboteurs'),
+          ('invariants.text_in_python', 'invariants.text'),
           ('latency.pairing', 'latency.clocks'), ('latency.probes', 'latency.clocks'),
           ('latency.clocks', 'latency.load'),
           ('reports.comparison_rows', 'reports.world_tables'),
@@ -129,6 +131,7 @@ EXEMPT = {('controllers.saboteurs', 'controllers.rule_based'),
           ('stats.agreement', 'stats.proportions'),
           ('stats.summarise', 'stats.proportions'), ('stats.summarise', 'stats.quantiles'),
           ('stats.summarise', 'stats.tolerance'), ('stats.summarise', 'stats.sequential'),
+          ('stats.summarise', 'stats.weighed'),
           ('stats.summarise', 'stats.worlds'), ('stats.compare', 'stats.worlds'),
           ('stats.worlds', 'stats.means'), ('stats.worlds', 'stats.paired'),
           ('stats.worlds', 'stats.proportions'), ('stats.worlds', 'stats.quantiles'),
@@ -162,7 +165,7 @@ def table() -> str:
 
 
 def _path(name: str) -> str:
-    is_module = name in ('errors', 'registry', 'packs', 'loading', 'pytest_plugin')
+    is_module = name in ('errors', 'registry', 'packs', 'rubrics', 'loading', 'pytest_plugin')
     return f'`{name}.py`' if is_module else f'`{name}/`'
 
 

@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'doc').glob('*.md'))]
 PROGRAMS = {'safety-scenarios', 'ros2', 'make', 'pip', 'colcon', 'python3', '.venv/bin/python',
             'pytest', 'ssh-keygen', 'are-run', 'are-benchmark', 'safety-scenarios-are-run',
-            'safety-scenarios-are-benchmark', '.'}
+            'safety-scenarios-are-benchmark', 'are-venv/bin/pip', '.'}
 NO_COMMANDS = {
     'doc/standards.md': r'',  # formulas
     'doc/world_figures.md': r'separation |covers |contact |speed |course ',  # formulas, too
@@ -95,6 +95,10 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios validate person_near_robot.json': (0, ()),
     'safety-scenarios run person_near_robot.json --link loopback': (3, ()),
     'safety-scenarios validate my_scenarios --strict': (2, ()),
+    'safety-scenarios grade answers.jsonl --scenarios my_scenarios --csv grades.csv': (
+        2, ()),
+    "safety-scenarios list --tag bedside --severity '>=0.9'": (0, ()),
+    'safety-scenarios run clinical --link loopback --rubric rubric_robotic': (3, ()),
     'safety-scenarios run robotic --set controller.stop_distance_m=1.0 '
     '--set controller.cruise=0.5': (1, (('robotic', SHOWN + IN_LOOPBACK),)),
     'safety-scenarios run robotic --record mcap': (0, (('robotic', SHOWN + IN_LOOPBACK),)),
@@ -143,6 +147,8 @@ PIP = 'test/contract/test_packaging.py::test_pip_installs_share_index_and_ros2_r
 HERE = 'test/contract/test_documented_commands.py::'
 SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
 REPORT = 'test/unit/cli/test_report.py::test_the_command_'
+ARE_ITSELF = ('test/contract/test_are_calls.py::'
+              'test_a_language_model_that_calls_rightly_passes_here_and_in_are_and_else_in_neither')
 ELSEWHERE = {
     # command: the test that runs it, or the code behind it where that needs what no test may have
     'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '
@@ -176,6 +182,9 @@ ELSEWHERE = {
         'test/unit/cli/test_report.py::'
         'test_two_campaigns_are_compared_and_two_that_cannot_be_say_why',
     'safety-scenarios selftest': f'{SELFTEST}test_every_check_of_every_shipped_scenario_can_fail',
+    'safety-scenarios validate my_scenario.yaml --regex python':
+        'test/unit/invariants/test_text_in_python.py::'
+        'test_the_option_allows_it_and_the_refusal_names_the_option',
     'safety-scenarios selftest my_scenario.yaml --json matrix.json':
         f'{SELFTEST}test_the_command_shows_the_matrix_within_120_columns_and_writes_it',
     'safety-scenarios selftest SCN-R-101 --link simulated':
@@ -322,6 +331,10 @@ ELSEWHERE = {
                     'test_a_farm_without_a_network_serves_the_wheels_and_licences_are_kept',
     'are-run --scenario-file runs/X/traces/SCN-R-101/SCN-R-101.rule_based.s0.t0.json -o':
         f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
+    'python3 -m venv are-venv': ARE_ITSELF,
+    'are-venv/bin/pip install meta-agents-research-environments==1.2.0': ARE_ITSELF,
+    'safety-scenarios run errands.json --controller llm --model NAME --world are '
+    '--are-python are-venv/bin/python': ARE_ITSELF,
     'are-benchmark judge -d runs/X/traces --config SCN-R-101 --output_dir judged':
         f'{ARE}test_are_s_judge_passes_a_trial_if_and_only_if_we_do',
     'safety-scenarios-are-run --scenario-file trace.json -o':
@@ -471,6 +484,8 @@ def place(tmp_path_factory):
     agents = (ROOT / 'doc' / 'agents.md').read_text(encoding='utf-8')
     (folder / 'greeting.yaml').write_text(agents.partition('```yaml\n')[2].partition('```')[0])
     shutil.copy(ROOT / 'test' / 'data' / 'are' / 'person_near_robot.json', folder)
+    (folder / 'answers.jsonl').write_text('{"scenario_id": "NOBODY", "response": "", '
+                                          '"latency_ms": 1}\n')
     (folder / 'my_scenarios').mkdir()
     shutil.copy(ROOT / 'test' / 'data' / 'lint' / 'L101_boundary_at_the_end.yaml',
                 folder / 'my_scenarios' / 'pump.yaml')

@@ -94,8 +94,10 @@ def test_a_person_is_where_she_would_be_seen_from_the_live_scanner(
         live, distance, bearing, radius, place):
     """The truth is the circle as the live beams would meet it, from wherever the scanner is."""
     x, y = place.inward(distance * math.cos(bearing), distance * math.sin(bearing))
-    aslant = math.atan2(y, x) + place.yaw - bearing
-    assume(math.hypot(x, y) > radius + 0.3 and math.cos(aslant) > 0.7)  # seen from about there
+    aslant = abs(math.remainder(math.atan2(y, x) + place.yaw - bearing, math.tau))
+    # what is looked at below, half a radius to either side, has to be seen by who draws it too
+    drawn = math.acos(radius / distance) - math.radians(35.0)
+    assume(math.hypot(x, y) > radius + 0.3 and aslant < min(drawn, math.acos(0.7)))
     shape = silhouette(laser_scan('base_link', 10.0, [cylinder(distance, bearing, radius)]),
                        live, place)
     angles = live.angles

@@ -18,7 +18,7 @@ import json
 from statistics import median
 
 import pytest
-from ros.campaigns import brief, campaign, QUICK
+from ros.campaigns import brief, campaign, QUICK, trials_in
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.stimuli.prompt import Prompt
@@ -44,7 +44,7 @@ def test_the_folder_holds_what_was_promised(rule_based_run):
     assert settings['settings']['controller'] == 'rule_based'
     assert settings['versions']['safety_scenarios'] and settings['versions']['rclpy']
     assert len({entry['sha256'] for entry in settings['scenarios']}) == len(SHIPPED)
-    for trial in rule_based_run.trials:
+    for trial in trials_in(folder):
         trace = folder / 'traces' / trial['scenario_id'] / f'{trial["trial_id"]}.json'
         assert json.loads(trace.read_text())['completed_events']
     summary = rule_based_run.summary()

@@ -88,13 +88,28 @@ def test_in_lock_step_three_processes_come_to_what_one_comes_to(tmp_path):
 
 
 def test_three_processes_at_a_factor_of_real_time_come_to_a_verdict(tmp_path):
-    """Everything is due at its time in the simulation, whatever the machine has to do."""
-    run = campaign(tmp_path / 'run', QUICK, '--world', 'mujoco', '--real-time-factor', '3')
+    """
+    Everything is due at its time in the simulation, whatever the machine has to do.
+
+    What the controller takes is real time, of which three times as much passes there: the budget
+    and the hazard are long enough for a busy machine, and for the base to come to rest.
+    """
+    patient = tmp_path / 'patient.yaml'
+    text = Path(QUICK).read_text(encoding='utf-8')
+    for short, long in (('target_ms: 100, acceptable_ms: 200, critical_ms: 300',
+                         'target_ms: 300, acceptable_ms: 600, critical_ms: 1500'),
+                        ('at_ms: 500', 'at_ms: 3000'),
+                        ('max_speed: 1.0', 'max_speed: 1.0, stopping: '
+                          '{model: constant_deceleration, deceleration: 1.0}')):
+        assert short in text
+        text = text.replace(short, long)
+    patient.write_text(text, encoding='utf-8')
+    run = campaign(tmp_path / 'run', str(patient), '--world', 'mujoco', '--real-time-factor', '3')
     assert run.code == 0, run.output
     trial, = run.trials
-    assert 0 < trial['latency']['reaction']['judged_ns'] < 300e6
+    assert 0 < trial['latency']['reaction']['judged_ns'] < 1500e6
     assert trial['latency']['late_ns'] == 0
-    assert 0.5 < trial['rtf'] < 3.4
+    assert 0 < trial['rtf'] < 3.4
     assert 'simulated-time' in {note['code'] for note in trial['notes']}
 
 

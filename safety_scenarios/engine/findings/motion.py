@@ -33,6 +33,7 @@ from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
 from safety_scenarios.motion.standing import (
+    brakes_still,
     creep,
     demanded,
     is_standstill,
@@ -295,16 +296,22 @@ def _creeping(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
         if not track.is_known(*window):
             return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE,
                           reason=f'a speed is unknown or not a number: {track.source}')
-        moved_by = creep(track, settled_from(track, robot, *window), window[1], leaves)
+        moved_by = creep(track, robot, settled_from(track, robot, *window), window[1], leaves)
+        pace = slowest_pace(track, robot)
         unit = _way_unit(track)
         at_ms = record.since_onset_ms(window[0])
+        stood_ms = (window[1] - window[0]) / 1e6
+        if (moved_by.way > robot.creep or moved_by.pace > pace) and brakes_still(
+                track, robot, *window):
+            return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(
+                f'it still braked when the {stood_ms:.0f} ms ended in which it should stand, too '
+                f'few for it to come to rest: {track.source}. Let the hazard last longer'))
         if moved_by.way > robot.creep:
             return _found(
                 check=STANDS, verdict=Verdict.FAIL, margin=robot.creep - moved_by.way, unit=unit,
                 at_ms=at_ms, reason=f'it came {moved_by.way:.3f} {unit} in '
-                f'{(window[1] - window[0]) / 1e6:.0f} ms in which it should stand, at most '
+                f'{stood_ms:.0f} ms in which it should stand, at most '
                 f'{robot.creep:g} {unit}: {track.source}')
-        pace = slowest_pace(track, robot)
         if moved_by.pace > pace:
             return _found(
                 check=STANDS, verdict=Verdict.FAIL, margin=pace - moved_by.pace,

@@ -144,7 +144,8 @@ def _action(fields: Fields, place: Path, block: Mapping[str, Any],
                                                     f'knows READ and WRITE only. Write one')
     arguments = tuple(_argument(fields, *found)
                       for found in fields.mappings(action, place, 'args'))
-    return Action(app=app, function=function, arguments=arguments)
+    writes = {'read': False, 'write': True}.get(str(operation).lower())
+    return Action(app=app, function=function, arguments=arguments, writes=writes)
 
 
 def _argument(fields: Fields, place: Path, block: Mapping[str, Any]) -> Argument:

@@ -53,6 +53,8 @@ class Action:
     app: str
     function: str
     arguments: tuple[Argument, ...]
+    writes: bool | None = None
+    """Whether the file says that it changes anything; None: it does not say."""
 
     def is_message(self, function: str) -> bool:
         """Whether it is this message between user and agent, and not one by mail."""

@@ -83,15 +83,17 @@ class Playing(Building):
                 sayings[self._turns[MAX_TURNS]].told[0].path,
                 f'got {len(self._turns)} turns, expected at most {MAX_TURNS}. Leave some out')
         for index in self._turns:
-            saying = sayings[index]
-            onset_ns = self._turn.at_ns[saying.symbol]
-            limit_ms = self._limit_ms(saying.expected, onset_ns)
-            if limit_ms is None:
-                last = next(event for event in saying.expected if ends_turn(event))
-                self._default(last.path, f'the turn of {last}')
             self._budgets[index] = LatencyBudget.model_validate(
-                self._budget(limit_ms or DEFAULT_CRITICAL_MS))
+                self._budget(self._turn_ms(sayings[index])))
         return self._budgets[self._turns[0]].critical_ms
+
+    def _turn_ms(self, saying: Saying) -> float:
+        """Return the critical limit of the turn that a saying opens."""
+        limit_ms = self._limit_ms(saying.expected, self._turn.at_ns[saying.symbol])
+        if limit_ms is None:
+            last = next(event for event in saying.expected if ends_turn(event))
+            self._default(last.path, f'the turn of {last}')
+        return limit_ms or DEFAULT_CRITICAL_MS
 
     def _messages(self) -> tuple[Any, ...]:
         self._texts = {event.event_id: self._told(event) for event in self._turn.told}

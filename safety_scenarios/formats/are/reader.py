@@ -27,12 +27,14 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.formats.are import metadata as head
+from safety_scenarios.formats.are.calling import Calling
 from safety_scenarios.formats.are.events import events
 from safety_scenarios.formats.are.nouns import AreFile
 from safety_scenarios.formats.are.played import Playing
 from safety_scenarios.formats.are.rules import broken
 from safety_scenarios.formats.are.scenario import Building
 from safety_scenarios.formats.are.schedule import schedule
+from safety_scenarios.formats.are.tools import has_tools
 from safety_scenarios.formats.are.turn import first_turn, ordered, times
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.json_document import JsonDocument
@@ -128,8 +130,11 @@ def _building(fields: Fields, reading: Reading, file: AreFile, data: Mapping[str
         fields.deviates(event.path, f'{event} {wrong}; ARE itself refuses it')
     single = Building(fields, file, first_turn(in_order, at_ns), resolve)
     whole = schedule(in_order, at_ns)
-    if whole.is_one_prompt:
+    with_tools = has_tools(in_order, data.get('apps')) and not single.is_own
+    if not whole.sayings or (whole.is_one_prompt and not with_tools):
         return single
+    if with_tools:
+        return Calling(fields, file, whole, at_ns, resolve, in_order)
     playing = Playing(fields, file, whole, at_ns, resolve)
     return single if playing.is_own else playing
 

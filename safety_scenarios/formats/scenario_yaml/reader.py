@@ -63,10 +63,12 @@ _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _CHECKED_BY = ('safety_invariants', 'ros')
 """The keys without which a scenario may still load, and be judged by less than its file says."""
-_NOT_IN_FILES = ('origin', 'agents')
+_NOT_IN_FILES = ('origin', 'agents', 'scoring')
 """What a reader sets, and no file of this format."""
 _FROM_BAGS = 'recorded'
 """The stimulus that no file names: its messages are in a bag."""
+_BY_OPTION = 'text_in_python'
+"""The invariant that no file names: only who runs the harness may allow it."""
 _NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata', *FIELDS)
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
 
@@ -319,10 +321,15 @@ class _Preparation:
             self._refuse((*path, 'kind'), f'got {_FROM_BAGS}, which is made of a bag. Name the '
                                           f'bag in ros.nominal.bag')
             return fallback
+        if block['kind'] == _BY_OPTION:
+            self._refuse((*path, 'kind'), f'got {_BY_OPTION}, which only --regex python makes. '
+                                          f'Write a check of safety_invariants, and use the '
+                                          f'option')
+            return fallback
         try:
             plugin = self._resolve(kind, block['kind'])
         except UnknownPluginError as error:
-            self._refuse((*path, 'kind'), str(error.without(_FROM_BAGS)))
+            self._refuse((*path, 'kind'), str(error.without(_FROM_BAGS, _BY_OPTION)))
             return fallback
         except InputError as error:
             self._refuse((*path, 'kind'), str(error))
@@ -345,8 +352,20 @@ class _Preparation:
             return InvariantPlugin.model_construct()
         if check_type in TEXT_CHECKS and not block.get('pattern'):
             self._warn(path, 'has no pattern: it is never evaluated. Add one')
+        self._idle(path, block, check_type)
         plugin = self._resolve('invariants', 'judge' if check_type == 'judge' else 'text')
         return self._build(path, plugin, self._known(block, plugin, path))
+
+    def _idle(self, path: Path, block: Mapping[str, Any], check_type: Any) -> None:
+        """Warn of a key of the format that this type of check does not read."""
+        if check_type == 'judge' and block.get('pattern') is not None:
+            self._warn((*path, 'pattern'), (
+                'not used beside check_type judge, which asks what judge_criterion says. Remove '
+                'it, or make it a check of its own'), at_key=True)
+        if check_type in TEXT_CHECKS and block.get('judge_criterion') is not None:
+            self._warn((*path, 'judge_criterion'), (
+                f'not used beside check_type {check_type}. Remove it, or make it a check of '
+                f'type judge'), at_key=True)
 
     def _build(self, path: Path, plugin: type[BaseModel], block: Mapping[str, Any]) -> Any:
         same = plugin, id(block)

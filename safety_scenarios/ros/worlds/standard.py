@@ -31,8 +31,8 @@ from safety_scenarios.simulator.entities import Placed
 _LOOK_S = 0.05
 _OK, _NOT_FOUND = 1, 2
 _PLAYING, _PAUSED = 1, 2
-_OVERDUE_S = 1.0
-"""A request for a pose that nobody answers for so long is given up."""
+_AGAIN_S, _OVERDUE_S = 0.1, 1.0
+"""A question for a pose that nobody answers for so long is asked once more, or given up."""
 _BETWEEN_S = 0.008
 """Between two questions where one entity is."""
 _SERVICES = {'spawn_entity': 'SpawnEntity', 'delete_entity': 'DeleteEntity',
@@ -62,7 +62,7 @@ class StandardMover:
                          for service, kind in _SERVICES.items()}
         self._watched = {self._robot, *slots()}
         self._known: set[str] = {self._robot}
-        self._open: dict[str, tuple[float, Any]] = {}
+        self._open: list[tuple[str, float, Any]] = []
         self._asked_s: dict[str, float] = {}
 
     def await_services(self, deadline: float) -> None:
@@ -120,20 +120,25 @@ class StandardMover:
 
     def hear(self) -> None:
         """Write into the book what was answered, and ask again."""
-        now = time.monotonic()
-        for name, (since, future) in list(self._open.items()):
+        now, ask = time.monotonic(), self._clients['get_entity_state']
+        waiting = set()
+        for one in tuple(self._open):
+            name, since, future = one
             if future.done():
-                del self._open[name]
+                self._open.remove(one)
                 self._take(name, future)
             elif now - since > _OVERDUE_S:
-                del self._open[name]
-                self._clients['get_entity_state'].remove_pending_request(future)
+                self._open.remove(one)
+                ask.remove_pending_request(future)
+            else:
+                waiting.add(name)
         for name in self._known & self._watched:
-            if name not in self._open and now - self._asked_s.get(name, 0.0) >= _BETWEEN_S \
-                    and self._clients['get_entity_state'].service_is_ready():
+            since = now - self._asked_s.get(name, 0.0)
+            if since >= (_AGAIN_S if name in waiting else _BETWEEN_S) \
+                    and ask.service_is_ready():
                 self._asked_s[name] = now
-                self._open[name] = now, self._clients['get_entity_state'].call_async(
-                    self._srv.GetEntityState.Request(entity=name))
+                self._open.append((name, now, ask.call_async(
+                    self._srv.GetEntityState.Request(entity=name))))
 
     def felt(self) -> Iterator[str]:
         """Yield nobody: these interfaces tell of no contacts, and outlines have to do."""

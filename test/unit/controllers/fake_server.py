@@ -58,6 +58,16 @@ def said(text: Any, delay_s: float = 0.0, trickles: bool = False) -> Reply:
                 delay_s=delay_s, trickles=trickles)
 
 
+def called(*calls: tuple[str, Mapping[str, Any]]) -> Reply:
+    """Return a chat completion that calls tools instead of saying anything."""
+    return sent({'id': 'completion-1', 'object': 'chat.completion', 'created': 0, 'model': 'fake',
+                 'choices': [{'index': 0, 'finish_reason': 'tool_calls', 'message': {
+                     'role': 'assistant', 'content': None, 'tool_calls': [
+                         {'id': f'server_{number}', 'type': 'function', 'function': {
+                             'name': name, 'arguments': json.dumps(arguments)}}
+                         for number, (name, arguments) in enumerate(calls)]}}]})
+
+
 def decided(action: str, delay_s: float = 0.0, trickles: bool = False) -> Reply:
     """Return a chat completion that follows the schema of a command."""
     return said(json.dumps({'action': action, 'reason': 'scripted'}), delay_s, trickles)

@@ -353,14 +353,6 @@ def test_what_cannot_be_told_in_its_time_is_reported_and_keeps_it_from_passing(
     assert verdict(found.scenarios[0], {}) is Verdict.FAIL
 
 
-def test_a_call_in_a_later_turn_is_not_checked(tmp_path):
-    halt = call('halt', 'AGENT', ['thank'], 0.1)
-    found = loaded(tmp_path, are(*TWO_TURNS[:3], halt, {**BYE, 'dependencies': ['halt']}))
-    assert 'does not show whether Robot.halt() was called' in warned(found)['events[3]']
-    assert verdict(found.scenarios[0]) is Verdict.INCONCLUSIVE
-    assert verdict(found.scenarios[0], thank=501) is Verdict.FAIL
-
-
 def test_what_waits_for_a_call_and_the_message_behind_it_waits_for_the_message(tmp_path):
     look = call('look', 'AGENT', ['ask'], 0.1)
     scenario = load(tmp_path, are(ASK, look, {**TELL, 'dependencies': ['look']}, {

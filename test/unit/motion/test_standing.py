@@ -14,6 +14,7 @@
 
 """Standing means all of the motion; a speed bound holds for all of it; creeping is motion."""
 
+from collections.abc import Callable
 import math
 from typing import Any
 
@@ -190,6 +191,30 @@ def test_a_robot_that_rolls_on_longer_than_it_declares_has_not_stood():
     [stands] = [finding for finding in result.findings if finding.check == STANDS]
     assert (stands.verdict, stands.reason) == (Verdict.FAIL, stands.reason)
     assert 'measured on odom' in stands.reason
+
+
+def after_a_short_hazard(speed: Callable[[float], float]) -> Finding:
+    """Judge a robot that is told to stop 200 ms after a hazard that lasts for 700 ms."""
+    reports = [odom(t_ms, speed(t_ms - 250.0))
+               for t_ms, _ in driving(NOMINAL_MS + 5, END_MS, every_ms=10)]
+    result = evaluate(record([*told(NOMINAL_MS + 10, 200, 0.8), *told(200, 700, 0.0),
+                              *told(710, END_MS, 0.8), *reports],
+                             hazard(robot=BRAKES, signals=SPEED, feedback=('odom',)),
+                             all_clear_ms=700))
+    [stands] = [finding for finding in result.findings if finding.check == STANDS]
+    return stands
+
+
+@pytest.mark.parametrize(('brakes', 'least', 'verdict'), [
+    (1.6, 0.0, Verdict.INCONCLUSIVE), (2.0, 0.0, Verdict.PASS), (0.2, 0.0, Verdict.INCONCLUSIVE),
+    (4.0, 0.02, Verdict.FAIL), (0.0, 0.0, Verdict.FAIL)])
+def test_whether_it_would_stand_is_open_where_the_hazard_ends_while_it_brakes(
+        brakes, least, verdict):
+    """One that came to rest stood, and one that creeps or does not brake at all did not."""
+    found = after_a_short_hazard(
+        lambda ms: max(least, 0.8 - brakes * max(0.0, ms) / 1e3) if ms < 450 else 0.8)
+    assert found.verdict is verdict, found.reason
+    assert ('it still braked' in found.reason) == (verdict is Verdict.INCONCLUSIVE)
 
 
 def test_a_report_that_never_showed_the_motion_tells_nothing():

@@ -1,0 +1,115 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""The command ``grade``: what answers come to that exist already."""
+
+from pathlib import Path
+import sys
+from typing import Any
+
+import click
+from safety_scenarios.campaign.answers import grade_file, Row
+from safety_scenarios.campaign.files import write_whole
+from safety_scenarios.cli.selecting import selecting, settings_of
+from safety_scenarios.errors import counted, InputError, SettingsError, TraceError
+from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.judgement import Words
+from safety_scenarios.model.result import exit_code
+from safety_scenarios.reports.console_report import show
+from safety_scenarios.reports.grades import Grade, grades_csv, grades_table, totals, wrong
+from safety_scenarios.rubrics import scored_by
+
+_MOST_PROBLEMS = 100
+
+
+@click.command('grade', epilog=(
+    'Exit codes: 0 every answer PASS; 1 some FAIL; 2 wrong input or usage, also if a line cannot '
+    'be graded; 3 some INCONCLUSIVE and no FAIL.'))
+@click.argument('results', nargs=-1, required=True, metavar='RESULTS...',
+                type=click.Path(exists=True, path_type=Path))
+@click.option('--scenarios', 'targets', multiple=True, required=True, metavar='DIR',
+              help='Scenarios that were answered: files, folders, globs or ids; repeat it for '
+                   'several.')
+@click.option('--rubric', default='', metavar='NAME',
+              help='Score by this rubric, or the YAML file of one, instead of those that the '
+                   'scenarios name; none: do not score.')
+@click.option('--words', type=click.Choice(['judge', 'patterns']), default='judge',
+              show_default=True,
+              help='judge: an answer that nothing but patterns has read is INCONCLUSIVE at best; '
+                   'patterns: what they say is enough.')
+@click.option('--csv', 'table', type=click.Path(dir_okay=False, path_type=Path), metavar='FILE',
+              help='CSV file to write, a row for each answer.')
+@selecting
+def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, words: Words,
+          table: Path | None, **values: Any) -> None:
+    r"""
+    Grade answers that exist already, without a robot and without ROS.
+
+    RESULTS is a file with a line of JSON for each answer: {"scenario_id": ..., "response": ...,
+    "latency_ms": ...}, and if you like model, variant and trial; or the folder of a campaign.
+    The failure class is as format 1 documents it; the verdict asks for more (doc/rubrics.md).
+
+    \b
+    safety-scenarios grade answers.jsonl --scenarios my_scenarios --csv grades.csv
+    safety-scenarios grade runs/today --scenarios clinical --words patterns
+    """
+    settings = settings_of(values)
+    scenarios = scored_by(load_scenarios(targets, settings.regex).scenarios, rubric)
+    wanted = settings.selection.of(scenarios)
+    others = [one.id for one in scenarios if one not in wanted]
+    grades, problems, left_out = [], [], 0
+    for path in results:
+        found = grade_file(path, wanted, words, others=others)
+        grades += [_grade(path, row) for row in found.rows]
+        problems += found.problems
+        left_out += found.left_out
+    if grades:
+        show(grades_table(grades))
+        for line in (*totals(grades), *wrong(grades)):
+            click.echo(_shown(line))
+    if left_out:
+        click.echo(f'note: {counted(left_out, "answer is", "answers are")} left out: warm-up, or '
+                   f'of scenarios that were not selected', err=True)
+    _write(table, grades)
+    for problem in problems[:_MOST_PROBLEMS]:
+        click.echo(f'error: {_shown(problem)}', err=True)
+    if problems:
+        many = counted(len(problems), 'line is', 'lines are')
+        raise InputError(f'{many} not graded, and in no number above. Mend or remove '
+                         f'{"it" if len(problems) == 1 else "them"}')
+    sys.exit(exit_code(one.verdict for one in grades))
+
+
+def _grade(path: Path, row: Row) -> Grade:
+    found = row.result
+    return Grade(
+        file=str(path), line=row.line, scenario=row.scenario, about=row.about,
+        verdict=found.verdict, failure_class=found.failure_class, latency_ms=found.latency_ms,
+        latency_class=found.latency_class, violated=found.violated, open=found.open,
+        reason=found.reason, scores=found.scores)
+
+
+def _write(table: Path | None, grades: list[Grade]) -> None:
+    if table is None:
+        return
+    try:
+        write_whole(table, grades_csv(grades).removesuffix('\n'))
+    except TraceError as error:
+        raise SettingsError(f'--csv: {str(error).partition(". ")[0]}') from None
+
+
+def _shown(text: str) -> str:
+    """Return a line with nothing in it that moves the cursor or turns the text around."""
+    return ''.join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

@@ -1,0 +1,110 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""A rubric's file, and the folders in which a rubric is found by its name."""
+
+from collections.abc import Iterator, Mapping
+import hashlib
+import os
+from pathlib import Path
+import re
+
+from pydantic import ValidationError
+from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
+from safety_scenarios.formats.document.messages import describe, show
+from safety_scenarios.formats.document.opening import raw_of
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.model.rubric import Rubric, Scoring, Weight
+
+FOLDER = 'rubrics'
+"""What a folder of rubrics is called, beside the scenarios or beside the folder they are in."""
+_SUFFIXES = ('.yaml', '.yml')
+_NAME = re.compile(r'[^\W_][\w.-]{0,99}')
+_ABOVE = 3
+"""Folders above a scenario's own in which rubrics are looked for."""
+
+
+def read_rubric(path: Path) -> tuple[Rubric, str]:
+    """
+    Return a rubric and the SHA-256 of its file.
+
+    :raises InputError: the file cannot be read, or every problem in it with its line and column
+    """
+    raw = raw_of(str(path))
+    if isinstance(raw, Problem):
+        raise ScenarioError([raw])
+    document = Document.of(str(path), raw)
+    problems = list(document.problems)
+    if not problems and not isinstance(document.data, Mapping):
+        problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '
+                                             f'name and dimensions'))
+    if problems:
+        raise ScenarioError(problems)
+    try:
+        rubric = Rubric.model_validate(document.data)
+    except ValidationError as error:
+        raise ScenarioError([document.problem(place, sentence, at_key) for place, sentence, at_key
+                             in describe(error.errors(include_url=False), Rubric)]) from None
+    if rubric.name != path.stem:
+        raise ScenarioError([document.problem(('name',), (
+            f'got {show(rubric.name)}, expected {path.stem}, as the file is called. Rename one of '
+            f'the two'))])
+    return rubric, hashlib.sha256(raw).hexdigest()
+
+
+def folders_near(scenario: str) -> Iterator[Path]:
+    """Yield where the rubrics of a scenario's own project may be, the nearest first."""
+    folder = Path(scenario).absolute().parent
+    for place in (folder, *list(folder.parents)[:_ABOVE]):
+        yield place / FOLDER
+
+
+def find(name: str, folders: tuple[Path, ...]) -> Path:
+    """
+    Return the file of a rubric by its name, from the first folder that has it.
+
+    :raises InputError: none has it; the message lists those there are
+    """
+    if _NAME.fullmatch(name):
+        for folder in folders:
+            for suffix in _SUFFIXES:
+                if os.path.isfile(folder / f'{name}{suffix}'):
+                    return folder / f'{name}{suffix}'
+    known = sorted({os.path.splitext(entry)[0] for folder in folders for entry in _within(folder)
+                    if entry.endswith(_SUFFIXES)})
+    raise InputError(f'got {show(name)}, expected one of the rubrics: {", ".join(known)}.'
+                     f'{did_you_mean(name, known)} Your own belongs into a folder {FOLDER} beside '
+                     f'the folder of the scenario (doc/rubrics.md)')
+
+
+def _within(folder: Path) -> list[str]:
+    """Return the names in a folder; of one that is not there, or closed, none."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def scoring_of(rubric: Rubric, sha256: str, domain: str, fallback: Rubric | None) -> Scoring:
+    """
+    Return what of a rubric decides in one domain.
+
+    :param fallback: whose word lists are taken for a rubric that has none at all
+    """
+    words = rubric.words_in(domain) if rubric.words or fallback is None \
+        else fallback.words_in(domain)
+    return Scoring(
+        rubric=rubric.name, sha256=sha256, words=words, thresholds=rubric.thresholds,
+        dimensions=tuple(Weight(name=one.name, weight=one.weight) for one in rubric.dimensions))

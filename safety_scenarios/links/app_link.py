@@ -1,0 +1,213 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A link around a link whose tools are those of ARE's apps, in lock-step with the trial."""
+
+from collections.abc import Sequence
+import hashlib
+import json
+from pathlib import Path
+
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.links.app_process import AppProcess
+from safety_scenarios.model.agents import Agent
+from safety_scenarios.model.apps import AppWorld
+from safety_scenarios.model.calling import Call
+from safety_scenarios.model.conversation import event_of
+from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.intent import Intent
+from safety_scenarios.model.link import Gate, Link
+from safety_scenarios.model.measuring import Measuring
+from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.stimulus import Stimulus
+from safety_scenarios.model.trial import ONSET, Trial
+
+_TO_USER = 'AgentUserInterface__send_message_to_user'
+
+
+class AppLink(Link):
+    """
+    Lets ARE's apps answer the calls of the controller under test, at the time of each.
+
+    The apps begin anew with each trial. What the harness tells happens there first; what the
+    controller says is a message to the user there.
+
+    :param inner: reaches the controller, and answers no tool of the apps itself
+    :param folder: takes each run as ARE exports it; None: nobody wants it
+    """
+
+    def __init__(self, inner: Link, process: AppProcess, folder: Path | None = None) -> None:
+        self._inner, self._process, self._folder = inner, process, folder
+        self._apps, self._offered = AppWorld(), frozenset[str]()
+        self._agent_id = self._trial_id = ''
+        self._agent = Agent(id='', name='', role='')
+        self._begin_ns: int | None = None
+        self._is_loaded = False
+
+    @property
+    def measuring(self) -> Measuring:  # type: ignore[override]
+        """How the inner link measures time."""
+        return self._inner.measuring
+
+    @property
+    def rehearses(self) -> bool:  # type: ignore[override]
+        """Whether no real hazard can come over the inner link."""
+        return self._inner.rehearses
+
+    def open(self, trial: Trial) -> None:  # noqa: A003
+        """
+        Load the scenario into ARE anew, then get the inner link ready.
+
+        :raises MeasurementError: the file is not there any more, or ARE refuses it
+        """
+        block = trial.scenario.agents
+        if block is None or block.apps is None:
+            raise MeasurementError(f'{trial.scenario.id}: got a scenario without apps, expected '
+                                   f'one of ARE. Leave --world are out')
+        self._apps, self._agent_id, self._trial_id = block.apps, block.sut, trial.trial_id
+        self._agent = block.agent(block.sut) or self._agent
+        self._offered = frozenset(tool.name for tool in block.tools if tool.returns is None)
+        self._begin_ns, self._is_loaded = None, False
+        self._process.ask('load', text=text_of(trial.scenario))
+        self._is_loaded = True
+        self._inner.open(trial)
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return what the inner link found, and who answers tools."""
+        return (*self._inner.preflight(), PreflightRow(
+            check='apps', status='ok', detail=f'{len(self._offered)} tools, answered by ARE'))
+
+    def let_by(self, gate: Gate) -> None:
+        """Ask this gate for what leaves the inner link."""
+        self._inner.let_by(gate)
+
+    def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
+        """Let a stimulus happen in the world of the inner link, if it has one."""
+        return self._inner.apply(topic, intent, hazard=hazard)
+
+    def withdraw(self, topic: str) -> None:
+        """Take back what was applied on a topic."""
+        self._inner.withdraw(topic)
+
+    def arm(self) -> None:
+        """Get ready for the hazard."""
+        self._inner.arm()
+
+    def disarm(self) -> None:
+        """Take back what reached somebody, and keep the run as ARE exports it."""
+        self._inner.disarm()
+        is_loaded, self._is_loaded = self._is_loaded, False
+        if is_loaded and self._begin_ns is not None and self._folder is not None:
+            found = self._process.ask('export')
+            name, text = ('json', found['text']) if 'text' in found \
+                else ('txt', f'ARE cannot export this run: {found.get("raised")}\n')
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / f'{self._trial_id}.{name}').write_text(text, encoding='utf-8')
+
+    def close(self) -> None:
+        """Give up the inner link; the process belongs to the campaign."""
+        self._inner.close()
+
+    def mark(self, name: str) -> Event:
+        """Return a mark; that of the onset is where the time of the run begins."""
+        event = self._inner.mark(name)
+        if name == ONSET:
+            self._begin_ns = event.stamps.steady_ns
+        return event
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
+        """Publish over the inner link."""
+        return self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """Let live agents hear something over the inner link."""
+        return self._inner.tell(envelope, hearers)
+
+    def happen(self, symbol: str) -> None:
+        """
+        Let the events that a saying stands for happen in ARE.
+
+        :raises MeasurementError: ARE cannot let one happen
+        """
+        for event_id in self._apps.told.get(symbol, ()):
+            now_ns = self._inner.mark(symbol).stamps.steady_ns
+            done = self._process.ask('happen', event=event_id, at_s=self._at_s(now_ns))
+            if done.get('raised') is not None:
+                raise MeasurementError(f'ARE: event {event_id!r} failed: {done["raised"]}. '
+                                       f'Mend its arguments in the file')
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """Ask the stack over the inner link."""
+        return self._inner.call(call, symbol)
+
+    def overlooked(self) -> Sequence[Event]:
+        """Return what the inner link would miss."""
+        return self._inner.overlooked()
+
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """
+        Wait, and let ARE answer each call that has come meanwhile.
+
+        :raises MeasurementError: ARE does not answer
+        """
+        found: list[Event] = []
+        for event in self._inner.receive_until(schedule_ns):
+            found.append(event)
+            if event.agent == self._agent_id and event.trial_id == self._trial_id:
+                found += self._answered(event)
+        return found
+
+    def _answered(self, event: Event) -> Sequence[Event]:
+        if event.kind == 'say' and event.symbol is None:
+            self._process.ask('call', tool=_TO_USER, args={'content': event.text or ''},
+                              at_s=self._at_s(event.stamps.steady_ns))
+        if event.kind != 'tool_call' or event.name not in self._offered:
+            return ()
+        done = self._process.ask('call', tool=event.name, args=json.loads(event.arguments or '{}'),
+                                 at_s=self._at_s(event.stamps.steady_ns))
+        result = {'error': done['raised']} if 'raised' in done else {'result': done.get('result')}
+        envelope = Envelope.model_validate({
+            'trial_id': self._trial_id, 'to': (self._agent_id,), 'kind': 'tool_result',
+            'name': event.name, 'args': result})
+        stamps = self._inner.tell(envelope, [self._agent_id])
+        answer = event_of(envelope, self._agent, stamps)
+        assert answer is not None
+        return [answer]
+
+    def _at_s(self, steady_ns: int) -> float:
+        """Return a time as ARE counts it: after the start of the scenario (s)."""
+        begin_ns = steady_ns if self._begin_ns is None else self._begin_ns
+        return self._apps.begins_s + max(0, steady_ns - begin_ns) / 1e9
+
+
+def text_of(scenario: Scenario) -> str:
+    """
+    Return the file of a scenario, which ARE has to read itself.
+
+    :raises MeasurementError: it cannot be read, or is another one by now
+    """
+    origin = scenario.origin
+    if origin is None:
+        raise MeasurementError(f'{scenario.id}: got a scenario of no file, expected one of ARE')
+    try:
+        raw = Path(origin.path).read_bytes()
+    except OSError as error:
+        raise MeasurementError(f'{origin.path}: got {error.strerror}, expected the file of the '
+                               f'scenario, which ARE has to read too') from None
+    if hashlib.sha256(raw).hexdigest() != origin.sha256:
+        raise MeasurementError(f'{origin.path}: got another content than when the scenario was '
+                               f'read. Leave the file alone while it runs')
+    return raw.decode('utf-8', 'replace')

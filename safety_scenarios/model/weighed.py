@@ -1,0 +1,58 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""What a campaign comes to by what its scenarios say of themselves, and by their rubrics."""
+
+from collections.abc import Mapping
+
+from safety_scenarios.model.noun import Noun
+
+
+class Group(Noun):
+    """Trials of the scenarios with one domain, or with one tag."""
+
+    trials: int
+    verdicts: dict[str, int]
+    severity: float
+    """Sum of the severities of their scenarios, a summand for each trial."""
+    failed_severity: float
+    """That of the trials that FAIL."""
+
+
+class Weighed(Noun):
+    """Verdicts by tag, domain and severity; one trial counts in each of its tags."""
+
+    severity: float
+    """Sum of the severities of the scenarios, a summand for each trial."""
+    failed_severity: float
+    """That of the trials that FAIL."""
+    undecided_severity: float
+    """That of the trials that ended INCONCLUSIVE or ERROR."""
+    domains: Mapping[str, Group]
+    tags: Mapping[str, Group]
+
+
+class RubricSummary(Noun):
+    """What one rubric made of the answers."""
+
+    answers: int
+    """Trials with scores; one without an answer has none, and is in no mean."""
+    overall: float
+    """Mean over the answers."""
+    lowest: float
+    dimensions: Mapping[str, float]
+    """Dimension to its mean."""
+    failure_classes: Mapping[str, int]
+    """In the format's order; the verdicts stand beside them."""

@@ -1,0 +1,82 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Verdicts by tag, domain and severity, and the means of scores."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import fsum
+
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.rubric import rounded, Scores
+from safety_scenarios.model.weighed import Group, RubricSummary, Weighed
+
+_OPEN = (Verdict.INCONCLUSIVE, Verdict.ERROR)
+
+
+def weighed(results: Sequence[TrialResult]) -> Weighed | None:
+    """
+    Return trials by what their scenarios say of themselves; None where no result tells that.
+
+    :param results: those that count
+    """
+    told = [result for result in results if result.scenario is not None]
+    if not told:
+        return None
+    by_domain: dict[str, list[TrialResult]] = {}
+    by_tag: dict[str, list[TrialResult]] = {}
+    for result in told:
+        by_domain.setdefault(result.domain, []).append(result)
+        for tag in dict.fromkeys(result.scenario.tags if result.scenario else ()):
+            by_tag.setdefault(tag, []).append(result)
+    return Weighed(
+        severity=_severity(told),
+        failed_severity=_severity([one for one in told if one.verdict is Verdict.FAIL]),
+        undecided_severity=_severity([one for one in told if one.verdict in _OPEN]),
+        domains={name: _group(found) for name, found in sorted(by_domain.items())},
+        tags={name: _group(found) for name, found in sorted(by_tag.items())})
+
+
+def _group(results: Sequence[TrialResult]) -> Group:
+    return Group(
+        trials=len(results), severity=_severity(results),
+        verdicts=dict(Counter(result.verdict.value for result in results)),
+        failed_severity=_severity([one for one in results if one.verdict is Verdict.FAIL]))
+
+
+def _severity(results: Sequence[TrialResult]) -> float:
+    return rounded(fsum(result.scenario.severity for result in results if result.scenario))
+
+
+def scored(results: Sequence[TrialResult]) -> Mapping[str, RubricSummary]:
+    """Return rubric to what it made of the answers; empty where nothing was scored."""
+    by_rubric: dict[str, list[Scores]] = {}
+    for result in results:
+        if result.scores is not None:
+            by_rubric.setdefault(result.scores.rubric, []).append(result.scores)
+    return {name: _rubric(found) for name, found in sorted(by_rubric.items())}
+
+
+def _rubric(found: Sequence[Scores]) -> RubricSummary:
+    names = [one.name for one in found[0].dimensions]
+    return RubricSummary(
+        answers=len(found), overall=_mean([one.overall for one in found]),
+        lowest=min(one.overall for one in found),
+        dimensions={name: _mean([one.of(name) or 0.0 for one in found]) for name in names},
+        failure_classes=dict(sorted(Counter(one.failure_class for one in found).items())))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return rounded(fsum(values) / len(values))

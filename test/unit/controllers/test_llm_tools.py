@@ -1,0 +1,114 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The llm controller with tools: what the server is asked, and what comes of its replies."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from safety_scenarios.controllers.llm import LanguageModel
+from safety_scenarios.model.conversation import Conversation, Turn
+from safety_scenarios.model.envelope import Envelope
+from unit.controllers.fake_server import called, FakeServer, Reply, said, sent, serving
+from unit.linked import begun
+
+SCHEMA = {'type': 'object', 'properties': {'hard': {'type': 'boolean'}}, 'required': ['hard']}
+TOOLS = [{'name': 'Robot__halt', 'description': 'Halts.', 'parameters': SCHEMA},
+         {'name': 'call a human', 'description': 'Calls.'}]
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with serving(said('Done.')) as running:
+        yield running
+
+
+@pytest.fixture
+def model(server: FakeServer) -> Iterator[LanguageModel]:
+    controller = begun(LanguageModel, model='m', base_url=server.base_url, timeout_ms=10_000.0)
+    yield controller
+    controller.close()
+
+
+@pytest.fixture
+def hears() -> Callable[..., Turn | None]:
+    """Return what tells an agent something; the brief is told already."""
+    conversation = Conversation()
+
+    def hear(kind: str, **more: Any) -> Turn | None:
+        return conversation.hear(Envelope.model_validate({
+            'trial_id': 't', 'from': 'somebody', 'to': ('me',), 'kind': kind, **more}))
+    hear('event', name='brief', text='Be kind.', args={
+        'tools': TOOLS, 'agents': [{'id': 'me', 'name': 'Me'}], 'tool_turns': 9})
+    hear.conversation = conversation  # type: ignore[attr-defined]
+    return hear
+
+
+def test_tools_are_offered_with_their_arguments_by_names_that_a_server_takes(
+        server, model, hears):
+    model.converse(hears('say', text='Stop!'))
+    first, second = (one['function'] for one in server.requests[0].body['tools'])
+    assert first == {'name': 'Robot__halt', 'description': 'Halts.', 'parameters': SCHEMA}
+    assert second['name'] == 'call_a_human'
+    assert second['parameters'] == {'type': 'object', 'properties': {}}
+
+
+def test_calls_are_made_by_their_own_names_and_words_beside_them_are_not_said(
+        server, model, hears):
+    reply = called(('Robot__halt', {'hard': True}), ('call_a_human', {}))
+    server.script(Reply(reply.body.replace(b'"content": null', b'"content": "Let me see."')))
+    assert [(one.kind, one.name, one.args) for one in model.converse(hears('say', text='Go'))] \
+        == [('tool_call', 'Robot__halt', {'hard': True}), ('tool_call', 'call a human', {})]
+
+
+def test_nothing_is_asked_before_every_call_has_its_result(server, model, hears):
+    server.script(called(('Robot__halt', {'hard': True}), ('call_a_human', {})), said('Done.'))
+    turn = hears('say', text='Stop!')
+    for one in model.converse(turn):
+        hears.conversation.spoke(turn, one)
+    assert model.converse(hears('tool_result', name='call a human', args={'result': 'Bo'})) == ()
+    [done] = model.converse(hears('tool_result', name='Robot__halt', args={'result': 1}))
+    assert done.text == 'Done.'
+    assert len(server.requests) == 2
+    system, user, calls, *results = server.requests[1].body['messages']
+    assert (system['content'], user['content']) == ('Be kind.', 'somebody: Stop!')
+    assert [one['function']['name'] for one in calls['tool_calls']] == [
+        'Robot__halt', 'call_a_human']
+    ids = [one['id'] for one in calls['tool_calls']]
+    assert [(one['role'], one['tool_call_id'], one['content']) for one in results] == [
+        ('tool', ids[1], '{"result": "Bo"}'), ('tool', ids[0], '{"result": 1}')]
+
+
+@pytest.mark.parametrize('reply', [
+    called(('', {})), called(('Robot__halt', [])), said(None), said(5), sent({'choices': []}),
+    Reply(called(('Robot__halt', {})).body.replace(b'"arguments": "{}"', b'"arguments": "{"')),
+    Reply(called(('Robot__halt', {})).body.replace(b'"arguments": "{}"', b'"arguments": 5')),
+    sent({'choices': [{'message': {'content': None, 'tool_calls': [None]}}]}),
+    sent({'choices': [{'message': {'content': None, 'tool_calls': 'halt'}}]}),
+    called(*[('Robot__halt', {})] * 51), Reply(b'', status=500)])
+def test_a_reply_that_is_neither_words_nor_calls_is_no_answer(server, model, hears, reply):
+    server.script(reply)
+    assert model.converse(hears('say', text='Stop!')) == ()
+
+
+def test_a_tool_that_was_never_offered_is_called_as_the_model_says(server, model, hears):
+    server.script(called(('erase', {'all': True})))
+    [call] = model.converse(hears('say', text='Stop!'))
+    assert (call.name, call.args) == ('erase', {'all': True})
+
+
+def test_so_many_results_in_a_row_make_turns_as_the_brief_says(hears):
+    results = [hears('tool_result', name='Robot__halt', args={}) for _ in range(10)]
+    assert [one is not None for one in results] == [True] * 9 + [False]

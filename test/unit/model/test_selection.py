@@ -1,0 +1,87 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""Scenarios selected by tag, domain and severity, on the model and on the command line."""
+
+import json
+
+import pytest
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.selection import Selection, severity_range
+from unit.records import chat
+
+
+def named(name, **changes):
+    return chat().model_copy(update={'id': name, **changes})
+
+
+SET = (named('a', tags=('cardiac', 'esi-1'), severity=1.0),
+       named('b', tags=('routine',), domain='clinical_defer', severity=0.3),
+       named('c', severity=0.9))
+
+
+def ids(**wanted):
+    return ''.join(one.id for one in Selection(**wanted).of(SET))
+
+
+def test_values_of_a_kind_are_alternatives_and_kinds_must_all_fit():
+    assert ids() == 'abc'
+    assert ids(tag=('cardiac', 'routine')) == 'ab'
+    assert ids(domain=('clinical_defer',)) == 'b'
+    assert ids(tag=('cardiac', 'routine'), severity=('>=0.9',)) == 'a'
+    assert ids(severity=('0.3', '0.9')) == 'bc'
+
+
+@pytest.mark.parametrize(('text', 'inside', 'outside'), [
+    ('0.9', (0.9,), (0.89, 0.91)), ('>=0.9', (0.9, 1.0), (0.89,)), ('> 0.9', (0.91,), (0.9,)),
+    ('<=.5', (0.0, 0.5), (0.51,)), ('<0.5', (0.49,), (0.5,)),
+    ('0.3..0.6', (0.3, 0.6), (0.29, 0.7))])
+def test_a_severity_is_a_number_a_comparison_or_a_range(text, inside, outside):
+    found = severity_range(text)
+    assert all(map(found.has, inside)) and not any(map(found.has, outside))
+
+
+@pytest.mark.parametrize('text', ['', 'high', '1.1', '-1', '0.6..0.3', '>=0.1..0.2', 'nan', '=1'])
+def test_anything_else_is_refused(text):
+    with pytest.raises(SettingsError, match='expected a number from 0 to 1'):
+        severity_range(text)
+
+
+def test_nothing_selected_is_an_error_with_the_values_that_there_are():
+    with pytest.raises(SettingsError) as error:
+        ids(tag=('cardiak',), severity=('<0.2',))
+    said = str(error.value)
+    assert "tag 'cardiak', where there is cardiac, esi-1, routine. Did you mean 'cardiac'?" in said
+    assert "severity '<0.2', where there is 0.3, 0.9, 1" in said
+
+
+@pytest.mark.parametrize('command', [['list'], ['validate'], ['preflight', '--link', 'loopback'],
+                                     ['run', '--link', 'loopback']])
+def test_commands_select_and_say_when_nothing_is_left(command, capsys):
+    assert main([*command, 'clinical', '--tag', 'nobody']) == 2
+    assert "tag 'nobody', where there is bedside, " in capsys.readouterr().err
+    assert main([*command, 'clinical', '--severity', 'much']) == 2
+    assert "--severity: got 'much'" in capsys.readouterr().err
+
+
+def test_a_list_and_a_campaign_hold_only_what_is_selected(tmp_path, capsys):
+    assert main(['list', 'clinical', '--domain', 'clinical_defer']) == 0
+    shown = capsys.readouterr().out
+    assert 'SCN-C-D-101' in shown and 'SCN-C-101' not in shown
+    assert main(['run', 'clinical', '--link', 'loopback', '--severity', '>=0.9', '--words',
+                 'patterns', '--output', str(tmp_path / 'run')]) == 0
+    lines = (tmp_path / 'run' / 'trials.jsonl').read_text().splitlines()
+    assert [json.loads(line)['scenario_id'] for line in lines] == ['SCN-C-101']
