@@ -34,7 +34,7 @@ from safety_scenarios.errors import (
     ScenarioError,
 )
 from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
-from safety_scenarios.formats.document import foreign
+from safety_scenarios.formats.document import foreign, json_lines
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
@@ -63,12 +63,12 @@ class _Readings(dict[str, Reading]):
 
     def __init__(self, regex: Regex = 're2') -> None:
         super().__init__()
-        self._resolve = registry.resolve if regex == 're2' else _with_python
+        self.resolve = registry.resolve if regex == 're2' else _with_python
 
     def of(self, path: str) -> Reading:
         """Return what is in a file."""
         if path not in self:
-            self[path] = _read(path, self._resolve)
+            self[path] = _read(path, self.resolve)
         return self[path]
 
 
@@ -135,7 +135,7 @@ def load_scenarios(targets: Iterable[str | os.PathLike[str]],
     Read all scenarios that the targets name.
 
     :param targets: files, folders (searched to the bottom), globs, ids, or folder names under the
-        installed scenario folders such as ``robotic``
+        installed scenario folders such as ``robotic``; a ``.jsonl`` file holds one in each line
     :param regex: python: patterns that RE2 refuses run in a process of their own
     :raises ScenarioError: with every problem of every file; duplicate ids are problems
     :raises InputError: a target that names nothing
@@ -251,7 +251,8 @@ def _paths(target: str, readings: _Readings, aside: Found) -> list[tuple[str, st
     if os.path.isdir(target):
         return _files(within(Path(target)), target, aside)
     if is_there(target):
-        return [(target, None)]
+        return _lines(target, readings, aside) if target.lower().endswith(json_lines.SUFFIX) \
+            and not os.path.isdir(target) else [(target, None)]
     if any(character in target for character in '*?['):
         found = matching(target)
         if not found.paths and not found.problems:
@@ -380,6 +381,18 @@ def _left_out(found: Found) -> str:
     return ''.join(f'; {problem.message}' for problem in (*found.warnings, *found.notes))
 
 
+def _lines(target: str, readings: _Readings, aside: Found) -> list[tuple[str, str | None]]:
+    """Return the documents of a file of lines, each read as a file of its own."""
+    places: list[tuple[str, str | None]] = []
+    for place, raw in json_lines.documents(target):
+        if isinstance(raw, Problem):
+            aside.problems.append(raw)
+        else:
+            readings[place] = _read_raw(place, raw, JsonDocument, readings.resolve)
+            places.append((place, None))
+    return places
+
+
 def _read(path: str, resolve: Resolve) -> Reading:
     if path.lower().endswith(BINDINGS):
         advice = 'Name the file without .bindings, or its folder' if path.endswith(BINDINGS) \
@@ -390,7 +403,12 @@ def _read(path: str, resolve: Resolve) -> Reading:
     raw = raw_of(path)
     if isinstance(raw, Problem):
         return Reading(problems=[raw])
-    document = (JsonDocument if path.lower().endswith('.json') else Document).of(path, raw)
+    return _read_raw(path, raw, JsonDocument if path.lower().endswith('.json') else Document,
+                     resolve)
+
+
+def _read_raw(path: str, raw: bytes, kind: type[Document], resolve: Resolve) -> Reading:
+    document = kind.of(path, raw)
     if document.problems:
         return Reading(problems=document.problems, document=document)
     told = foreign.ours(document.data)

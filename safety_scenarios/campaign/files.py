@@ -166,7 +166,8 @@ def plan_sha256(plan: Iterable[PlannedTrial]) -> str:
 
 def trace_writer(settings: RunSettings) -> WriteTrace:
     """Return what writes a trial's trace as ARE imports it."""
-    return partial(write_are, profile=settings.trace_profile)
+    return partial(write_are, profile=settings.trace_profile,
+                   export_apps=not settings.trace_without_apps)
 
 
 def _recording(settings: RunSettings, definition: Definition | None) -> Record | None:

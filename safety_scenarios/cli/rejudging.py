@@ -23,6 +23,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from safety_scenarios.campaign.are_recordings import are_recordings
 from safety_scenarios.campaign.bags import judge_bag
 from safety_scenarios.campaign.ci import append_step_summary, write_junit
 from safety_scenarios.campaign.folder import SUMMARY, TRIALS
@@ -32,6 +33,7 @@ from safety_scenarios.campaign.repair import repair
 from safety_scenarios.campaign.signing import is_signed, signed_by
 from safety_scenarios.campaign.verify import verify
 from safety_scenarios.cli.options import build, options
+from safety_scenarios.cli.recordings import evaluate_recordings
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.result import exit_code
@@ -47,7 +49,7 @@ without_plan = click.option(
 
 
 @click.command('evaluate')
-@click.argument('folder', type=_FOLDER, required=False)
+@click.argument('folder', type=click.Path(exists=True, path_type=Path), required=False)
 @click.option('--set', 'changes', multiple=True, metavar='[SCENARIO:]KEY=VALUE',
               help='Judge with this value instead, such as latency_budget.critical_ms=300, '
                    'ros.invariants[0].at_most=0.5 or gate=target.')
@@ -77,10 +79,14 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     is INCONCLUSIVE at best; so is a folder without a trial. With a change, the differences are
     listed.
 
+    FOLDER may also be a recording of ARE (a .json file with completed_events, a .jsonl of them, or
+    a folder of both): it is judged by the scenario that it holds.
+
     \b
     safety-scenarios evaluate runs/today
     safety-scenarios evaluate runs/today --set latency_budget.critical_ms=300
     safety-scenarios evaluate runs/today --set SCN-R-101:ros.invariants[0].hold_ms=1500
+    safety-scenarios evaluate runs/today/traces/SCN-R-101
     safety-scenarios evaluate --bag my_bag --scenario my.yaml --onset '/scan:ranges:min<=1.5'
     """
     if bag is not None:
@@ -99,6 +105,13 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         raise SettingsError('got neither FOLDER nor --bag, expected one of them')
     if onset is not None:
         raise SettingsError('--onset: got it without --bag. A campaign has recorded its onset')
+    if are_recordings(folder):
+        given = [name for name, value in (('--set', changes), ('--scenario', files), (
+            '--from', source != 'journal'), ('--without-plan', without_plan)) if value]
+        if given:
+            raise SettingsError(f'{folder}: got a recording of ARE with {", ".join(given)}, which '
+                                f'is for the folder of a campaign. Leave it out')
+        evaluate_recordings(folder, output, junit)
     regex = build(RunSettings, values).regex
     scenarios = load_scenarios(files, regex).scenarios if files else ()
     _note_old_names(folder)

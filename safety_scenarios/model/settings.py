@@ -224,6 +224,9 @@ class RunSettings(Noun):
     """Command period of a built-in controller (ms)."""
     trace_profile: Literal['portable', 'robot'] = 'portable'
     """ARE traces: portable opens in stock ARE; robot needs safety_scenarios.are beside ARE."""
+    trace_without_apps: bool = False
+    """ARE traces: leave the apps out, as ARE's export_apps=False does: smaller, and ARE can import
+    what has happened, but neither run nor judge it."""
     declared_topics: tuple[str, ...] = ()
     """Other topics on which the controller under test may command motion, such as that of a second
     robot: it is not judged there. Anywhere else its motion makes a trial INCONCLUSIVE."""

@@ -20,6 +20,7 @@ import re
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean
+from safety_scenarios.formats.are import known_apps
 from safety_scenarios.formats.are.nouns import Action, AreEvent, Argument
 from safety_scenarios.formats.document.fields import Fields, MAX_NAME
 from safety_scenarios.formats.document.messages import show
@@ -33,14 +34,15 @@ _EVENT_KEYS = ('class_name', 'event_type', 'event_time', 'event_id', 'dependenci
                'event_relative_time')
 _ACTION_KEYS = ('action_id', 'app', 'function', 'operation_type', 'args')
 _ARGUMENT_KEYS = ('name', 'value', 'value_type', 'type')
+Apps = Mapping[str, str | None]
 _BASE_TYPE = re.compile(r'Optional\[(.*)\]|\b(\w+)\b')
 
 
-def events(fields: Fields, data: Mapping[str, Any], apps: tuple[str, ...]) -> Iterator[AreEvent]:
+def events(fields: Fields, data: Mapping[str, Any], apps: Apps) -> Iterator[AreEvent]:
     """
     Yield the events that can be read, in the order of the file.
 
-    :param apps: the names of the apps that the file has
+    :param apps: the names of the apps that the file has, each with its class
     """
     listed = data.get('events')
     if isinstance(listed, tuple) and len(listed) > MAX_EVENTS:
@@ -61,7 +63,7 @@ def events(fields: Fields, data: Mapping[str, Any], apps: tuple[str, ...]) -> It
 
 
 def _event(fields: Fields, place: Path, block: Mapping[str, Any],
-           apps: tuple[str, ...]) -> AreEvent | None:
+           apps: Apps) -> AreEvent | None:
     fields.unknown_keys(block, place, (*_EVENT_KEYS, 'event_time_comparator', 'action'))
     event_id = fields.name(block, place, 'event_id')
     event_type = _type(fields, place, block)
@@ -70,7 +72,7 @@ def _event(fields: Fields, place: Path, block: Mapping[str, Any],
     if lacks:
         fields.deviates(place, f'event {event_id!r} has no {", ".join(lacks)}; ARE refuses that. '
                                f'Add the keys, with null for a time')
-    action = _action(fields, place, block, apps)
+    action = read_action(fields, place, block, apps, event_type)
     relative_ns = fields.time_ns(block, place, 'event_relative_time')
     absolute_ns = fields.time_ns(block, place, 'event_time')
     dependencies = tuple(
@@ -85,7 +87,15 @@ def _event(fields: Fields, place: Path, block: Mapping[str, Any],
     return AreEvent(
         path=place, event_id=event_id, event_type=event_type, dependencies=dependencies,
         relative_ns=relative_ns, absolute_ns=absolute_ns, action=action,
+        function=action.function if action else _bare(block),
         comparator=_comparator(fields, place, block, event_type))
+
+
+def _bare(block: Mapping[str, Any]) -> str:
+    """Return the function of an action that names no app."""
+    action = block.get('action')
+    function = action.get('function') if isinstance(action, Mapping) else None
+    return function if isinstance(function, str) else ''
 
 
 def _type(fields: Fields, place: Path, block: Mapping[str, Any]) -> str:
@@ -123,29 +133,61 @@ def _comparator(fields: Fields, place: Path, block: Mapping[str, Any],
     return name
 
 
-def _action(fields: Fields, place: Path, block: Mapping[str, Any],
-            apps: tuple[str, ...]) -> Action | None:
+def read_action(fields: Fields, place: Path, block: Mapping[str, Any], apps: Apps,
+                event_type: str = '') -> Action | None:
+    """
+    Return what an event does, None if it says neither app nor function.
+
+    :param event_type: of an event that is planned; empty: it has happened, and then ARE looks its
+        function up at once
+    """
     action = fields.mapping(block, place, 'action')
     place = (*place, 'action')
     fields.unknown_keys(action, place, _ACTION_KEYS)
+    if not event_type and 'action' in block and block['action'] is None:
+        fields.deviates(place, 'got nothing, expected a mapping; ARE refuses it. Fill it in')
     app, function = (fields.name(action, place, key) if action.get(key) else ''
                      for key in ('app', 'function'))
     if action and not isinstance(action.get('action_id'), str):
         fields.deviates((*place, 'action_id'), f'got {show(action.get("action_id"))}, expected '
                                                f'text; ARE refuses it. Fill it in')
-    if not app or not function:
-        return None
-    if app not in apps:
-        fields.deviates((*place, 'app'), f'got {app!r}, which is none of the {len(apps)} '
-                        f'apps of the file; ARE does not find it. Add it to apps')
     operation = action.get('operation_type')
-    if operation is not None and str(operation).lower() not in ('read', 'write'):
-        fields.deviates((*place, 'operation_type'), f'got {show(operation)}, as documented; ARE '
-                                                    f'knows READ and WRITE only. Write one')
+    if not event_type and app and str(operation).lower() not in ('read', 'write'):
+        fields.deviates((*place, 'operation_type'), f'got {show(operation)}, expected READ or '
+                                                    f'WRITE; ARE refuses it. Write one')
+    elif event_type and operation is not None and str(operation).lower() not in ('read', 'write'):
+        fields.unmapped((*place, 'operation_type'), f'got {show(operation)}, expected READ or '
+                        f'WRITE; not used, and ARE itself does not look at it here')
+    if not app or not function:
+        if not event_type and action.get('app') is not None:
+            fields.deviates((*place, 'function'), 'got no app or function, expected both; ARE '
+                                                  'refuses it. Fill them in')
+        return None
+    _known(fields, place, app, function, apps, event_type)
     arguments = tuple(_argument(fields, *found)
                       for found in fields.mappings(action, place, 'args'))
     writes = {'read': False, 'write': True}.get(str(operation).lower())
     return Action(app=app, function=function, arguments=arguments, writes=writes)
+
+
+def _known(fields: Fields, place: Path, app: str, function: str, apps: Apps,
+           event_type: str) -> None:
+    """Tell what ARE does not find; of what the agent is expected to do it looks when it runs."""
+    tell = fields.unmapped if event_type == 'AGENT' else fields.deviates
+    finds = 'ARE does not find it' + (' when it runs the event' if event_type == 'AGENT' else '')
+    if app not in apps:
+        tell((*place, 'app'), f'got {app!r}, which is none of the {len(apps)} apps of the file; '
+                              f'{finds}. Add it to apps')
+        return
+    class_name = apps[app] or app
+    if not event_type and (apps[app] is None or class_name not in known_apps.RECORDED):
+        fields.deviates((*place, 'app'), f'got {app!r}, whose class is '
+                        f'{show(apps[app])}, no app of ARE 1.2.0; ARE refuses it. Give the app '
+                        f'its class')
+    known = known_apps.functions(class_name)
+    if known is not None and function not in known:
+        tell((*place, 'function'), f'got {function!r}, which no app of the class {class_name} '
+                                   f'has; {finds}.{did_you_mean(function, known)}')
 
 
 def _argument(fields: Fields, place: Path, block: Mapping[str, Any]) -> Argument:

@@ -15,11 +15,12 @@
 """All of an ARE file but its events: version, definition, annotation, apps, logs."""
 
 from collections.abc import Iterator, Mapping
-import json
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.formats.document.fields import as_number, Fields
+from safety_scenarios.formats.are import known_apps, world_logs
+from safety_scenarios.formats.are.nouns import Hint
+from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 
@@ -31,8 +32,6 @@ _TAGS = ('Planning', 'Memory', 'Collaboration', 'Exploration', 'UnitTest', 'Prom
          'Security')
 _DECISIONS = ('Draft', 'AwaitingReview', 'Valid', 'Invalid', 'Abandoned', 'Safe', 'Violating')
 _HINT_TYPES = ('TASK_HINT', 'ENVIRONMENT_HINT')
-_COMPLETED_KEYS = ('class_name', 'event_type', 'event_time', 'event_id', 'dependencies',
-                   'event_relative_time', 'action', 'metadata')
 
 
 def version(fields: Fields, data: Mapping[str, Any]) -> None:
@@ -61,14 +60,7 @@ def definition(fields: Fields, metadata: Mapping[str, Any]) -> tuple[Path, Mappi
 
 
 def start_ns(fields: Fields, path: Path, block: Mapping[str, Any]) -> int | None:
-    """Return when the scenario starts (epoch); checks its other numbers too."""
-    for name in ('seed', 'run_number', 'time_increment_in_seconds', 'duration'):
-        number = as_number(block.get(name))
-        is_whole = name == 'duration' or (number is not None and number.is_integer())
-        if block.get(name) is not None and (number is None or not is_whole):
-            fields.deviates((*path, name), f'got {show(block[name])}, expected a '
-                            f'{"" if name == "duration" else "whole "}number; ARE refuses it. '
-                            f'Correct it')
+    """Return when the scenario starts (epoch)."""
     return fields.time_ns(block, path, 'start_time')
 
 
@@ -85,12 +77,13 @@ def tags(fields: Fields, path: Path, block: Mapping[str, Any]) -> Iterator[str]:
         yield tag
 
 
-def hints(fields: Fields, path: Path, block: Mapping[str, Any]) -> None:
-    """Check the hints, which go to the metadata as they are."""
+def hints(fields: Fields, path: Path, block: Mapping[str, Any]) -> Iterator[Hint]:
+    """Yield the hints that say something."""
     if 'hints' in block and block['hints'] is None:
         fields.deviates((*path, 'hints'), 'got nothing, expected a list; ARE refuses it. '
                                           'Remove the key')
     for place, hint in fields.mappings(block, path, 'hints'):
+        fields.unknown_keys(hint, place, ('hint_type', 'content', 'associated_event_id'))
         kind = hint.get('hint_type')
         if kind not in _HINT_TYPES:
             fields.deviates((*place, 'hint_type'), f'got {show(kind)}, expected one of '
@@ -99,6 +92,9 @@ def hints(fields: Fields, path: Path, block: Mapping[str, Any]) -> None:
             if not isinstance(hint.get(key), str):
                 fields.deviates((*place, key), f'got {show(hint.get(key))}, expected text; ARE '
                                                f'refuses it. Fill it in')
+        content, about = hint.get('content'), hint.get('associated_event_id')
+        if isinstance(content, str) and content.strip():
+            yield Hint(place, content, about if isinstance(about, str) else '')
 
 
 def annotation(fields: Fields, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -110,64 +106,66 @@ def annotation(fields: Fields, metadata: Mapping[str, Any]) -> Mapping[str, Any]
         fields.deviates((*place, 'validation_decision'), f'got {show(decision)}, expected one of '
                         f'{", ".join(_DECISIONS)}; ARE ignores it.{_capital(decision, _DECISIONS)}'
                         .rstrip())
-    if 'date' in found and as_number(found['date']) is None:
-        fields.deviates((*place, 'date'), f'got {show(found["date"])}, expected epoch seconds; '
-                                          f'ARE refuses it. Correct it')
     return found
 
 
-def apps(fields: Fields, data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the apps that events may use."""
-    names = []
+def apps(fields: Fields, data: Mapping[str, Any]) -> Mapping[str, str | None]:
+    """Return the names of the apps that events may use, each with its class, None without one."""
+    found: dict[str, str | None] = {}
     for place, app in fields.mappings(data, (), 'apps'):
+        fields.unknown_keys(app, place, ('name', 'class_name', 'app_state'))
         name, class_name = app.get('name'), app.get('class_name')
         if not isinstance(name, str):
             fields.deviates((*place, 'name'), f'got {show(name)}, expected text; ARE refuses it. '
                                               f'Fill it in')
             continue
-        names.append(name)
         if isinstance(class_name, str) and '.' in class_name:
+            short = class_name.rpartition('.')[2]
             fields.deviates((*place, 'class_name'), f'got {show(class_name)}, as documented; ARE '
-                            f'itself leaves the app out. '
-                            f'Write {show(class_name.rpartition(".")[2])}')
+                            f'itself leaves the app out. Write {show(short)}')
+            class_name = short
         elif class_name is not None and not isinstance(class_name, str):
             fields.deviates((*place, 'class_name'), f'got {show(class_name)}, expected text; ARE '
                                                     f'refuses it. Correct it')
-        if not isinstance(app.get('app_state'), (Mapping, type(None))):
-            fields.deviates((*place, 'app_state'), f'got {show(app["app_state"])}, expected a '
-                                                   f'mapping; ARE refuses it. Correct it')
-    return tuple(names)
+            class_name = None
+        else:
+            _app(fields, place, app, class_name or name)
+        found[name] = class_name
+    return found
 
 
-def recordings(fields: Fields, data: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many completed events and log lines there are; they are no part of a scenario."""
-    logs = fields.sequence(data, (), 'world_logs')
-    for index, line in enumerate(logs):
-        _world_log(fields, ('world_logs', index), line)
-    completed = list(fields.mappings(data, (), 'completed_events'))
-    for place, event in completed:
-        lacks = [key for key in _COMPLETED_KEYS if key not in event]
-        if lacks:
-            fields.deviates(place, f'got no {", ".join(lacks)}; ARE refuses that. Add the keys')
-    for key, entries in (('completed_events', completed), ('world_logs', logs)):
-        if entries:
-            fields.unmapped((key,), f'got {len(entries)} entries of a recording, which is no part '
-                                    f'of the scenario; not read')
-    return {'completed_events': len(completed), 'world_logs': len(logs)}
-
-
-def _world_log(fields: Fields, place: Path, line: Any) -> None:
-    if not isinstance(line, str):
-        fields.deviates(place, f'got {show(line)}, expected JSON in a text; ARE refuses it. '
-                               f'Put it in quotes')
+def _app(fields: Fields, place: Path, app: Mapping[str, Any], class_name: str) -> None:
+    """Tell why ARE leaves an app out, which costs whatever calls it."""
+    if class_name not in known_apps.CLASSES:
+        fields.deviates((*place, 'class_name' if app.get('class_name') else 'name'),
+                        f'got {show(class_name)}, which is no app of ARE 1.2.0; ARE leaves it '
+                        f'out.{_capital(class_name, known_apps.CLASSES)}')
         return
-    try:
-        log = json.loads(line)
-    except (ValueError, RecursionError):
-        log = None
-    if not isinstance(log, dict) or not isinstance(log.get('log_type'), str):
-        fields.deviates(place, 'got a text that is no JSON object with a log_type; ARE refuses '
-                               'it. Correct it')
+    if class_name == known_apps.UNNAMED and app['name'] != class_name:
+        fields.deviates((*place, 'name'), f'got {show(app["name"])}, expected {class_name!r} as '
+                                          f'its class; ARE refuses another. Write that')
+    if isinstance(app.get('app_state'), (Mapping, type(None))):
+        for lack in known_apps.wrong_state(class_name, app.get('app_state')):
+            fields.deviates((*place, 'app_state'), f'got {lack}; ARE leaves the app out. '
+                                                   f'Correct it')
+
+
+def recordings(fields: Fields, data: Mapping[str, Any], completed: int) -> dict[str, int]:
+    """
+    Return how many completed events and log lines there are; they are no part of a scenario.
+
+    :param completed: completed events that could be read
+    """
+    logs = fields.sequence(data, (), 'world_logs')
+    world_logs.check(fields, logs)
+    if completed:
+        fields.unmapped(('completed_events',), f'got {completed} entries of a recording, which is '
+                        f'no part of the scenario; not run. safety-scenarios evaluate FILE '
+                        f'judges it')
+    if logs:
+        fields.unmapped(('world_logs',), f'got {len(logs)} entries of a log, which is no part of '
+                                         f'the scenario; not used')
+    return {'completed_events': completed, 'world_logs': len(logs)}
 
 
 def _capital(got: Any, known: tuple[str, ...]) -> str:

@@ -24,6 +24,8 @@ from safety_scenarios.formats.document.positions import Path
 
 TO_AGENT, TO_USER = 'send_message_to_agent', 'send_message_to_user'
 _USER_INTERFACE = 'AgentUserInterface'
+ALWAYS_THERE = _USER_INTERFACE, 'SystemApp'
+"""Apps that ARE knows in a recording although the file does not list them."""
 _PLACEHOLDER = re.compile(r'^\{\{.*\}\}$')
 
 
@@ -89,11 +91,8 @@ class AreEvent:
     """Epoch, system clock of whoever wrote it."""
     comparator: str | None
     action: Action | None
-
-    @property
-    def function(self) -> str:
-        """Name of the function it calls, empty without one."""
-        return self.action.function if self.action else ''
+    function: str = ''
+    """What it calls, by which ARE orders events, even where no app is named; empty: nothing."""
 
     @property
     def is_told(self) -> bool:
@@ -110,6 +109,44 @@ class AreEvent:
 
 
 @dataclass(frozen=True)
+class Completed:
+    """One thing that happened."""
+
+    event_id: str
+    event_type: str
+    at_ns: int
+    """Epoch; a float of ARE's resolves some 238 ns."""
+    action: Action | None
+    returned: str | None
+    exception: str | None
+    """Why the call failed; ARE's judge then takes it as not made."""
+
+    @property
+    def said(self) -> str:
+        """Return the text that one of our own traces holds in it: what was returned, or said."""
+        last = self.action.arguments[-1].value if self.action and self.action.arguments else ''
+        return self.returned or last or ''
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether ARE calls it an operation that changes nothing."""
+        return self.action is not None and self.action.writes is False
+
+    def __str__(self) -> str:
+        return f'completed event {self.event_id!r}'
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What the file would have the agent know besides."""
+
+    path: Path
+    content: str
+    event_id: str
+    """Of what it is told with; empty: of nothing in particular."""
+
+
+@dataclass(frozen=True)
 class AreFile:
     """One ARE file."""
 
@@ -118,5 +155,8 @@ class AreFile:
     tags: tuple[str, ...]
     context: str
     events: tuple[AreEvent, ...]
+    hints: tuple[Hint, ...]
+    completed: tuple[Completed, ...]
+    """What happened in a run of it."""
     kept: Mapping[str, Any]
     """What has no place in our scenario, for its metadata."""

@@ -26,10 +26,12 @@ import hashlib
 from typing import Any
 
 from pydantic import ValidationError
+from safety_scenarios.formats.are import form, unused
 from safety_scenarios.formats.are import metadata as head
 from safety_scenarios.formats.are.calling import Calling
+from safety_scenarios.formats.are.completed import completed_events
 from safety_scenarios.formats.are.events import events
-from safety_scenarios.formats.are.nouns import AreFile
+from safety_scenarios.formats.are.nouns import ALWAYS_THERE, AreFile
 from safety_scenarios.formats.are.played import Playing
 from safety_scenarios.formats.are.rules import broken
 from safety_scenarios.formats.are.scenario import Building
@@ -78,7 +80,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     if isinstance(document.data, Mapping):
         fields = Fields(document, reading)
         _form(fields, document, raw)
-        file = _file(fields, document.data)
+        file = read_file(fields, document.data)
         building = _building(fields, reading, file, document.data, resolve)
         if building is not None:
             origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
@@ -96,27 +98,36 @@ def _form(fields: Fields, document: Document, raw: bytes) -> None:
                             'as UTF-8 without one')
 
 
-def _file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
+def read_file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
     fields.unknown_keys(data, (), head.TOP_KEYS)
     head.version(fields, data)
     metadata = fields.mapping(data, (), 'metadata')
     place, definition = head.definition(fields, metadata)
-    head.hints(fields, place, definition)
+    hints = tuple(head.hints(fields, place, definition))
     annotation = head.annotation(fields, metadata)
     apps = head.apps(fields, data)
-    recordings = head.recordings(fields, data)
+    completed = tuple(completed_events(
+        fields, data, {**apps, **{name: name for name in ALWAYS_THERE}}))
+    recordings = head.recordings(fields, data, len(completed))
     context = data.get('context')
     if context is not None and not isinstance(context, str):
         fields.refuse(('context',), f'got {show(context)}, expected text')
     simulation = fields.mapping(metadata, ('metadata',), 'simulation')
-    return AreFile(
+    file = AreFile(
         scenario_id=fields.name(definition, place, 'scenario_id'),
         start_ns=head.start_ns(fields, place, definition),
         tags=tuple(head.tags(fields, place, definition)),
         context=context if isinstance(context, str) else '',
-        events=tuple(events(fields, data, apps)),
-        kept={'version': data.get('version'), 'definition': definition, 'annotation': annotation,
-              'simulation': simulation, 'apps': data.get('apps') or (), **recordings})
+        events=tuple(events(fields, data, apps)), completed=completed,
+        hints=hints, kept={
+            'version': data.get('version'), 'definition': definition, 'annotation': annotation,
+            'simulation': simulation, 'apps': data.get('apps') or (), **recordings,
+            **{name: block[name] for block, name in (
+                (data, 'augmentation'), (metadata, 'execution'), (metadata, 'runner_config'))
+               if block.get(name)}})
+    unused.tell(fields, data, metadata, place, definition)
+    form.check(fields, data)
+    return file
 
 
 def _building(fields: Fields, reading: Reading, file: AreFile, data: Mapping[str, Any],

@@ -50,6 +50,7 @@ class Building:
         self._own = own_trace(turn.told)
         self._checks: list[InvariantPlugin] = []
         self._gaps: list[InvariantPlugin] = []
+        self._hints: dict[str, list[str]] = {}
 
     @property
     def is_own(self) -> bool:
@@ -58,6 +59,7 @@ class Building:
 
     def data(self) -> dict[str, Any]:
         """Return what a ``Scenario`` is made from."""
+        self._hints = self._hints_of()
         critical_ms = self._critical_ms()
         messages = self._messages()
         for event in self._turn.expected:
@@ -115,7 +117,27 @@ class Building:
                       f'shown on topics, which the trace does not hold; only the chat is sent')
 
     def _told(self, event: AreEvent) -> str:
-        """Return what an event tells the agent, empty if nobody knows."""
+        """Return what an event tells the agent, with its hints; empty if nobody knows."""
+        text = self._said(event)
+        hints = self._hints.get(event.event_id, ()) if text else ()
+        return '\n\n'.join((text, *(f'Hint: {hint}' for hint in hints)))
+
+    def _hints_of(self) -> dict[str, list[str]]:
+        """Return the hints by the event that they are told with, the first one for the rest."""
+        told, found = self._turn.told, dict[str, list[str]]()
+        ids = {event.event_id for event in told}
+        others = {event.event_id for event in self._file.events} - ids
+        for hint in self._file.hints:
+            if hint.event_id in others or not told:
+                self._fields.unmapped(hint.path, f'not told: {hint.event_id!r} is nothing that '
+                                                 f'the agent is told')
+            else:
+                about = hint.event_id if hint.event_id in ids else told[0].event_id
+                found.setdefault(about, []).append(hint.content)
+        return found
+
+    def _said(self, event: AreEvent) -> str:
+        """Return the words of an event, empty if nobody knows them."""
         action = event.action
         if action is None:
             return ''

@@ -15,13 +15,16 @@
 """Dependencies and times of ARE events, and the first turn: what is told, what is expected."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+import re
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.are.nouns import AreEvent
 from safety_scenarios.formats.document.fields import Fields
 
 CONDITION_UNSEEN = 'a condition on the state of an app cannot be seen from outside'
+_LOOK = re.compile(r'-CHECK_\d+$')
+"""ARE gives each look at a condition an id of its own."""
 _SHOWN = 10
 """Names in a message, and mistakes that get a hint."""
 _TOO_LATE = 'it is told only after something that is expected or not told'
@@ -50,6 +53,7 @@ def ordered(fields: Fields, events: Sequence[AreEvent],
 
     :param declared: the ids of all events of the file, also of those that cannot be read
     """
+    events = [_with_conditions(fields, event, declared) for event in events]
     known, unknown = set(declared), 0
     for event in events:
         for index, dependency in enumerate(event.dependencies):
@@ -81,6 +85,20 @@ def ordered(fields: Fields, events: Sequence[AreEvent],
     return found
 
 
+def _with_conditions(fields: Fields, event: AreEvent, declared: Sequence[str]) -> AreEvent:
+    """Return an event that depends on a condition, where ARE has named one look at it."""
+    found = list(event.dependencies)
+    for index, name in enumerate(found):
+        meant = None if name in declared or not _LOOK.search(name) else next(
+            (one for one in declared if _LOOK.sub('', one) == _LOOK.sub('', name)), None)
+        if meant is not None:
+            found[index] = meant
+            fields.deviates((*event.path, 'dependencies', index), (
+                f'got {name!r}, one look at the condition {meant!r}, which is meant; ARE itself '
+                f'refuses it. Name the condition'))
+    return replace(event, dependencies=tuple(found))
+
+
 def times(fields: Fields, events: Sequence[AreEvent], start_ns: int | None) -> dict[str, int]:
     """
     Return when each event happens (ns after the start): a relative time wins over an absolute.
@@ -94,6 +112,11 @@ def times(fields: Fields, events: Sequence[AreEvent], start_ns: int | None) -> d
         start_ns = min(absolute)
         fields.assumed(('events',), f'got event_time without a start_time; counted from the '
                                     f'earliest of them, {start_ns / 1e9:.16g}. Add start_time')
+        for event in events:
+            if event.relative_ns is None and event.absolute_ns is not None:
+                fields.deviates((*event.path, 'event_time'), f'{event} has a time without a '
+                                f'start_time; ARE takes the time at which it is started, and '
+                                f'refuses any before. Add start_time')
     found: dict[str, int] = {}
     for event in events:
         base_ns = max((found[one] for one in event.dependencies), default=0)

@@ -37,13 +37,16 @@ class Fields:
     def __init__(self, document: Document, reading: Reading) -> None:
         self._document = document
         self._reading = reading
+        self._told = set[Path]()
 
     def refuse(self, path: Path, message: str) -> None:
         """Tell what cannot be repaired."""
+        self._told.add(path)
         self._reading.problems.append(self._document.problem(path, message))
 
     def deviates(self, path: Path, message: str) -> None:
         """Tell what ARE's own importer refuses, drops or reads as something else."""
+        self._told.add(path)
         self._warn(DEVIATION, path, message)
 
     def unmapped(self, path: Path, message: str) -> None:
@@ -53,6 +56,10 @@ class Fields:
     def assumed(self, path: Path, message: str) -> None:
         """Tell what our scenario says although the file does not."""
         self._warn(ASSUMED, path, message)
+
+    def is_told(self, path: Path) -> bool:
+        """Return whether a place, or one around it, was refused or told to deviate."""
+        return any(path[:length] in self._told for length in range(1, len(path) + 1))
 
     def unknown_keys(self, block: Mapping[str, Any], path: Path, known: tuple[str, ...]) -> None:
         """Tell which keys nobody reads."""

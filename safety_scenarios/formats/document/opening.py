@@ -30,7 +30,8 @@ def raw_of(path: str) -> bytes | Problem:
 
     The size is known before a byte is read, so a recording of many gigabytes costs no memory.
     """
-    most = json_document.MAX_BYTES if path.lower().endswith('.json') else positions.MAX_BYTES
+    most = json_document.MAX_BYTES \
+        if path.lower().endswith(('.json', '.jsonl')) else positions.MAX_BYTES
     try:
         # Without the flag it would wait for somebody to write into a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

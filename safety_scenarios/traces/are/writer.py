@@ -50,10 +50,12 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.traces.are.agents import described, happened, NOT_LISTED
-from safety_scenarios.traces.are.kept import as_json, escaped, kept, quoted
+from safety_scenarios.traces.are.kept import as_json, escaped, kept, quoted, short
 from safety_scenarios.traces.are.plan_of_agents import ends_s, goes_on, Planned, planned
 from safety_scenarios.traces.are.profiles import Profile, ProfileName, PROFILES, to_agent
 
+INTERRUPTED = 'interrupted'
+"""Name of the fault that a user makes who ends a trial."""
 _LIMIT = ',"event_time_comparator":"LESS_THAN"'
 VERSION = 'are_simulation_v1'
 MAX_EVENTS = 1000
@@ -78,12 +80,14 @@ class CompletedEvent:
 
 
 def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
-              profile: ProfileName = 'portable', most: int = MAX_EVENTS) -> None:
+              profile: ProfileName = 'portable', most: int = MAX_EVENTS, *,
+              export_apps: bool = True) -> None:
     """
     Write one trial; in memory are a few events at a time.
 
     :param file: open for text in UTF-8
     :param most: bound on the messages that are kept only because they differ
+    :param export_apps: False: without apps, so that ARE imports the events and runs nothing
     :raises OSError: the disk is full
     """
     words, agents = PROFILES[profile], record.trial.scenario.agents
@@ -91,7 +95,7 @@ def write_are(file: TextIO, record: TrialRecord, result: TrialResult,
     head: dict[str, Any] = {
         'version': VERSION, 'metadata': _metadata(record, result, plan),
         'context': record.trial.scenario.description, 'augmentation': None, 'world_logs': [],
-        'apps': words.apps}
+        'apps': words.apps if export_apps else ()}
     file.write(as_json(head)[:-1] + ',\n"events":[\n')
     file.write(',\n'.join(_scenario(record.trial, words, plan)) + '],\n' + _COMPLETED)
     lines, separator = _Completed(record, result, words, plan).lines(most), ''
@@ -143,13 +147,21 @@ def _metadata(record: TrialRecord, result: TrialResult,
             'time_increment_in_seconds': 1, 'start_time': started_s, 'run_number': trial.index,
             'hints': [], 'config': config, 'has_a2a_augmentation': False,
             'has_tool_augmentation': False, 'has_env_events_augmentation': False,
-            'has_exception': False, 'exception_type': None, 'exception_message': None,
+            **_exception(record),
             'tags': ['Safety', 'Time']},
         'simulation': {'agent_id': trial.controller, 'model_id': trial.controller},
         'annotation': {
             'annotation_id': trial.trial_id, 'annotator': 'safety_scenarios',
             'validation_decision': _DECISIONS.get(result.verdict, 'AwaitingReview'),
             'date': started_s, 'comment': f'{result.verdict.value}: {result.reason}'}}
+
+
+def _exception(record: TrialRecord) -> Mapping[str, Any]:
+    """Return by which exception a trial ended, as ARE says it; a user who ends it is none."""
+    fault = next((event for event in record.of_kind('fault') if event.name != INTERRUPTED), None)
+    return {'has_exception': fault is not None,
+            'exception_type': None if fault is None else fault.name,
+            'exception_message': None if fault is None else short(fault.text)}
 
 
 def _scenario(trial: Trial, words: Profile, plan: Sequence[Planned]) -> Iterator[str]:
@@ -291,7 +303,8 @@ class _Completed:
         time_s = wanted_s if wanted_s > self._previous_s else math.nextafter(
             self._previous_s, math.inf)
         self._previous_s = time_s
-        returned = f'"{text}"' if text and self._returns_text else 'null'
+        returned = f'"{text}","return_value_type":"str"' if text and self._returns_text \
+            else 'null,"return_value_type":null'
         failed = 'null' if exception is None else quoted(exception)
         return (f'{{"class_name":"CompletedEvent","event_type":"{event_type}",'
                 f'"event_time":{time_s!r},"event_id":"{event_id}","dependencies":[],'

@@ -58,7 +58,7 @@ def are(*events: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Return a file with events; ... removes a key."""
     data = {'metadata': {'definition': {'scenario_id': 'near'}}, 'apps': [
         {'name': INTERFACE, 'class_name': INTERFACE, 'app_state': {'messages': []}},
-        {'name': 'Robot', 'class_name': 'Robot', 'app_state': {}}],
+        {'name': 'Robot', 'class_name': 'VirtualFileSystem', 'app_state': {}}],  # any function
         'events': list(events or (TASK, HAZARD, STOP)), 'version': 'are_simulation_v1', **changes}
     return {key: value for key, value in data.items() if value is not ...}
 

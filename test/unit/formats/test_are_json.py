@@ -348,8 +348,10 @@ def test_what_has_no_place_is_kept_in_the_metadata(tmp_path):
 
 
 def test_a_recording_is_counted_and_not_read(tmp_path):
-    done = {**TASK, 'event_time': 1.0, 'metadata': {}}
-    found = loaded(tmp_path, are(completed_events=[done], world_logs=['{"log_type": "thought"}']))
+    done = {**TASK, 'event_time': 1.0, 'metadata': {},
+            'action': {**TASK['action'], 'operation_type': 'WRITE'}}
+    log = '{"log_type": "thought", "timestamp": 1.0, "content": "hm"}'
+    found = loaded(tmp_path, are(completed_events=[done], world_logs=[log]))
     assert found.scenarios[0].metadata['are']['completed_events'] == 1
     assert set(warned(found)) == {'world_logs', 'completed_events'}
     assert found.scenarios[0].messages == load(tmp_path, are()).messages

@@ -71,11 +71,52 @@ def problems(tmp_path, data):
     return error.value.problems
 
 
-def test_the_form_that_are_accepts_is_taken_without_a_word(tmp_path):
-    found = loaded(tmp_path, defined(
-        seed=3, duration=60, start_time=1.75e9, time_increment_in_seconds=1, tags=['Safety'],
-        hints=[HINT]))
-    assert found.warnings == ()
+def test_the_form_that_are_accepts_is_taken_and_what_acts_on_nothing_is_named(tmp_path):
+    assert loaded(tmp_path, defined(start_time=1.75e9, tags=['Safety'],
+                                    hints=[HINT])).warnings == ()
+    found = loaded(tmp_path, {**defined(
+        seed=3, duration=60, start_time=1.75e9, time_increment_in_seconds=1, run_number=2,
+        config='c', has_tool_augmentation=True, hintz=1), 'augmentation': {'a': 1}})
+    told = warned(found, 'A102')
+    assert len(found.warnings) == len(told) == 3
+    assert all(name in told['metadata.definition'] for name in (
+        'seed', 'duration', 'time_increment_in_seconds', 'run_number', 'config',
+        'has_tool_augmentation'))
+    assert 'not played' in told['augmentation']
+    assert "Did you mean 'hints'" in told['metadata.definition.hintz']
+    assert found.scenarios[0].metadata['are']['augmentation'] == {'a': 1}
+    noted = loaded(tmp_path, are(metadata={
+        'definition': {'scenario_id': 'near'}, 'simulation': {'agent_id': 'a', 'agent': 1},
+        'annotation': {'comment': 'c', 'coment': 'd'}, 'runner_config': {'model': 'm'}}))
+    told = warned(noted)
+    assert set(told) == {'metadata', 'metadata.simulation.agent', 'metadata.annotation.coment'}
+    assert all(name in told['metadata'] for name in ('simulation', 'annotation', 'runner_config'))
+
+
+def test_a_hint_is_told_with_the_event_that_it_is_about(tmp_path):
+    hints = [{**HINT, 'content': 'Look left', 'associated_event_id': 'hazard'},
+             {**HINT, 'content': 'Be brief', 'associated_event_id': 'nobody'},
+             {**HINT, 'content': ' '},
+             {**HINT, 'content': 'Say stop', 'associated_event_id': 'stop'}]
+    found = loaded(tmp_path, defined(hints=hints))
+    first, second = (message.content for message in found.scenarios[0].messages)
+    assert first == 'words of task\n\nHint: Be brief'
+    assert second == 'Person at 0.9 m.\n\nHint: Look left'
+    [(place, why)] = warned(found).items()
+    assert place == 'metadata.definition.hints[3]' and 'not told' in why
+
+
+def test_a_documented_operation_that_are_does_not_look_at_is_no_deviation(tmp_path):
+    found = loaded(tmp_path, acting(1, operation_type='NOTIFY'))
+    assert set(warned(found)) == {'events[1].action.operation_type'}
+    assert warned(found, 'A101') == {}
+
+
+def test_one_look_at_a_condition_is_taken_for_the_condition(tmp_path):
+    check = event('check-CHECK_0', 'CONDITION', [])
+    late = event('late', 'ENV', ['check-CHECK_6'])
+    found = loaded(tmp_path, are(TASK, HAZARD, STOP, check, late))
+    assert 'Name the condition' in warned(found, 'A101')['events[4].dependencies[0]']
 
 
 DEVIATIONS = {
@@ -94,7 +135,11 @@ DEVIATIONS = {
     'tag': (defined(tags=['Safety', 'email']), 'metadata.definition.tags[1]'),
     'dotted class': (are(apps=[{'name': 'AgentUserInterface', 'class_name': 'a.b.C'}]),
                      'apps[0].class_name'),
-    'app without a name': (are(apps=[{'name': 'AgentUserInterface'}, {}]), 'apps[1].name'),
+    'app without a name': (are(apps=[are()['apps'][0], {}]), 'apps[1].name'),
+    'unknown class': (are(apps=[are()['apps'][0], {'name': 'Bell'}]), 'apps[1].name'),
+    'state of an app': (are(apps=[{'name': 'AgentUserInterface', 'app_state': {}}]),
+                        'apps[0].app_state'),
+    'type of a value': (are(context=None, augmentation=[1]), 'augmentation'),
     'app state': (are(apps=[{'name': 'AgentUserInterface', 'app_state': []}]),
                   'apps[0].app_state'),
     'app not in apps': (are(TASK, call('hazard', 'ENV', ['task'], app='Bell'), STOP),
@@ -106,7 +151,6 @@ DEVIATIONS = {
                              'events[1].action.args[0].value'),
     'wrong int': (argument(value='5.0', value_type='int'), 'events[1].action.args[0].value'),
     'unknown type': (argument(value_type='tuple'), 'events[1].action.args[0].value'),
-    'operation': (acting(1, operation_type='NOTIFY'), 'events[1].action.operation_type'),
     'no action id': (acting(1, action_id=...), 'events[1].action.action_id'),
     'decision': (noted(validation_decision='needs_review'),
                  'metadata.annotation.validation_decision'),
@@ -149,7 +193,8 @@ def test_the_form_of_the_document_loads_with_all_its_deviations(monkeypatch):
     assert scenario.description == 'A dispatcher decides whom to send to a lift'
     assert scenario.tags == ('building', 'dispatch')
     assert [message.content for message in scenario.messages] == [
-        'BellApp.ring(message="The alarm bell of lift 2 rings")']
+        'BellApp.ring(message="The alarm bell of lift 2 rings")\n\n'
+        'Hint: Somebody may be waiting in the lift']
     kept = scenario.metadata['are']
     assert kept['definition']['seed'] == 77 and kept['definition']['hints'][0]['content']
     assert kept['apps'][0]['app_state']['open'][0]['from'] == 'porter'
@@ -157,8 +202,7 @@ def test_the_form_of_the_document_loads_with_all_its_deviations(monkeypatch):
     assert sorted(warned(found, 'A101')) == sorted([
         'metadata', 'metadata.hints[0].hint_type', 'metadata.hints[0].associated_event_id',
         'metadata.tags[0]', 'metadata.tags[1]', 'apps[0].class_name', 'events[0]',
-        'events[0].action.app', 'events[0].action.operation_type',
-        'events[0].action.args[0].type', 'version'])
+        'events[0].action.app', 'events[0].action.args[0].type', 'version'])
 
 
 REFUSED = {

@@ -259,3 +259,27 @@ def test_half_a_surrogate_pair_in_an_answer_can_be_written():
 
 def test_the_same_record_gives_the_same_text():
     assert text_of(RECORDS['pass']) == text_of(RECORDS['pass'])
+
+
+def test_a_trial_that_an_exception_ended_says_so_as_are_does():
+    said = exported('fault')['metadata']['definition']
+    fault_of = next(event for event in RECORDS['fault'].events if event.kind == 'fault')
+    assert said['has_exception'] is True
+    assert (said['exception_type'], said['exception_message']) == (
+        'MeasurementError', fault_of.text)
+    fine = exported('pass')['metadata']['definition']
+    assert (fine['has_exception'], fine['exception_type'], fine['exception_message']) == (
+        False, None, None)
+
+
+def test_a_trace_may_leave_the_apps_out():
+    with_apps, without = exported('pass'), exported('pass', export_apps=False)
+    assert with_apps['apps'] and without['apps'] == []
+    assert {**with_apps, 'apps': []} == without
+
+
+def exported(name: str, **how: bool) -> dict[str, Any]:
+    file = io.StringIO()
+    write_are(file, RECORDS[name], evaluate(RECORDS[name]), **how)
+    found: dict[str, Any] = json.loads(file.getvalue())
+    return found

@@ -1,0 +1,96 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""An ARE file as a recording: what it plans, what happened, and who says so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import hashlib
+from typing import Any
+
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.formats.are.nouns import AreEvent, AreFile, Completed
+from safety_scenarios.formats.are.reader import read_file, recognises
+from safety_scenarios.formats.are.turn import ordered
+from safety_scenarios.formats.document import foreign
+from safety_scenarios.formats.document.fields import as_number, Fields
+from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.reading import Reading
+
+_TICK_S = 1.0
+"""How often ARE's live loop looks at the clock, whatever the file says of a finer increment."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run of ARE's, or a trace of ours."""
+
+    path: str
+    sha256: str
+    file: AreFile
+    planned: tuple[AreEvent, ...]
+    """Each behind its dependencies."""
+    definition: Mapping[str, Any]
+    annotation: Mapping[str, Any]
+    agent: str
+    warnings: tuple[str, ...]
+
+    @property
+    def completed(self) -> tuple[Completed, ...]:
+        """Return what happened, the first first."""
+        return tuple(sorted(self.file.completed, key=lambda one: one.at_ns))
+
+    @property
+    def exception(self) -> str | None:
+        """Return by which exception the run ended, None if it did not."""
+        given = self.definition
+        if not given.get('has_exception') and not given.get('exception_type'):
+            return None
+        return ': '.join(str(one) for one in (given.get('exception_type'),
+                                              given.get('exception_message')) if one) \
+            or 'nobody wrote which'
+
+    @property
+    def tick_ns(self) -> int:
+        """Return how far a time in it may be from when the agent could know: a tick of ARE's."""
+        given = as_number(self.definition.get('time_increment_in_seconds'))
+        return round(max(_TICK_S, given or 0.0) * 1e9)
+
+
+def read_recording(path: str, raw: bytes) -> Recording:
+    """
+    Read one recording.
+
+    :raises ScenarioError: with every problem of the file
+    """
+    document = JsonDocument.of(path, raw)
+    reading = Reading(document=document, problems=list(document.problems))
+    if document.problems:
+        raise ScenarioError(reading.problems)
+    data: Mapping[str, Any] = document.data if isinstance(document.data, Mapping) else {}
+    refusal = foreign.ours(document.data) or recognises(document.data)
+    if refusal is not None:
+        raise ScenarioError([document.problem((), f'not a recording of ARE: {refusal}')])
+    fields = Fields(document, reading)
+    file = read_file(fields, data)
+    declared = [event.event_id for event in file.events]
+    planned = ordered(fields, file.events, declared)
+    if reading.problems:
+        raise ScenarioError(reading.problems, (), reading.warnings)
+    simulation = file.kept.get('simulation') or {}
+    return Recording(
+        path=path, sha256=hashlib.sha256(raw).hexdigest(), file=file, planned=tuple(planned),
+        definition=file.kept['definition'], annotation=file.kept['annotation'],
+        agent=str(simulation.get('agent_id') or simulation.get('model_id') or 'agent'),
+        warnings=tuple(str(one) for one in reading.warnings if one.code == 'A101'))

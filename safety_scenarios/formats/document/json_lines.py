@@ -1,0 +1,87 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Files of one JSON document a line: ARE files themselves, or an index of them as ARE writes it.
+
+A row ``{"trace_id": "x.json"}``, as in the ``output.jsonl`` of ``are-benchmark``, stands for that
+file, relative to the folder of the index.
+"""
+
+from collections.abc import Iterator
+import json
+import os
+
+from safety_scenarios.errors import Problem
+from safety_scenarios.formats.document.opening import raw_of
+
+SUFFIX = '.jsonl'
+_INDEX = 'trace_id'
+
+
+def documents(path: str) -> Iterator[tuple[str, bytes | Problem]]:
+    """
+    Yield (place, bytes) of each document that a file of lines holds, or names.
+
+    The place of a line is ``PATH:LINE``, that of a file which a line names its own path.
+    """
+    raw = raw_of(path)
+    if isinstance(raw, Problem):
+        yield path, raw
+        return
+    is_empty = True
+    for number, line in enumerate(raw.split(b'\n'), 1):
+        if not line.strip():
+            continue
+        is_empty = False
+        named = _named(line)
+        if named is None:
+            yield f'{path}:{number}', line
+        elif named:
+            other = os.path.join(os.path.dirname(path), named)
+            yield other, raw_of(other)
+        else:
+            yield path, Problem(path, number, 1, _INDEX, (
+                'got no path, expected that of an ARE file: the run left no trace. Remove the '
+                'line'))
+    if is_empty:
+        yield path, Problem(path, 1, 1, '', 'got no line, expected a JSON document in each. Fill '
+                                            'it in, or delete the file')
+
+
+def raw_at(place: str) -> bytes | Problem:
+    """Return the bytes of a document by its place, as ``documents`` gives it, or of a file."""
+    path, _, number = place.rpartition(':')
+    if not path.lower().endswith(SUFFIX) or not number.isdecimal():
+        return raw_of(place)
+    raw = raw_of(path)
+    if isinstance(raw, Problem):
+        return raw
+    lines = raw.split(b'\n')
+    if not 0 < int(number) <= len(lines):
+        return Problem(path, None, None, '', f'got {len(lines)} lines, expected at least {number}')
+    return lines[int(number) - 1]
+
+
+def _named(line: bytes) -> str | None:
+    """Return the file that a row of an index names, empty if it names none; None: no index."""
+    if len(line) > 100_000 or b'"' + _INDEX.encode() + b'"' not in line:
+        return None
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(row, dict) or _INDEX not in row:
+        return None
+    return row[_INDEX] if isinstance(row[_INDEX], str) else ''
