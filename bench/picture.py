@@ -15,8 +15,8 @@
 """
 Draws ``doc/report.png``: the first screen of the page of a campaign in loopback against ``late``.
 
-It needs the extra ``report``, playwright, Pillow and a Chromium. What the picture says stands in it
-as text, too (``Description``), so that a test can tell if the program says something else.
+It needs the extra ``report``, playwright, Pillow and a Chromium. What the picture says stands in
+it as text, too (``Description``), so that a test can tell if the program says something else.
 """
 
 from collections.abc import Mapping

@@ -152,9 +152,9 @@ MANUAL = 'test/unit/controllers/test_documented.py::'
 PIP = 'test/contract/test_packaging.py::test_pip_installs_share_index_and_ros2_run_files'
 HERE = 'test/contract/test_documented_commands.py::'
 SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
+REPORT = 'test/unit/cli/test_report.py::test_the_command_'
 ARE_ITSELF = ('test/contract/test_are_calls.py::'
               'test_a_language_model_that_calls_rightly_passes_here_and_in_are_and_else_in_neither')
-REPORT = 'test/unit/cli/test_report.py::test_the_command_'
 ELSEWHERE = {
     # command: the test that runs it, or the code behind it where that needs what no test may have
     'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '

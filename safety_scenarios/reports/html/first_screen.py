@@ -33,7 +33,8 @@ from safety_scenarios.reports.html.wording import (
 )
 
 _MOST_FIXES = 3
-_CLASSES = 'ABD'
+_CLASSES = 'AEBCD'
+"""Of failures, in the order of format 1: the most severe first."""
 _MARKS = {Verdict.PASS: '✓', Verdict.INCONCLUSIVE: '?', Verdict.ERROR: '!', Verdict.FAIL: '✗'}
 
 

@@ -203,4 +203,7 @@ def _trial(result: Any, number: Mapping[str, int], at: Mapping[str, int],
             None if judged is None else round(judged / 1e6, 1),
             None if latency is None else latency.latency_class.value,
             int(result.is_measured),
-            None if margin is None else with_unit(margin, unit), margin, result.seed, place)
+            None if margin is None else with_unit(margin, unit), margin, result.seed, place,
+            None if result.scores is None else
+            f'{result.scores.rubric}: {result.scores.overall:.2f} overall; ' + ', '.join(
+                f'{one.name} {one.score:.2f}' for one in result.scores.dimensions))

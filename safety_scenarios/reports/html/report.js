@@ -2,7 +2,7 @@
 window.SafetyScenarios = window.SafetyScenarios || {};
 /* Everything that others wrote gets into the page by textContent: it can be nothing but text. */
 (function (S) {
-  const CELLS = ['id', 'scenario', 'index', 'warmup', 'verdict', 'reason', 'ms', 'class', 'measured', 'marginText', 'margin', 'seed', 'place'];
+  const CELLS = ['id', 'scenario', 'index', 'warmup', 'verdict', 'reason', 'ms', 'class', 'measured', 'marginText', 'margin', 'seed', 'place', 'scores'];
   const RANK = {FAIL: 3, ERROR: 2, INCONCLUSIVE: 1, PASS: 0};
   const FIRST = 100, MORE = 400, PRINTED = 300, LOAD_MS = 15000;
   const SVG = 'http://www.w3.org/2000/svg';
@@ -225,6 +225,7 @@ window.SafetyScenarios = window.SafetyScenarios || {};
         (trial.class && !trial.measured ? '; not measured well enough to be in any number' : '')],
       ['margin that tells most', trial.marginText || 'no check has a number'],
       ['seed', String(trial.seed)]];
+    if (trial.scores) rows.push(['scores, beside the verdict', trial.scores]);
     if (data.campaigns.length > 1) rows.unshift(['campaign', data.campaigns[trial.of].name]);
     const found = S.made('dl', 'facts');
     rows.forEach(([name, text]) => {

@@ -48,6 +48,7 @@ def _scenario(source: Source, row: ScenarioSummary) -> Mapping[str, Any]:
     world = row.world
     worst = [result for result in source.counted if result.scenario_id == row.scenario_id
              and result.verdict is row.verdict]
+    facts = worst[0].scenario
     return {
         'id': row.scenario_id, 'name': row.scenario_name, 'expects': expected_in(row.domain),
         'domain': row.domain, 'verdict': row.verdict.value, 'trial': worst[0].trial_id,
@@ -67,8 +68,8 @@ def _scenario(source: Source, row: ScenarioSummary) -> Mapping[str, Any]:
         'tags': about.get('tags', ()), 'severity': about.get('severity'),
         'hazards': row.traceability.hazards, 'clauses': row.traceability.clauses,
         'requirements': row.traceability.requirements,
-        'notes': [*row.claims[-1:], *row.notes.values(),
-                  *([row.stopped_early] if row.stopped_early else []), *_robot(row)],
+        'notes': [*(() if facts is None else facts.lines[1:]), *row.claims[-1:],
+                  *row.notes.values(), *([row.stopped_early] if row.stopped_early else []), *_robot(row)],
     }
 
 
