@@ -35,7 +35,6 @@ from safety_scenarios.lint.budgets import needed_ms
 from safety_scenarios.lint.review import review, waived_by
 from safety_scenarios.loading import (
     LEFT_OUT,
-    look_through,
     ScenarioSet,
 )
 from safety_scenarios.model.measuring import Calibration
