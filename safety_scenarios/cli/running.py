@@ -14,6 +14,9 @@
 
 """The commands ``run``, ``preflight`` and ``calibrate``: whatever reaches a controller."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+import os
 from pathlib import Path
 import sys
 from tempfile import TemporaryDirectory
@@ -28,6 +31,9 @@ from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, controller_parameters, options
 from safety_scenarios.cli.selecting import SELECTING
+from safety_scenarios.live.progress import progress
+from safety_scenarios.live.screen import live_screen
+from safety_scenarios.model.observer import Observer
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import (
     calibration_table,
@@ -45,8 +51,10 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 @click.command(epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
 @controller_parameters()
+@click.option('--live', is_flag=True,
+              help='Show the campaign on the whole terminal while it runs (doc/live.md).')
 @options(RunSettings, leave_out=('scenarios', 'controller_parameters'))
-def run(scenarios: tuple[str, ...], **values: Any) -> None:
+def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
     r"""
     Run scenarios against a controller and judge it.
 
@@ -60,12 +68,23 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
     settings = build(RunSettings, {'scenarios': scenarios, **values})
     interruptible()
     with told_to_ci(settings, lambda text: click.echo(text, err=True)) as more:
-        screen = console()
-        page = Report(lambda text: screen.print(text, markup=False, highlight=False,
-                                                soft_wrap=True))
-        summary = run_campaign(settings, [ConsoleReport(screen), page, *more],
-                               connection(settings))
+        with _shown(settings, live) as shown:
+            summary = run_campaign(settings, [*shown, *more], connection(settings))
     sys.exit(summary.exit_code)
+
+
+@contextmanager
+def _shown(settings: RunSettings, live: bool) -> Iterator[Sequence[Observer]]:
+    """Give what shows a campaign in the terminal, or line by line, and writes its page."""
+    screen = console()
+    page = Report(lambda text: screen.print(text, markup=False, highlight=False, soft_wrap=True))
+    if live:
+        with live_screen(settings, os.environ) as observers:
+            yield (*observers, page)
+        return
+    with progress(settings, screen, os.environ,
+                  lambda text: click.echo(text, err=True)) as observers:
+        yield (*observers, ConsoleReport(screen), page)
 
 
 @click.command(epilog=_EPILOG)
