@@ -95,9 +95,11 @@ def test_a_person_is_where_she_would_be_seen_from_the_live_scanner(
     """The truth is the circle as the live beams would meet it, from wherever the scanner is."""
     x, y = place.inward(distance * math.cos(bearing), distance * math.sin(bearing))
     aslant = abs(math.remainder(math.atan2(y, x) + place.yaw - bearing, math.tau))
-    # what is looked at below, half a radius to either side, has to be seen by who draws it too
-    drawn = math.acos(radius / distance) - math.radians(35.0)
-    assume(math.hypot(x, y) > radius + 0.3 and aslant < min(drawn, math.acos(0.7)))
+    # what is looked at below, half a radius to either side, has to be drawn, by a beam a degree
+    outermost = math.asin(radius / distance) - math.radians(1.0)
+    drawn = math.asin(distance * math.sin(outermost) / radius) - outermost
+    assume(math.hypot(x, y) > radius + 0.3 and
+           aslant < min(drawn - math.radians(31.0), math.acos(0.7)))
     shape = silhouette(laser_scan('base_link', 10.0, [cylinder(distance, bearing, radius)]),
                        live, place)
     angles = live.angles
