@@ -82,7 +82,8 @@ def _rubric(found: Sequence[Scores], passed: Mapping[str, str]) -> RubricSummary
         answers=len(found), overall=_mean([one.overall for one in found]),
         lowest=min(one.overall for one in found),
         dimensions={name: _mean([one.of(name) or 0.0 for one in found]) for name in names},
-        passed=passed, failure_classes=dict(sorted(Counter(one.failure_class for one in found).items())))
+        passed=passed, failure_classes=dict(sorted(Counter(
+            one.failure_class for one in found).items())))
 
 
 def _mean(values: Sequence[float]) -> float:
