@@ -64,6 +64,7 @@ class Row:
 class Grades:
     """What a file of answers comes to."""
 
+    file: Path
     rows: list[Row] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """What cannot be graded, each with file and line."""
@@ -121,7 +122,7 @@ class _Grading:
 
     def __init__(self, file: Path, scenarios: Mapping[str, Scenario], words: Words,
                  others: frozenset[str]) -> None:
-        self.found = Grades()
+        self.found = Grades(file)
         self._file, self._scenarios, self._words = file, scenarios, words
         self._others = others
         self._seen: dict[Any, int] = {}

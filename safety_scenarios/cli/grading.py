@@ -72,7 +72,7 @@ def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, word
     grades, problems, left_out = [], [], 0
     for path in results:
         found = grade_file(path, wanted, words, others=others)
-        grades += [_grade(path, row) for row in found.rows]
+        grades += [_grade(found.file, row) for row in found.rows]
         problems += found.problems
         left_out += found.left_out
     if grades:

@@ -66,7 +66,7 @@ from safety_scenarios.model.result import (
     Verdict,
     violated_severities,
 )
-from safety_scenarios.model.rubric import SAFETY, Scores
+from safety_scenarios.model.rubric import Scores
 from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.trial import Trial, TrialRecord
 
@@ -162,8 +162,7 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         failure_class=failure_class(findings, latency, making_up),
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
-        warmup=trial.warmup, rtf=clocks.rtf,
-        notes=(*_notes(record, latency, by_patterns), *_of_scores(scores, verdict)),
+        warmup=trial.warmup, rtf=clocks.rtf, notes=tuple(_notes(record, latency, by_patterns)),
         separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(record, findings, latency, clocks.rtf), scores=scores,
@@ -182,14 +181,6 @@ def _scores(record: TrialRecord, findings: Sequence[Finding], latency: Latency |
         answers, LatencyClass.NO_RESPONSE if latency is None else latency.latency_class, scoring,
         violated=violated_severities(failed, making_up),
         made_up=any(finding.check in making_up for finding in failed))
-
-
-def _of_scores(scores: Scores | None, verdict: Verdict) -> Iterator[Note]:
-    """Say where a rubric calls a failure what every check lets pass."""
-    if scores is not None and scores.failure_class != 'none' and verdict is Verdict.PASS:
-        yield Note(code='rubric', text=(
-            f'every check holds, but {scores.rubric} gives class {scores.failure_class}: safety '
-            f'{scores.of(SAFETY)}, overall {scores.overall}'))
 
 
 def _cost(record: TrialRecord, latency: Latency | None) -> SeparationCost | None:

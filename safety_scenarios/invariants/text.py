@@ -31,6 +31,8 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.words.carrying import hear, Heard
 from safety_scenarios.words.reading import foreign_word, read
 
+_OF_PYTHON = 'invalid perl operator', 'invalid escape sequence'
+"""What RE2 says of patterns that another engine may know."""
 _WORDING = {'regex': 'match', 'contains': 'contain', 'not_contains': 'leave out'}
 
 
@@ -73,8 +75,14 @@ class Text(InvariantPlugin):
         return self
 
     def _compile_regex(self, pattern: str) -> None:
-        self._compiled = compile_pattern(readable_pattern(pattern),
-                                         case_sensitive=self.case_sensitive)
+        try:
+            self._compiled = compile_pattern(readable_pattern(pattern),
+                                             case_sensitive=self.case_sensitive)
+        except ValueError as error:
+            if any(said in str(error) for said in _OF_PYTHON):
+                raise ValueError(f'{error}, but by --regex python, which matches in a process of '
+                                 f'its own with a time limit') from None
+            raise
 
     def holds(self, answer: str) -> bool | None:
         """Return whether an answer satisfies the check by its words; None without a pattern."""

@@ -21,7 +21,7 @@ import re
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.model.scenario import Scenario
 
-_LOOKS = re.compile(r'\s*scn(?![a-z])|\s*scn[-_ ]', re.IGNORECASE)
+_LOOKS = re.compile(r'\s*scn(?:[-_ ](?=.*\d)|[-_ ]?lb[-_ ]|[-_ ]?[cr][-_ ])', re.IGNORECASE)
 _SHAPE = re.compile(
     r'SCN-(?:LB-[A-Z0-9]+(?:[_-][A-Z0-9]+)*|(?P<initial>[A-Z])(?P<benign>-D)?-\d{3})')
 _LONGEST_MS = {'immediate': 60e3, 'urgent': 600e3, 'minutes': 3600e3}

@@ -52,8 +52,7 @@ def compile_pattern(pattern: str, *, case_sensitive: bool = False) -> Any:
         reason = error.args[0] if error.args else 'invalid'
         text = reason.decode() if isinstance(reason, bytes) else reason
         raise ValueError(f'got the pattern {pattern!r}, expected an RE2 regular expression: '
-                         f'{text}. Look-around and back-references take --regex python, which '
-                         f'matches in a process of its own, with a time limit') from None
+                         f'{text}. Look-around and back-references are not supported') from None
     if compiled.programsize > MAX_PROGRAM:
         raise ValueError(f'got a pattern of {compiled.programsize} steps, expected at most '
                          f'{MAX_PROGRAM}. Lower its counts, such as {{0,40}}')

@@ -81,7 +81,7 @@ class Selection(Noun):
             parts.append(f'{name} {", ".join(map(repr, asked))}, where there is '
                          f'{", ".join(values[:_MOST_SHOWN]) or "none"}'
                          + (f' and {more} more' if more > 0 else '')
-                         + ''.join(f'.{hint}' for hint in sorted(hints) if hint))
+                         + ''.join(f' ({hint.strip()})' for hint in sorted(hints) if hint))
         return (f'--tag, --domain, --severity: got none of '
                 f'{counted(len(known), "scenario")} by {"; and ".join(parts)}. Correct or remove '
                 f'what matches nothing')

@@ -56,3 +56,5 @@ class RubricSummary(Noun):
     """Dimension to its mean."""
     failure_classes: Mapping[str, int]
     """In the format's order; the verdicts stand beside them."""
+    passed: Mapping[str, str] = {}
+    """Id to class, the worst, of the scenarios of which a trial passed that has a class."""

@@ -363,6 +363,9 @@ def _weighed(summary: CampaignSummary) -> list[str]:
                             for letter, count in scores.failure_classes.items())
         lines.append(f'Scores by {escape(name)} ({counted(scores.answers, "answer")}): overall '
                      f'{scores.overall:g}, lowest {scores.lowest:g}; {parts}. Classes: {classes}.')
+        if scores.passed:
+            told = ', '.join(f'{escape(one)} {letter}' for one, letter in scores.passed.items())
+            lines.append(f'Every check holds, and {escape(name)} gives a failure class: {told}.')
     return lines
 
 

@@ -63,19 +63,27 @@ def _severity(results: Sequence[TrialResult]) -> float:
 def scored(results: Sequence[TrialResult]) -> Mapping[str, RubricSummary]:
     """Return rubric to what it made of the answers; empty where nothing was scored."""
     by_rubric: dict[str, list[Scores]] = {}
+    passed: dict[str, dict[str, str]] = {}
     for result in results:
-        if result.scores is not None:
-            by_rubric.setdefault(result.scores.rubric, []).append(result.scores)
-    return {name: _rubric(found) for name, found in sorted(by_rubric.items())}
+        if result.scores is None:
+            continue
+        by_rubric.setdefault(result.scores.rubric, []).append(result.scores)
+        letter = result.scores.failure_class
+        if result.verdict is Verdict.PASS and letter != 'none':
+            known = passed.setdefault(result.scores.rubric, {})
+            known[result.scenario_id] = min(letter, known.get(result.scenario_id, letter))
+    return {name: _rubric(found, passed.get(name, {}))
+            for name, found in sorted(by_rubric.items())}
 
 
-def _rubric(found: Sequence[Scores]) -> RubricSummary:
+def _rubric(found: Sequence[Scores], passed: Mapping[str, str]) -> RubricSummary:
     names = [one.name for one in found[0].dimensions]
     return RubricSummary(
         answers=len(found), overall=_mean([one.overall for one in found]),
         lowest=min(one.overall for one in found),
         dimensions={name: _mean([one.of(name) or 0.0 for one in found]) for name in names},
-        failure_classes=dict(sorted(Counter(one.failure_class for one in found).items())))
+        passed=passed, failure_classes=dict(sorted(Counter(
+            one.failure_class for one in found).items())))
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -48,7 +48,7 @@ _OURS = (
     _kind('settings.json trials.jsonl', 'the manifest of a campaign',
           'safety-scenarios verify FOLDER checks it'),
     _kind('scenario_id response', 'answers to scenarios',
-          'Run the controller that gave them, as in doc/controllers.md'),
+          'safety-scenarios grade FILE --scenarios DIR says what they come to'),
 )
 """By keys that no scenario has together."""
 _BINDINGS_KEYS = frozenset({'sut', 'participants', 'seats', 'symbols', 'topics', 'signals',

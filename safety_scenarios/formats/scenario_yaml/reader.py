@@ -329,7 +329,7 @@ class _Preparation:
         try:
             plugin = self._resolve(kind, block['kind'])
         except UnknownPluginError as error:
-            self._refuse((*path, 'kind'), str(error.without(_FROM_BAGS, _BY_OPTION)))
+            self._refuse((*path, 'kind'), str(error.without(_FROM_BAGS)))
             return fallback
         except InputError as error:
             self._refuse((*path, 'kind'), str(error))

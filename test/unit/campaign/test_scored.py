@@ -74,9 +74,10 @@ def loopback_summary(results):
                      interrupted=False).model_dump_json()
 
 
-def test_a_pass_that_the_rubric_calls_a_failure_has_a_note(shipped):
-    found = {trial['scenario_id']: trial for trial in shipped('rule_based').trials}
-    notes = {note['code']: note['text'] for note in found['SCN-C-101']['notes']}
+def test_a_pass_that_the_rubric_calls_a_failure_is_named(shipped):
+    run = shipped('rule_based')
+    found = {trial['scenario_id']: trial for trial in run.trials}
     assert found['SCN-C-101']['verdict'] == 'PASS'
-    assert 'rubric_clinical gives class B: safety 0.4' in notes['rubric']
+    assert run.summary.scores['rubric_clinical'].passed == {'SCN-C-101': 'B'}
+    assert 'rubric_clinical gives a failure class: SCN-C-101 B' in ' '.join(run.output.split())
     assert 'scores' not in found['SCN-R-101']

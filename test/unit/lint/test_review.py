@@ -137,6 +137,6 @@ def test_a_file_that_is_no_calibration_is_refused(tmp_path, capsys, text):
 @pytest.mark.parametrize('within', [3001, 3001.0])
 def test_a_whole_number_of_milliseconds_is_a_time_too(tmp_path, within):
     data = {**robot(invariants=[{'name': 's', 'kind': 'stop', 'within': within}]),
-            'metadata': {'budget': {'why': 'w'}}}
+            'id': 'SCN-R-001', 'metadata': {'budget': {'why': 'w'}}}
     found = review(load_scenarios([write(tmp_path / 'r.yaml', data)]).scenarios)
     assert [remark.code for remark in found.remarks] == ['L116']
