@@ -27,9 +27,9 @@ TOLERANCE_NS = 25_000_000_000
 """How much later than due a call may come, by ARE's own default."""
 _FOR_CALLS = frozenset((
     'ApartmentListingApp', 'CabApp', 'Calendar', 'CalendarApp', 'CityApp', 'EmailClientApp',
-    'EmailClientV2', 'Files', 'Mail', 'MessagingApp', 'MessagingAppV2', 'ReminderApp', 'RentAFlat',
-    'SandboxLocalFileSystem', 'Shopping', 'ShoppingApp', 'VirtualFileSystem'))
-"""Classes of ARE's apps, without those that a file may have only because ARE needs them."""
+    'EmailClientV2', 'Mail', 'MessagingApp', 'MessagingAppV2', 'ReminderApp', 'RentAFlat',
+    'Shopping', 'ShoppingApp'))
+"""Classes of ARE's apps, without those that a file may have for ARE's or other apps' sake."""
 _REFERENCE = re.compile(r'^\{\{([^.{}]+)\}\}$')
 _TYPES = {'int': 'integer', 'float': 'number', 'bool': 'boolean', 'str': 'string',
           'list': 'array', 'dict': 'object'}

@@ -21,7 +21,8 @@ from safety_scenarios import registry
 from safety_scenarios.model.separation import Separation
 
 MANUAL = (Path(__file__).parents[3] / 'doc' / 'invariants.md').read_text()
-MADE_BY_READERS = {'text', 'text_in_python', 'judge', 'says', 'says_in_turn', 'not_checked'}
+MADE_BY_READERS = {'text', 'text_in_python', 'judge', 'says', 'says_in_turn', 'not_checked',
+                   'are_calls'}
 ON_COMMANDS = sorted(set(registry.names('invariants')) - MADE_BY_READERS)
 
 
