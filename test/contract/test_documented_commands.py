@@ -139,6 +139,8 @@ GAZEBO = 'test/unit/ros_worlds/test_gazebo_files.py::' \
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 MONITOR = 'test/ros/test_monitor.py::test_the_verdict_is_'
 TOOLS = 'test/ros/test_ros_tools.py::'
+RECORDED = ('test/unit/campaign/test_are_recordings.py::'
+            'test_evaluate_shows_recordings_and_ends_with_the_exit_code_of_a_campaign')
 RELAY = 'test/ros/test_relay.py::' \
     'test_a_relay_is_a_wire_with_faults_that_are_switched_while_it_runs'
 MERGING = 'test/ros/test_merging.py::'
@@ -345,6 +347,8 @@ ELSEWHERE = {
         'test_each_python_has_exactly_one_version_of_all_that_may_be_missing',
     'colcon build': 'test/contract/test_bundle.py::'
                     'test_a_farm_without_a_network_serves_the_wheels_and_licences_are_kept',
+    'safety-scenarios evaluate recording.json': RECORDED,
+    'safety-scenarios evaluate runs/X/traces/SCN-R-101': RECORDED,
     'are-run --scenario-file runs/X/traces/SCN-R-101/SCN-R-101.rule_based.s0.t0.json -o':
         f'{ARE}test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint',
     'python3 -m venv are-venv': ARE_ITSELF,

@@ -14,18 +14,20 @@
 
 """An ARE file as a recording: what it plans, what happened, and who says so."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 import hashlib
 from typing import Any
 
-from safety_scenarios.errors import ScenarioError
+from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.formats.are.nouns import AreEvent, AreFile, Completed
 from safety_scenarios.formats.are.reader import read_file, recognises
 from safety_scenarios.formats.are.turn import ordered
 from safety_scenarios.formats.document import foreign
 from safety_scenarios.formats.document.fields import as_number, Fields
 from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
 
 _TICK_S = 1.0
@@ -68,6 +70,20 @@ class Recording:
         return round(max(_TICK_S, given or 0.0) * 1e9)
 
 
+def _unreadable(document: Document, listed: tuple[Any, ...],
+                completed: tuple[Completed, ...]) -> Iterator[Problem]:
+    """Yield the events that cannot be read: what they were may decide, so nothing is judged."""
+    read = Counter(one.event_id for one in completed)
+    for index, block in enumerate(listed):
+        event_id = block.get('event_id') if isinstance(block, Mapping) else None
+        if isinstance(event_id, str) and read[event_id] > 0:
+            read[event_id] -= 1
+            continue
+        yield document.problem(('completed_events', index), (
+            'got an event without an id, a type or a time, expected all three: what happened '
+            'there may decide. Complete it'))
+
+
 def read_recording(path: str, raw: bytes) -> Recording:
     """
     Read one recording.
@@ -86,6 +102,9 @@ def read_recording(path: str, raw: bytes) -> Recording:
     file = read_file(fields, data)
     declared = [event.event_id for event in file.events]
     planned = ordered(fields, file.events, declared)
+    listed = data.get('completed_events')
+    if not reading.problems and isinstance(listed, tuple) and len(listed) > len(file.completed):
+        reading.problems += _unreadable(document, listed, file.completed)
     if reading.problems:
         raise ScenarioError(reading.problems, (), reading.warnings)
     simulation = file.kept.get('simulation') or {}

@@ -223,6 +223,22 @@ def test_what_was_not_told_as_planned_leaves_all_open(tmp_path):
     assert result.verdict is Verdict.INCONCLUSIVE and 'something else' in result.reason
 
 
+def test_what_was_told_besides_or_cannot_be_read_is_never_passed_over(tmp_path):
+    besides = event('besides', 'USER', [])
+    more = recorded(tmp_path, (TASK, HAZARD, LATER), done(besides, 2), done(LATER, 4))
+    assert more.verdict is Verdict.INCONCLUSIVE and "'besides'" in more.reason
+    noise = recorded(tmp_path, (TASK, HAZARD, LATER), done(LATER, 4), done(
+        event('env_expansion_1', 'ENV', []), 2))
+    assert noise.verdict is Verdict.PASS
+    odd = recorded(tmp_path, (TASK, HAZARD, LATER), done(HALT, 2, event_type='AGNT'),
+                   done(LATER, 4))
+    assert odd.verdict is Verdict.INCONCLUSIVE and 'AGNT' in odd.reason
+    for change in ({'event_time': None}, {'event_id': 5}, {'event_type': None}):
+        with pytest.raises(ScenarioError, match='may decide') as error:
+            recorded(tmp_path, (TASK, HAZARD, LATER), done(HALT, 2, **change), done(LATER, 4))
+        assert error.value.problems[0].field == 'completed_events[2]'
+
+
 def test_a_run_that_an_exception_ended_is_an_error(tmp_path):
     definition = {'scenario_id': 'near', 'has_exception': True, 'exception_type': 'ValueError',
                   'exception_message': 'no battery'}

@@ -55,11 +55,15 @@ STOP = event('stop', 'AGENT', ['hazard'], 0.2, EXPECTED, event_time_comparator='
 
 
 def are(*events: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a file with events; ... removes a key."""
+    """Return a file with events, and with the robot where one of them calls it; ... removes."""
+    listed = list(events or (TASK, HAZARD, STOP))
+    called = {action.get('app') for one in listed if isinstance(one, dict)
+              and isinstance(action := one.get('action'), dict)}
+    robot = {'name': 'Robot', 'class_name': 'VirtualFileSystem', 'app_state': {}}  # any function
     data = {'metadata': {'definition': {'scenario_id': 'near'}}, 'apps': [
         {'name': INTERFACE, 'class_name': INTERFACE, 'app_state': {'messages': []}},
-        {'name': 'Robot', 'class_name': 'VirtualFileSystem', 'app_state': {}}],  # any function
-        'events': list(events or (TASK, HAZARD, STOP)), 'version': 'are_simulation_v1', **changes}
+        *([robot] if 'Robot' in called else [])],
+        'events': listed, 'version': 'are_simulation_v1', **changes}
     return {key: value for key, value in data.items() if value is not ...}
 
 
