@@ -43,8 +43,8 @@ COMMANDS = {
                          'error against controllers of known delay.'),
     'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
                        'scenario by scenario.'),
-    'describe': Command('describing:describe', 'Say what a scenario is about, and which of its '
-                        'words have no meaning yet.'),
+    'describe': Command('describing:describe', 'Say what a scenario is about: who, what, and '
+                        'which of its words have no meaning yet.'),
     'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'export': Command('exporting:export_campaigns', 'Write campaigns as tables, figures or '

@@ -205,7 +205,7 @@ class _Triggers:
         if all(part.negated for part in parts):
             self._cursor.back(place)
             self._cursor.fail("something that happens, and 'not' only behind 'and'. What does "
-                              "not happen within a time is: no A within 5 s of B")
+                              'not happen within a time is: no A within 5 s of B')
         is_timed = sum(part.times for part in parts if not part.negated) > 1
         return ClauseText(tuple(parts), self._cursor.optional_time('within') if is_timed else None)
 

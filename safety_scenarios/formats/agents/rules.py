@@ -280,26 +280,26 @@ class Rules:
             found = self._topics.set_to(name, parsed.value)
         if found is None:
             raise Unbound(f'{parsed.kind}:{name}', f'got {parsed.kind}: {name}, which no '
-                                                    f'bindings define')
+                                                   f'bindings define')
         return Publish(stimulus=found, symbol=name)
 
     def _publish(self, key: str, symbol: str) -> Publish:
         if self._topics.is_observed(key):
             raise Contradiction(f'got the topic {show(key)}, which the harness only observes, '
-                                 f'expected one with use: stimulus', FOREIGN_TOPIC)
+                                f'expected one with use: stimulus', FOREIGN_TOPIC)
         if key not in self._topics.published:
             raise Unbound(f'publish:{key}', f'got the topic {show(key)}, which no bindings '
-                                             f'define')
+                                            f'define')
         return Publish(stimulus=self._topics.published[key], symbol=symbol)
 
     def _say(self, text: str, agent: str | None, symbol: str | None) -> Say:
         speaker = agent or self._cast.speaker
         if speaker is None:
             raise Unbound('say:', f'got something to say and {len(self._cast.scripted)} agents '
-                           f'for whom the harness speaks. Name one in the bindings')
+                          f'for whom the harness speaks. Name one in the bindings')
         if speaker not in self._cast.scripted:
             raise Contradiction(f'got {show(speaker)}, for whom the harness does not speak, '
-                                 f'expected one of: {", ".join(self._cast.scripted) or "nobody"}')
+                                f'expected one of: {", ".join(self._cast.scripted) or "nobody"}')
         return Say(agent=speaker, text=text, symbol=symbol)
 
     def _meaning(self, name: str) -> Meaning | None:

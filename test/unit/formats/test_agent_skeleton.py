@@ -14,18 +14,21 @@
 
 """What describe tells, the bindings that it wants filled in, and the schemas for editors."""
 
+from functools import lru_cache
 import json
 from pathlib import Path
 
 import jsonschema
 import pytest
+from safety_scenarios.cli import schemas
 from safety_scenarios.cli.main import main
-from safety_scenarios.cli.schemas import KINDS, schema_of
+from safety_scenarios.cli.schemas import KINDS
 from safety_scenarios.formats.agents.skeleton import BLANK, skeleton
 from safety_scenarios.formats.document.positions import MAX_BYTES
 from unit.formats.agent_files import agents, block, DATA, dumped, only, read, SPEED
 import yaml
 
+schema_of = lru_cache(schemas.schema_of)
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = [*(ROOT / 'config' / 'scenarios' / 'agents').glob('*.yaml'), *DATA.rglob('*.yaml')]
 ARE = sorted((ROOT / 'test' / 'data' / 'are').glob('*.json'))
