@@ -13,17 +13,18 @@
 # limitations under the License.
 """What ``show`` tells of a campaign's folder: its trials, and one of them in detail."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 from pathlib import Path
 import re
 from typing import Any
 
-from safety_scenarios.campaign.evidence import Evidence, evidence_of
+from safety_scenarios.campaign.evidence import Evidence, evidence_of, Line
 from safety_scenarios.campaign.files import journal_path
 from safety_scenarios.campaign.films import films_beside
 from safety_scenarios.campaign.folder import SUMMARY
+from safety_scenarios.campaign.rejudge import never_began
 from safety_scenarios.campaign.trial_in import judged, named
 from safety_scenarios.engine.findings.evidence import doubted
 from safety_scenarios.errors import counted, SettingsError
@@ -59,7 +60,7 @@ def trials_in(folder: Path) -> Listed:
     rows = []
     for number, planned in enumerate(evidence.plan.values(), 1):
         line = evidence.lines.get(planned.trial_id)
-        wrong = doubts.get(planned.trial_id, [])
+        wrong = [*doubts.get(planned.trial_id, []), *_without_record(folder, planned, line)]
         result = None if line is None else doubted(line.result, wrong) if wrong else line.result
         rows.append(_row(folder, number, planned, result))
     return Listed(rows, evidence.settings.controller.label, [str(flaw) for flaw in evidence.flaws])
@@ -79,6 +80,12 @@ def view_in(folder: Path, name: str) -> Mapping[str, Any]:
     record, result, notes = judged(folder, evidence, planned)
     film = films_beside(folder).get(planned.trial_id)
     return view_of(record, result, notes, None if film is None else str(film))
+
+
+def _without_record(folder: Path, planned: PlannedTrial, line: Line | None) -> Iterator[str]:
+    path = journal_path(planned.trial_id)
+    if line is not None and not never_began(line.result) and not (folder / path).is_file():
+        yield f'{path}: is missing, so that nothing shows the result in {line.place}'
 
 
 def _chosen(evidence: Evidence, name: str) -> PlannedTrial:

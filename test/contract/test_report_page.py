@@ -24,7 +24,9 @@ import sys
 import pytest
 from safety_scenarios.campaign import reporting
 from safety_scenarios.campaign.reporting import source_of, write
+from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.reports.html import page as html_page
+from safety_scenarios.reports.trial_view.comparison import compared
 
 pytestmark = pytest.mark.environment
 
@@ -226,3 +228,23 @@ def test_a_page_from_a_disk_loads_further_trials_from_beside_it(
     again = opened(tmp_path / 'all.html')
     again.evaluate('SafetyScenarios.loaded(7, "nobody asked")')
     assert again.inner_text('.verdict').endswith('FAIL')
+
+
+def test_a_comparison_draws_every_pair_and_leads_to_its_trials(opened, folder, tmp_path):
+    both = [source_of(folder), replace(source_of(folder), name='other')]
+    view = compared(side_by_side([folder, folder]))
+    view['answers'][0]['sentence'] = view['campaigns'][1]['name'] = HOSTILE
+    first = view['paired'][0]['points'][0]
+    view['flips'][0] |= {'of': 1, 'list': [['SCN-R-101', 1, 'PASS', 'FAIL', HOSTILE, *first[5:]]]}
+    write(both, tmp_path / 'two.html', view)
+    page = opened(tmp_path / 'two.html', 'phone')
+    assert page.locator('#comparison .ss-pair').count() == len(view['paired'][0]['points']) == 2
+    assert '<script>' in page.inner_text('#comparison .ss-answer') and page.title() != 'taken'
+    assert page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    page.locator('#comparison .ss-jump').nth(1).click()
+    page.wait_for_selector('#trial-view .ss-findings')
+    assert page.url.endswith('&of=1')
+    page.locator('#trial-view .ss-findings .ss-jump').first.click()
+    moved = page.get_attribute('#trial-view .ss-slider', 'aria-valuetext')
+    page.keyboard.press('ArrowLeft')
+    assert page.get_attribute('#trial-view .ss-slider', 'aria-valuetext') != moved

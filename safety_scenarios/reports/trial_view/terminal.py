@@ -65,10 +65,18 @@ class Row:
     warmup: bool = False
 
 
+class _Screen(Console):
+    """A console that does not end with 1, which says that a trial failed."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to whoever called when nobody reads on, as behind ``| head``."""
+        raise BrokenPipeError
+
+
 def screen() -> Console:
     """Return a console as wide as the terminal; in a pipe 80 columns of ASCII, no colours."""
-    found = Console(emoji=False, highlight=False)
-    return found if found.is_terminal else Console(
+    found = _Screen(emoji=False, highlight=False)
+    return found if found.is_terminal else _Screen(
         emoji=False, highlight=False, width=_IN_A_PIPE, no_color=True,
         file=cast(IO[str], PlainText(sys.stdout)))
 
@@ -94,7 +102,7 @@ def list_of(rows: Sequence[Row], title: str) -> Table:
         table.add_column(name, no_wrap=name == 'verdict')
     table.add_column('why', overflow='fold', ratio=1)
     for row in rows:
-        verdict = 'not run' if row.verdict is None else row.verdict.value
+        verdict = 'no result' if row.verdict is None else row.verdict.value
         table.add_row(
             str(row.number), Text(verdict, style=_COLOURS.get(verdict, 'dim')),
             Text(f'{on_one_line(row.name)}\n{on_one_line(row.scenario)}'

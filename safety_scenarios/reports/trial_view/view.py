@@ -18,7 +18,7 @@ Every time in a view is a whole number of ms after ``zero``: the onset, in a tri
 beginning. What is cut short says by how much; nothing is added that record and result do not say.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import InputError
@@ -72,7 +72,7 @@ def view_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = (),
                             worst first; ``findings_left_out``
     ``moments``             [{t what text}]
     ``words``               [{t kind who text sut}]; ``words_left_out``
-    ``facts drawn notes``   figures of the world [[name, value]]; what was drawn; what else to know
+    ``facts drawn notes``   scores, figures of the world [[name, value]]; what was drawn; notes
     ``film``                a file beside the page, or None
     ======================  ======================================================================
 
@@ -155,10 +155,10 @@ def _figure(value: float | None) -> float | int | None:
 
 
 def _facts(result: TrialResult) -> Sequence[Sequence[str]]:
-    """Return what the world tells in figures: name, and value with its unit."""
-    world = result.world
+    """Return scores, and what the world tells in figures: name, and value with its unit."""
+    world, found = result.world, list(_scores(result))
     if world is None:
-        return []
+        return found
     task = world.task
     told: list[tuple[str, float | int | None, str]] = [
         ('stopping distance from the onset', world.stopping_distance_m, 'm'),
@@ -170,10 +170,20 @@ def _facts(result: TrialResult) -> Sequence[Sequence[str]]:
         ('safety cost', world.safety_cost, 's'),
         ('time lost by standing', task.time_lost_s if task else None, 's'),
         ('task done after', task.done_after_s if task else None, 's')]
-    found = [[name, f'{value:.4g} {unit}'.strip()] for name, value, unit in told
-             if value is not None]
+    found += [[name, f'{value:.4g} {unit}'.strip()] for name, value, unit in told
+              if value is not None]
     quadrant = [] if world.quadrant is None else [['quadrant', world.quadrant]]
     return [*found, *quadrant, ['world', on_one_line(world.world or 'not told', 60)]]
+
+
+def _scores(result: TrialResult) -> Iterator[Sequence[str]]:
+    """Yield what a rubric makes of the answer: beside the verdict, and never instead of it."""
+    scores = result.scores
+    if scores is not None:
+        yield [f'score by {on_one_line(scores.rubric, 60)}',
+               f'{scores.overall:.2f}, class {scores.failure_class}']
+        for one in scores.dimensions[:_DRAWN]:
+            yield [f'score: {on_one_line(one.name, 60)}', f'{one.score:.2f}, {one.source}']
 
 
 def _drawn(result: TrialResult) -> Mapping[str, float | int | str | None]:

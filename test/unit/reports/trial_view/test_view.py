@@ -210,6 +210,12 @@ def test_a_changed_line_is_no_pass_in_the_list(folders, tmp_path, capsys):
     (copy / 'trials.jsonl').write_text(lines)
     assert main(['show', str(copy)]) == 0
     assert 'trials.jsonl: changed, by the manifest' in capsys.readouterr().out.replace('\n', '')
+    (copy / 'manifest.json').unlink()
+    (copy / 'campaign.json').unlink()
+    (copy / 'traces').unlink()
+    assert main(['show', str(copy)]) == 0
+    told = capsys.readouterr().out
+    assert 'PASS' not in told and told.count('INCONCLUSIVE') == 2 and 'is missing' in told
 
 
 def test_a_film_beside_the_campaign_is_linked_and_nothing_else_there(tmp_path):
