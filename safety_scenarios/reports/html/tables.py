@@ -69,7 +69,8 @@ def _scenario(source: Source, row: ScenarioSummary) -> Mapping[str, Any]:
         'hazards': row.traceability.hazards, 'clauses': row.traceability.clauses,
         'requirements': row.traceability.requirements,
         'notes': [*(() if facts is None else facts.lines[1:]), *row.claims[-1:],
-                  *row.notes.values(), *([row.stopped_early] if row.stopped_early else []), *_robot(row)],
+                  *row.notes.values(), *([row.stopped_early] if row.stopped_early else []),
+                  *_robot(row)],
     }
 
 
