@@ -36,11 +36,15 @@ IS_WHEEL = bool({'bdist_wheel', 'editable_wheel'} & set(sys.argv))
 """Whether pip builds, which installs what is needed itself, and does not bundle it."""
 
 SIM = ['mujoco>=3.3']
+FOXGLOVE = ['foxglove-sdk>=0.30']
 FILM = ['matplotlib>=3.8', 'imageio-ffmpeg>=0.5']
+PLOT = ['matplotlib>=3.8']
 REPORT = ['jinja2>=3.1', 'plotly>=5.18']
+TABLE = ['duckdb>=1.1', 'pyarrow>=15']
 TEST = ['pytest>=7', 'pytest-rerunfailures', 'pytest-xdist>=3', 'hypothesis', 'jsonschema',
         'scipy>=1.12', 'openai>=1.55.3', 'mcap>=1.6', 'rosbags>=0.11', 'mcap-ros2-support>=0.6',
-        'playwright', 'axe-playwright-python', *FILM, *REPORT,
+        *FILM, *FOXGLOVE, *PLOT, *REPORT, *TABLE, 'playwright', 'axe-playwright-python',
+        'junitparser>=3.1', 'websockets>=13',
         'rtamt==0.4.10; python_version < "3.13"', 'ruff', 'mypy', 'types-PyYAML', 'pandas',
         'colcon-core', 'colcon-ros', 'colcon-test-result', 'colcon-python-setup-py', *SIM]
 
@@ -138,9 +142,10 @@ setup(
     install_requires=['click>=8.0', str(NEEDS.RE2), 'numpy', str(NEEDS.PYDANTIC), 'PyYAML',
                       'rich'],
     extras_require={'jazzy': wheels('jazzy'), 'kilted': wheels('kilted'),
+                    'foxglove': FOXGLOVE,
                     'llm': ['openai>=1.55.3'], 'sim': SIM, 'film': FILM,
                     'mcap': ['mcap>=1.5', 'rosbags>=0.11'],
-                    'report': REPORT,
+                    'plot': PLOT, 'report': REPORT, 'table': TABLE,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
     maintainer='The safety_scenarios authors',

@@ -43,6 +43,13 @@ from typing import Any
 
 _SLIP = 0.86
 """How alike two names are that differ in one or two letters."""
+UNSEEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069'
+                    '\ud800-\udfff\ufeff\ufff9-\ufffb]')
+"""
+What nobody sees and a terminal or a browser obeys: it clears a screen or turns text around.
+
+Line feeds and tabs are none of it.
+"""
 _USER_INFO = re.compile(r'(?<=://)[^/\s@]+@')
 """Name and password in an address: refused, and not to be read in a log."""
 
@@ -259,6 +266,11 @@ def in_words(error: BaseException) -> str:
         return f'{error.args[0]!r} is missing'
     reason = getattr(error, 'strerror', None) or str(error)
     return ' '.join(str(reason).split()) or 'no reason is known'
+
+
+def seen(text: str) -> str:
+    """Return a text in which what would be obeyed is shown as an escape, as in JSON."""
+    return UNSEEN.sub(lambda found: f'\\u{ord(found[0]):04x}', text)
 
 
 def counted(number: int, noun: str, plural: str = '') -> str:

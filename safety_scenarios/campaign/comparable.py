@@ -35,7 +35,8 @@ _LEAVES_JUDGING_ALONE = frozenset({
     'seed', 'output', 'namespace', 'node_name', 'remap', 'domain_id', 'connect_timeout_s',
     'realtime', 'command_type', 'period_ms', 'trace_profile', 'trace_without_apps', 'record',
     'record_images', 'server', 'latency_law', 'sut_version', 'sut_artifact', 'sut_image_digest',
-    'junit', 'judge.judge_timeout_s', 'judge.judge_cache', 'judge.allow_same_model'})
+    'junit', 'live_topics', 'foxglove', 'foxglove_host', 'judge.judge_timeout_s',
+    'judge.judge_cache', 'judge.allow_same_model'})
 """Who is judged, on which trials, and what is written; seeds are compared trial by trial."""
 
 
@@ -62,6 +63,15 @@ def refuse_incomparable(first: Path, second: Path, before: Sequence[TrialResult]
     if found:
         raise SettingsError(f'{first} and {second} are not comparable: {"; ".join(found)}. Run '
                             f'both alike')
+
+
+def judged_alike(settings: Settings) -> str:
+    """Return a text that two campaigns share if their settings judge alike."""
+    flat = _flat(settings.run.model_dump(mode='json'))
+    counting = {name: value for name, value in flat.items()
+                if not _LEAVES_JUDGING_ALONE & {name, name.partition('.')[0]}}
+    counting['calibration'] = counting.get('calibration') != 'off'
+    return json.dumps([settings.onset, counting], sort_keys=True)
 
 
 def _of_settings(before: Settings, after: Settings) -> Iterator[str]:

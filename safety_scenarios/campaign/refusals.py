@@ -40,10 +40,12 @@ from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import PROMPT, RESPONSE
 
 
-def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> None:
+def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings, *,
+                      with_unbound: bool = False) -> None:
     """
     Refuse what can be described and not judged, and agents that this link can let nobody play.
 
+    :param with_unbound: let pass what nothing binds, of which each trial is inconclusive
     :raises ScenarioError: with every reason of every scenario
     :raises SettingsError: somebody takes part who needs real time, a remapping rule matches
         nothing, or a quality of service is asked for that no endpoint of these scenarios would
@@ -52,7 +54,8 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings) -> N
     """
     blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
     problems = [Problem(_path(scenario), None, None, '', reason)
-                for scenario, block in blocks for reason in block.not_runnable]
+                 for scenario, block in blocks for reason in block.not_runnable
+                 if not with_unbound]
     if settings.world not in ('none', 'are'):
         problems += [Problem(_path(scenario), None, None, '', (
             f'got a scenario without a robot with world {settings.world}, expected one with ros: '

@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safety_scenarios.errors import counted, MissingDependencyError, Problem
+from safety_scenarios.errors import counted, MissingDependencyError, Problem, seen, SettingsError
 from safety_scenarios.model.result import Finding, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.reports.tables.columns import Campaign, Table, TABLES
+from safety_scenarios.reports.tables.rows import rows_of
 
 if TYPE_CHECKING:
     import pandas
@@ -66,28 +68,31 @@ class CampaignResults:
             lines.append(f'and {len(wrong) - _MOST_TRIALS} more trials that did not pass')
         return '\n'.join(lines)
 
-    def to_dataframe(self) -> 'pandas.DataFrame':
+    def to_dataframe(self, table: Table = 'trials') -> 'pandas.DataFrame':
         """
-        Return one row for each trial; a number that could not be measured is ``pandas.NA``.
+        Return a table as ``safety-scenarios export`` writes it, by default a row for each trial.
 
+        What an empty cell is there is ``pandas.NA`` here, such as a number that nobody measured.
+
+        :param table: trials, findings or samples
+        :raises SettingsError: there is no such table
         :raises MissingDependencyError: without pandas
         """
+        if table not in TABLES:
+            raise SettingsError(f'table: got {table!r}, expected one of {", ".join(TABLES)}')
         try:
             import pandas
         except ImportError:
             raise MissingDependencyError('to_dataframe', 'pandas', 'pip install pandas') from None
-        rows = [{
-            'trial_id': trial.trial_id, 'scenario_id': trial.scenario_id,
-            'scenario_name': trial.scenario_name, 'domain': trial.domain,
-            'controller': trial.controller, 'index': trial.index, 'seed': trial.seed,
-            'warmup': trial.warmup, 'verdict': trial.verdict.value, 'reason': trial.reason,
-            'latency_ms': _latency_ms(trial),
-            'latency_class': trial.latency.latency_class.value if trial.latency else None,
-            'failure_class': trial.failure_class, 'duration_ms': trial.duration_ms,
-            'confirmed_ms': _confirmed_ms(trial), 'confirmed_class': _confirmed_class(trial)}
-            for trial in self.trials]
-        frame = pandas.DataFrame(rows, columns=list(_COLUMNS))
-        return frame.astype(_COLUMNS)
+        columns = TABLES[table]
+        frame = pandas.DataFrame(list(rows_of(table, self.as_tables())), dtype='object',
+                                 columns=[column.name for column in columns])
+        return frame.astype({column.name: _DTYPES[column.type] for column in columns})
+
+    def as_tables(self) -> Campaign:
+        """Return what the rows of the tables are made of."""
+        return Campaign('' if self.folder is None else seen(self.folder.resolve().name),
+                        self.summary.link, self.trials)
 
     def __str__(self) -> str:
         """Return one line."""
@@ -102,12 +107,7 @@ class CampaignResults:
         return f'<CampaignResults: {self}>'
 
 
-_COLUMNS = {
-    'trial_id': 'string', 'scenario_id': 'string', 'scenario_name': 'string', 'domain': 'string',
-    'controller': 'string', 'index': 'int64', 'seed': 'int64', 'warmup': 'bool',
-    'verdict': 'string', 'reason': 'string', 'latency_ms': 'Float64', 'latency_class': 'string',
-    'failure_class': 'string', 'duration_ms': 'float64', 'confirmed_ms': 'Float64',
-    'confirmed_class': 'string'}
+_DTYPES = {'text': 'string', 'int': 'Int64', 'float': 'Float64', 'bool': 'boolean'}
 
 
 def _latency_ms(trial: TrialResult) -> float | None:

@@ -32,13 +32,22 @@ from safety_scenarios.campaign.files import files_of, plan_sha256
 from safety_scenarios.campaign.folder import RunFolder
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
+from safety_scenarios.campaign.live import shown_live
 from safety_scenarios.campaign.preflight import preflight_of
 from safety_scenarios.campaign.provenance import provenance, source_sha256
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.reporting import Views
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
-from safety_scenarios.campaign.trials import could_not_run, perform, Performed, planned, run_of
+from safety_scenarios.campaign.trials import (
+    could_not_run,
+    is_unbound,
+    not_bound,
+    perform,
+    Performed,
+    planned,
+    run_of,
+)
 from safety_scenarios.errors import ControllerError, TraceError
 from safety_scenarios.links.controller_settings import spec_of
 from safety_scenarios.loading import load_scenarios
@@ -94,9 +103,10 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         for observer in observers:
             observer.scenarios_read(loaded.warnings, loaded.notes)
     scenarios = asked_for(scenarios, settings)
-    refuse_unrunnable(scenarios, settings)
+    refuse_unrunnable(scenarios, settings, with_unbound=True)
     spec = spec_of(settings, controller)
     with ExitStack() as stack:
+        shown = stack.enter_context(shown_live(settings))
         apps = stack.enter_context(apps_of(settings))
         scenarios, connect = apps.known(scenarios), apps.connecting(connect)
         trials = planned(settings, scenarios, spec, run_of(settings))
@@ -104,8 +114,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         known = identify(settings, spec, source_sha256(spec), path if files else None)
         judge = judge_of(settings, scenarios, path, controller)
         session = stack.enter_context(connect(settings, path))
-        observers = (*observers, *session.observers)
-        sinks: Sinks = _nothing
+        observers = (*observers, *session.observers, *shown)
         if files:
             entries = tuple(planned_entries(trials))
             folder = stack.enter_context(closing(RunFolder(
@@ -113,7 +122,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
                          plan=plan_sha256(entries)))))
             folder.write_settings(provenance(settings, spec, scenarios, session.ros,
                                              entries, known.identity))
-            observers, sinks = (Views(path), folder, *observers), folder.sinks
+            observers = (Views(path), folder, *observers)
         calibration = session.calibrate()
         for observer in observers:
             observer.campaign_began(Beginning(settings, spec, session.where, len(trials),
@@ -121,7 +130,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
                                               known.identity))
         campaign = run_trials(
             trials, above_floor(session.open_link, calibration, settings), observers,
-            settings.judged_by, decide_by(settings.sequential), judge, sinks)
+            settings.judged_by, decide_by(settings.sequential), judge, _sinks_of(observers))
         summary = summarise(
             campaign.results, controller=spec, link=settings.link,
             seed=settings.seed,
@@ -161,11 +170,18 @@ def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence
     return campaign
 
 
+def _sinks_of(observers: Sequence[Observer]) -> Sinks:
+    return lambda trial: [sink for observer in observers for sink in observer.sinks(trial)]
+
+
 def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, decide: Decide,
                judge: Ask, sinks: Sinks, campaign: Campaign) -> Iterator[Performed]:
     for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
         waiting = list(group)
         made = failed = 0
+        if is_unbound(waiting[0]):
+            yield from (not_bound(trial) for trial in waiting)
+            continue
         try:
             with open_link(waiting[0].scenario) as link:
                 while waiting:

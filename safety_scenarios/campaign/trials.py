@@ -37,7 +37,7 @@ from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.provenance import source_sha256
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
-from safety_scenarios.engine.evaluate import evaluate, not_run
+from safety_scenarios.engine.evaluate import evaluate, not_run, unbound
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import InputError, TraceError
@@ -101,7 +101,7 @@ def tasks(settings: RunSettings, scenarios: Iterable[Scenario],
     :raises InputError: what a campaign would refuse too
     """
     scenarios = asked_for(scenarios, settings)
-    refuse_unrunnable(scenarios, settings)
+    refuse_unrunnable(scenarios, settings, with_unbound=True)
     with apps_of(settings) as apps:
         scenarios = apps.known(scenarios)
     spec = spec_of(settings)
@@ -154,9 +154,12 @@ def execute(task: TrialTask) -> TrialDone:
             closing(files_of(settings, task.folder, session.definition, task.sut,
                              controller=spec_of(settings), plan=task.plan)))
         try:
-            with session.open_link(trial.scenario) as link:
-                done = perform(trial, link, settings.judged_by, judge,
-                               files.sinks(trial) if files else ())
+            if is_unbound(trial):
+                done = not_bound(trial)
+            else:
+                with session.open_link(trial.scenario) as link:
+                    done = perform(trial, link, settings.judged_by, judge,
+                                   files.sinks(trial) if files else ())
         except (InputError, TraceError):
             raise
         except (Exception, SystemExit) as error:  # it costs this trial and no other
@@ -183,6 +186,17 @@ def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unask
         except KeyboardInterrupt:  # it ends the campaign, not the trial
             interrupted = True
     return Performed(record, evaluate(record, by.gate, by.words), interrupted)
+
+
+def is_unbound(trial: Trial) -> bool:
+    """Return whether nothing says who is judged, or who somebody is: then nothing is played."""
+    block = trial.scenario.agents
+    return block is not None and bool(block.not_runnable)
+
+
+def not_bound(trial: Trial) -> Performed:
+    """Return what a trial comes to that nothing binds: it is not begun, and inconclusive."""
+    return Performed(TrialRecord(trial=trial, events=()), unbound(trial), False)
 
 
 def could_not_run(trial: Trial, error: BaseException) -> Performed:

@@ -21,12 +21,12 @@ import sys
 from typing import Any
 
 import click
-from rich.console import Console
 from safety_scenarios.campaign.reading import settings_of
 from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import comparison_table, console
+from safety_scenarios.reports.screen import Screen
 from safety_scenarios.reports.trial_view.comparison import compared
 
 _EPILOG = ('Exit codes: 0 compared; 3 not one pair of trials is PASS or FAIL in both, or a folder '
@@ -70,7 +70,7 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     if file is not None:
         _write(file, {'first': str(first), 'second': str(second), 'exit_code': code,
                       **found.model_dump(mode='json')})
-    Console(emoji=False, width=console().width, stderr=file == '-').print(
+    Screen(emoji=False, width=console().width, stderr=file == '-').print(
         comparison_table(found, *names))
     if page is not None:
         from safety_scenarios.campaign.reporting import report

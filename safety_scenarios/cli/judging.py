@@ -19,13 +19,13 @@ import sys
 from typing import Any
 
 import click
-from rich.console import Console
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.llm_judge.cache import Cache
 from safety_scenarios.llm_judge.labelled import read_labelled
 from safety_scenarios.model.agreement import Labelled
 from safety_scenarios.model.settings import JudgeServer
 from safety_scenarios.reports.console_report import agreement_table, agreement_text, console
+from safety_scenarios.reports.screen import Screen
 from safety_scenarios.stats.agreement import agreement
 
 
@@ -52,7 +52,7 @@ def judge_check(file: Path, **values: Any) -> None:
         found = agreement([
             Labelled(id=item.id, label=item.label, judgement=judge.ask(item.id, item.question))
             for item in asking])
-    screen = Console(emoji=False, width=console().width)
+    screen = Screen(emoji=False, width=console().width)
     screen.print(agreement_table(found))
     screen.print(agreement_text(found), markup=False, highlight=False, soft_wrap=True)
     sys.exit(3 if all(row['error'] == sum(row.values()) for row in found.counts.values()) else 0)

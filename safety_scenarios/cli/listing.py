@@ -22,23 +22,20 @@ from typing import Any
 
 import click
 from pydantic import ValidationError
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.campaign.sweep import sweep
+from safety_scenarios.cli.schemas import KINDS, schema_of
 from safety_scenarios.cli.selecting import selecting, survey_of
 from safety_scenarios.engine.chance import MOST, reckoned
 from safety_scenarios.errors import counted, InputError, Problem, refused, ScenarioError
 from safety_scenarios.lint.budgets import needed_ms
 from safety_scenarios.lint.review import review, waived_by
-from safety_scenarios.loading import (
-    LEFT_OUT,
-    scenario_schema,
-    ScenarioSet,
-)
+from safety_scenarios.loading import LEFT_OUT, ScenarioSet
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.reports.console_report import console, show
+from safety_scenarios.reports.screen import Screen
 from safety_scenarios.reports.sweep_table import sweep_table
 
 _FEW = 3
@@ -114,7 +111,7 @@ def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
     """Show what wrong controllers make of scenarios; return what to warn of, and how much not."""
     found = sweep([scenario for scenario in loaded.scenarios if not scenario.is_monitor],
                   range(seeds))
-    Console(emoji=False, width=console().width, highlight=False).print(sweep_table(found.matrix))
+    Screen(emoji=False, width=console().width, highlight=False).print(sweep_table(found.matrix))
     for note in found.notes:
         click.echo(f'note: {loaded.problem(note.scenario, note.field, note.message, note.code)}',
                    err=True)
@@ -204,11 +201,13 @@ def _rows(*names: str) -> Table:
 
 
 @click.command()
-def schema() -> None:
+@click.argument('kind', type=click.Choice(KINDS), default='scenario')
+def schema(kind: str) -> None:
     r"""
-    Print the JSON Schema of a scenario file, for editors.
+    Print the JSON Schema of a scenario file, or of another kind of file, for editors.
 
     \b
     safety-scenarios schema > scenario.schema.json
+    safety-scenarios schema bindings > bindings.schema.json
     """
-    click.echo(json.dumps(scenario_schema(), indent=2))
+    click.echo(json.dumps(schema_of(kind), indent=2))

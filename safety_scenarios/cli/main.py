@@ -25,7 +25,7 @@ import sys
 from typing import Any, NamedTuple
 
 import click
-from safety_scenarios.errors import described, InputError, SafetyScenariosError
+from safety_scenarios.errors import described, InputError, SafetyScenariosError, seen
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')
@@ -43,18 +43,28 @@ COMMANDS = {
                          'error against controllers of known delay.'),
     'compare': Command('comparing:compare', 'Compare two campaigns, run with the same seed, '
                        'scenario by scenario.'),
+    'describe': Command('describing:describe', 'Say what a scenario is about, and which of its '
+                        'words have no meaning yet.'),
     'evaluate': Command('rejudging:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
+    'export': Command('exporting:export_campaigns', 'Write campaigns as tables, figures or '
+                      'evidence for other programs.'),
     'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; nothing '
                     'is run again.'),
     'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
                      'without ROS.'),
+    'index': Command('campaigns:index', 'Write a page of the campaigns in FOLDER over time, with '
+                     'trends and flakiness.'),
     'judge-check': Command('judging:judge_check', 'Ask a judge about answers that people have '
                            'labelled, and show how far it agrees.'),
     'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                     'named.'),
+    'ls': Command('campaigns:list_campaigns', 'List the campaigns in FOLDER (runs, if left out), '
+                  'the oldest first.'),
     'matrix': Command('tracing:matrix', 'Show which hazards, requirements and clauses the '
                       'campaign in FOLDER covers, and how.'),
+    'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR, or the '
+                    'index of many, in a browser.'),
     'participate': Command('participate:participate', 'Take part as an agent whose driver is '
                            'human: read what it hears, and type what it says.'),
     'plugins': Command('listing:plugins', 'List the plug-ins of every kind and where they come '
@@ -66,12 +76,17 @@ COMMANDS = {
     'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
                       'several they are compared.'),
     'run': Command('running:run', 'Run scenarios against a controller and judge it.'),
-    'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, for editors.'),
+    'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of another '
+                      'kind of file, for editors.'),
     'selftest': Command('selftest:selftest', 'Test the checks: each must fail a controller that '
                         'is wrong on purpose.'),
     'show': Command('showing:show', 'Show the trials of the campaign in DIR, or one of them in '
                     'detail.'),
     'sign': Command('signing:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
+    'tail': Command('campaigns:tail', 'Follow the campaign that runs in FOLDER (runs, if left '
+                    'out), a line for each trial.'),
+    'trials': Command('campaigns:trials', 'List trials of the campaigns in FOLDER (runs, if left '
+                      'out), or of the one that it is.'),
     'validate': Command('listing:validate', 'Check scenario files and list every problem with '
                         'its line and column.'),
     'verify': Command('rejudging:verify_folder', 'Check whether the files in FOLDER are those '
@@ -128,10 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return 2
     except InputError as error:
-        click.echo('\n'.join(error.lines), err=True)
+        click.echo(seen('\n'.join(error.lines)), err=True)
         return 2
     except SafetyScenariosError as error:
-        click.echo(f'error: {error}', err=True)
+        click.echo(seen(f'error: {error}'), err=True)
         return 3
     except (click.Abort, KeyboardInterrupt):
         click.echo('interrupted', err=True)
@@ -142,6 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as error:  # only run ends so, and only with a campaign's code
         return error.code if isinstance(error.code, int) else 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        click.echo(f'error: {described(error)}. Nobody expected that: please report it', err=True)
+        click.echo(seen(f'error: {described(error)}. Nobody expected that: please report it'),
+                   err=True)
         return 3
     return 0

@@ -114,6 +114,11 @@ def _option(name: str, field: FieldInfo) -> Callable[[Command], Command]:
     help_text = ' '.join((field.description or '').split())
     if field.annotation is bool:
         return click.option(flag, is_flag=True, default=field.default, help=help_text)
+    bare = (field.json_schema_extra or {}).get('bare') \
+        if isinstance(field.json_schema_extra, dict) else None
+    if bare is not None:  # the option alone says so much
+        return click.option(flag, type=_type(field), default=field.default, help=help_text,
+                            is_flag=False, flag_value=bare)
     shown = field.default not in ('', ())
     repeated = get_origin(field.annotation) is tuple
     return click.option(flag, type=_type(field), default=field.default, help=help_text,

@@ -20,7 +20,6 @@ import sys
 from typing import Any, NoReturn
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.campaign.are_recordings import are_recordings
@@ -34,12 +33,13 @@ from safety_scenarios.campaign.signing import is_signed, signed_by
 from safety_scenarios.campaign.verify import verify
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.cli.recordings import evaluate_recordings
-from safety_scenarios.errors import counted, SettingsError
+from safety_scenarios.errors import counted, seen, SettingsError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.result import exit_code
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import console, table, totals, verdict_text
 from safety_scenarios.reports.junit import JunitSource
+from safety_scenarios.reports.screen import Screen
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 without_plan = click.option(
@@ -117,7 +117,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     _note_old_names(folder)
     found = rejudge(folder, changes, scenarios, source, without_plan=without_plan)
     _write(output, found)
-    screen = Console(emoji=False, width=console().width)
+    screen = Screen(emoji=False, width=console().width)
     screen.print(table(found.summary))
     screen.print(totals(found.summary), highlight=False, soft_wrap=True)
     different = [trial for trial in found if not trial.identical]
@@ -154,7 +154,7 @@ def repair_folder(folder: Path, without_plan: bool) -> None:
     found, done = repair(folder, without_plan=without_plan)
     for text in done or ['nothing to repair']:
         click.echo(text)
-    Console(emoji=False, width=console().width).print(table(found.summary))
+    Screen(emoji=False, width=console().width).print(table(found.summary))
     click.echo(totals(found.summary))
     _tell(found)
     sys.exit(found.summary.exit_code)
@@ -210,7 +210,7 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: 
     for finding in result.findings:
         rows.add_row(escape(finding.check), '-' if finding.verdict is None
                      else verdict_text(finding.verdict), escape(finding.reason))
-    Console(emoji=False, width=console().width).print(rows)
+    Screen(emoji=False, width=console().width).print(rows)
     if output is not None:
         click.echo(f'results and trace: {output}')
     sys.exit(exit_code([result.verdict]))
@@ -218,7 +218,7 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: 
 
 def _tell(found: Rejudging) -> None:
     for text in told(found.flaws):
-        click.echo(f'error: {text}', err=True)
+        click.echo(seen(f'error: {text}'), err=True)
     if found.flaws:
         many = counted(len(found.flaws), 'thing in this folder is', 'things in this folder are')
         click.echo(f'error: {many} not as the campaign must have left it. No trial that this '

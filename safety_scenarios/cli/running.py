@@ -14,13 +14,15 @@
 
 """The commands ``run``, ``preflight`` and ``calibrate``: whatever reaches a controller."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+import os
 from pathlib import Path
 import sys
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-from rich.console import Console
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
@@ -29,6 +31,9 @@ from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, controller_parameters, options
 from safety_scenarios.cli.selecting import SELECTING
+from safety_scenarios.live.progress import progress
+from safety_scenarios.live.screen import live_screen
+from safety_scenarios.model.observer import Observer
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import (
     calibration_table,
@@ -36,6 +41,7 @@ from safety_scenarios.reports.console_report import (
     ConsoleReport,
     preflight_table,
 )
+from safety_scenarios.reports.screen import Screen
 
 _REACH = ('namespace', 'remap', 'use_sim_time', 'domain_id', 'connect_timeout_s', 'hosts')
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
@@ -45,8 +51,10 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
 @click.command(epilog=_EPILOG)
 @click.argument('scenarios', nargs=-1, required=True, metavar='SCENARIO...')
 @controller_parameters()
+@click.option('--live', is_flag=True,
+              help='Show the campaign on the whole terminal while it runs (doc/live.md).')
 @options(RunSettings, leave_out=('scenarios', 'controller_parameters'))
-def run(scenarios: tuple[str, ...], **values: Any) -> None:
+def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
     r"""
     Run scenarios against a controller and judge it.
 
@@ -60,12 +68,23 @@ def run(scenarios: tuple[str, ...], **values: Any) -> None:
     settings = build(RunSettings, {'scenarios': scenarios, **values})
     interruptible()
     with told_to_ci(settings, lambda text: click.echo(text, err=True)) as more:
-        screen = console()
-        page = Report(lambda text: screen.print(text, markup=False, highlight=False,
-                                                soft_wrap=True))
-        summary = run_campaign(settings, [ConsoleReport(screen), page, *more],
-                               connection(settings))
+        with _shown(settings, live) as shown:
+            summary = run_campaign(settings, [*shown, *more], connection(settings))
     sys.exit(summary.exit_code)
+
+
+@contextmanager
+def _shown(settings: RunSettings, live: bool) -> Iterator[Sequence[Observer]]:
+    """Give what shows a campaign in the terminal, or line by line, and writes its page."""
+    screen = console()
+    page = Report(lambda text: screen.print(text, markup=False, highlight=False, soft_wrap=True))
+    if live:
+        with live_screen(settings, os.environ) as observers:
+            yield (*observers, page)
+        return
+    with progress(settings, screen, os.environ,
+                  lambda text: click.echo(text, err=True)) as observers:
+        yield (*observers, ConsoleReport(screen), page)
 
 
 @click.command(epilog=_EPILOG)
@@ -108,6 +127,6 @@ def calibrate(form: str, file: Path | None, **values: Any) -> None:
     with TemporaryDirectory() as folder, connection(settings)(settings, Path(folder)) as session:
         found = session.calibrate()
     assert found is not None
-    Console(emoji=False, width=console().width).print(calibration_table(found))
+    Screen(emoji=False, width=console().width).print(calibration_table(found))
     if file is not None:
         file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')

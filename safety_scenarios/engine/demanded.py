@@ -36,6 +36,8 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     """
     Judge each opening; one event answers only the first that is still open, a state every one.
 
+    What was lifted before it was met has the status ``not_triggered``: nobody demanded it.
+
     :param index: of the rule
     """
     events = tuple(pattern for pattern in expect.any if not pattern.is_state)
@@ -43,18 +45,18 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     found = _answers(events, story)
     due_ns = expect.budget.limit_ns('critical')
     open_for_ns = due_ns + story.uncertainty_ns
-    taken: dict[int, Match] = {}
+    taken: dict[int, list[Match]] = {}
     for match in found:
-        first = next((place for place, key in enumerate(openings) if place not in taken
+        first = next((place for place, key in enumerate(openings)
+                      if len(taken.get(place, ())) < expect.times
                       and _follows(match, key) and match.t_ns - key[0] <= open_for_ns),
                      None) if match.is_clear else None
         if first is not None:
-            taken[first] = match
+            taken.setdefault(first, []).append(match)
     track = Track(states, story.readings, story.stale_ns, story.ending.t_ns,
                   story.uncertainty_ns) if states else None
     one = _Demand(expect, index, story, found, track)
-    return tuple(one.answered(key, taken[place]) if place in taken else one.open(key)
-                 for place, key in enumerate(openings))
+    return tuple(one.judged(key, taken.get(place, ())) for place, key in enumerate(openings))
 
 
 def _follows(match: Match | Moment, opening: Key) -> bool:
@@ -75,6 +77,33 @@ class _Demand:
     @property
     def _due_ns(self) -> int:
         return self.expect.budget.limit_ns('critical')
+
+    def judged(self, opening: Key, answers: Sequence[Match]) -> Obligation:
+        """Judge one opening by what answered it."""
+        is_met = len(answers) == self.expect.times
+        obligation = self.answered(opening, answers[-1]) if is_met else self.open(opening)
+        if answers and not is_met:
+            obligation = obligation.model_copy(update={
+                'reason': f'{obligation.reason}: {len(answers)} of {self.expect.times} came'})
+        return self._lifted(opening, answers[-1] if is_met else None, obligation)
+
+    def _lifted(self, opening: Key, answer: Match | None, obligation: Obligation) -> Obligation:
+        """Return what is left of an obligation where something lifted it before it was met."""
+        met_ns = None if obligation.latency_ns is None else opening[0] + obligation.latency_ns
+        due_ns, near_ns = opening[0] + self._due_ns, self.story.uncertainty_ns
+        first = min((release for pattern in self.expect.unless
+                     for release in self.story.releases.events(pattern)
+                     if opening < release.key), key=lambda one: one.key, default=None)
+        if first is None or first.key[0] > due_ns + near_ns \
+                or (answer is not None and answer.key < first.key) \
+                or (answer is None and met_ns is not None and met_ns <= first.key[0]):
+            return obligation
+        is_sure = first.key[0] <= due_ns - near_ns
+        return Obligation(
+            opened_ns=opening[0], at_ns=first.key[0],
+            status=Status.NOT_TRIGGERED if is_sure else Status.INCONCLUSIVE,
+            reason=f'{first.why} lifted it {ms(first.key[0] - opening[0])} after it was demanded'
+                   + ('' if is_sure else ', too near to its limit to tell'))
 
     def answered(self, opening: Key, match: Match) -> Obligation:
         """Judge what an event answered; a saying must not be taken back."""
@@ -170,7 +199,7 @@ class _Demand:
     def _missed(self, opening: Key, decided_ns: int) -> Obligation:
         opened_ns, due_ns, near_ns = opening[0], self._due_ns, self.story.uncertainty_ns
         late = [one.t_ns for one in self.found if one.is_clear and _follows(one, opening)
-                and one.t_ns - opened_ns > due_ns + near_ns]
+                and one.t_ns - opened_ns > due_ns + near_ns and self.expect.times == 1]
         late += [] if self.track is None else [
             one.t_ns for one in self.track.after(opening, self.story.ending.t_ns)
             if one.rises and _follows(one, opening) and one.t_ns - opened_ns > due_ns + near_ns]

@@ -113,7 +113,7 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
     outcome = replay(record)
     of_invariants = checked(record, clocks)
-    findings = [*observation.faults(record), *nominal.took_part(record),
+    findings = [*observation.faults(record), *nominal.took_part(record, outcome),
                 *answers.empty_turn(record), *observation.numbers(record),
                 *none_taken(record), *observation.losses(record), *motion_elsewhere(record),
                 *shown_elsewhere(record),
@@ -133,6 +133,14 @@ def not_run(trial: Trial, error: BaseException) -> TrialResult:
     """Return the result of a trial that could not even begin."""
     record = TrialRecord(trial=trial, events=())
     return _result(record, [observation.not_run(error)], None, Timeline(record))
+
+
+def unbound(trial: Trial) -> TrialResult:
+    """Return the result of a trial of a scenario that nothing binds to what is here."""
+    record = TrialRecord(trial=trial, events=())
+    reasons = trial.scenario.agents.not_runnable if trial.scenario.agents else ()
+    return _result(record, [observation.unbound(reason) for reason in reasons], None,
+                   Timeline(record))
 
 
 def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, clocks: Timeline,

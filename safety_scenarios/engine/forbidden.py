@@ -14,14 +14,19 @@
 
 """What became of what a rule forbade: a pure function of what happened."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
-from operator import attrgetter
 
-from safety_scenarios.engine.matching import breaks, holds, Key, may_match, meant
+from safety_scenarios.engine.matching import breaks, Key, may_match, meant
 from safety_scenarios.engine.releases import Release
-from safety_scenarios.engine.story import held_at, in_order, Match, ms, open_words, Story
+from safety_scenarios.engine.story import (
+    held_at,
+    in_order,
+    Match,
+    ms,
+    open_words,
+    Story,
+    unknown_in,
+)
 from safety_scenarios.model.agents import Forbid, Pattern
 from safety_scenarios.model.outcome import Obligation, Status
 
@@ -89,18 +94,6 @@ def _offences(patterns: Sequence[Pattern], story: Story) -> list[Match]:
 
 def _unknown(patterns: Sequence[Pattern], opening: Key, until_ns: int, story: Story) -> str:
     """Say which signal was not known all the time; nothing when all were."""
-    for pattern in patterns:
-        if pattern.kind != 'signal':
-            continue
-        readings = story.readings.get(pattern.name, ())
-        first = bisect_right(readings, opening, key=attrgetter('key'))
-        inside = [one for one in readings[max(0, first - 1):] if one.key[0] <= until_ns]
-        if not inside or any(holds(pattern, one.value) is None for one in inside):
-            return f'{pattern.name} was not known all the time'
-        begin_ns = min(opening[0], inside[0].key[0])
-        gap_ns = max(later - earlier for earlier, later in pairwise(
-            [begin_ns, *(one.key[0] for one in inside), until_ns]))
-        if gap_ns > story.stale_ns:
-            return (f'{pattern.name} was not known all the time: nothing told it for '
-                    f'{ms(gap_ns)}')
-    return ''
+    return next((why for pattern in patterns if pattern.kind == 'signal' and (
+        why := unknown_in(pattern, story.readings.get(pattern.name, ()), opening, until_ns,
+                          story.stale_ns))), '')

@@ -26,24 +26,29 @@ from safety_scenarios.words.reading import comparable
 
 
 def came_to(rule: Rule, index: int, meaningless: Sequence[str], fired: Sequence[Key],
-            story: Story) -> RuleOutcome:
+            story: Story, doubt: str = '') -> RuleOutcome:
     """
     Return what a rule came to.
 
     :param meaningless: what of it has no meaning
     :param fired: when it fired, in order
+    :param doubt: why it may have had to fire where it did not; empty: it had not
     """
     obligations: tuple[Obligation, ...] = ()
     if rule.expect is not None:
         obligations += expected(rule.expect, fired, story, index)
     if rule.forbid is not None:
         obligations += forbidden(rule.forbid, fired, story, index)
+    obligations = tuple(one for one in obligations
+                        if one.status is not Status.NOT_TRIGGERED) or obligations
     failed = any(isinstance(effect, End) and effect.how == 'fail' for effect in rule.effects)
     worst = max(obligations, key=lambda one: one.status.rank, default=None)
     status, reason = (Status.UNBOUND, f'nothing gives a meaning to {", ".join(meaningless)}') \
         if meaningless else (Status.NOT_TRIGGERED, 'its trigger never came') if not fired \
         else (Status.VIOLATED, 'it must not have come to this') if failed \
         else (worst.status, worst.reason) if worst else (Status.SATISFIED, 'it fired')
+    if doubt and status.rank < Status.INCONCLUSIVE.rank:
+        status, reason = Status.INCONCLUSIVE, doubt
     return RuleOutcome(
         rule=str(rule), index=index, status=status, reason=reason,
         fired_ns=tuple(key[0] for key in fired), is_obligation=rule.is_obligation,
@@ -70,7 +75,9 @@ def unbound(rule: Rule, block: AgentsBlock) -> tuple[str, ...]:
     wanted = [pattern for one in (rule.expect, rule.forbid) if one for pattern in one.any]
     if any(pattern.kind == 'start' for pattern in wanted):
         found.append('a start after the start')
-    for pattern in [*(rule.trigger.any if rule.trigger else ()), *wanted]:
+    more = [*(rule.trigger.conditions if rule.trigger else ()),
+            *(rule.expect.unless if rule.expect else ())]
+    for pattern in [*(rule.trigger.any if rule.trigger else ()), *wanted, *more]:
         found += _meaningless(pattern, block)
     return tuple(dict.fromkeys(found))
 

@@ -70,12 +70,12 @@ class Releases:
                 why = str(self._block.rules[other])
                 yield from (Release(key, why) for key in keys)
         for pattern in held.until:
-            yield from self._events(pattern)
+            yield from self.events(pattern)
         if rule.expect is not None:
             yield from (Release(seen.key, ALL_CLEAR_SYMBOL) for seen in self._seen
                         if seen.event.symbol == ALL_CLEAR_SYMBOL)
 
-    def _events(self, pattern: Pattern) -> Iterator[Release]:
+    def events(self, pattern: Pattern) -> Iterator[Release]:
         """Yield when an event came that is waited for; nobody releases himself unasked."""
         if pattern.is_state:
             before = False

@@ -40,7 +40,8 @@ from safety_scenarios.engine.matching import (
 from safety_scenarios.engine.outcomes import came_to, status_of, unbound
 from safety_scenarios.engine.releases import is_own, Releases
 from safety_scenarios.engine.story import Ending, Story
-from safety_scenarios.model.agents import AgentsBlock, Effect, End, Pattern
+from safety_scenarios.engine.triggers import Past, Watch
+from safety_scenarios.model.agents import AgentsBlock, Effect, End, EVERY, Pattern
 from safety_scenarios.model.driver import Commanded
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring
@@ -51,7 +52,7 @@ from safety_scenarios.model.trial import END, ONSET, TrialRecord
 RULE_LOOP = 'rule_loop'
 MAX_DEPTH = 16
 """How many rules in a row may lead to an event."""
-MAX_FIRINGS = 1000
+MAX_FIRINGS = EVERY - 1
 """In one run, of all rules together."""
 _T = TypeVar('_T', Seen, Reading)
 _SEVEREST_FIRST = ('fail', 'stop', 'pass')
@@ -105,7 +106,11 @@ class Rules:
         self._matched = [0] * len(block.rules)
         self._firings: list[tuple[Key, int]] = []
         self._own: set[tuple[Key, int]] = set()
-        self._timers: list[tuple[int, int, int, int, bool]] = []
+        self._timers: list[tuple[int, int, int, int, bool, Key]] = []
+        self._watches = [Watch(rule.trigger) if rule.trigger else None for rule in block.rules]
+        self._past = Past(block.sut, round(block.stale_ms * 1e6), self._seen, self._readings)
+        self._doubts: dict[int, str] = {}
+        self._timed = 0
         self._ends: list[tuple[Key, int, End]] = []
         self._denied: list[tuple[int, str]] = []
         self._error: tuple[int, str] | None = None
@@ -138,7 +143,13 @@ class Rules:
         """Fire the timers that are due at or before ``t_ns``."""
         caused: list[Caused] = []
         while self._timers and self._timers[0][0] <= t_ns and self._goes_on(self._timers[0][0]):
-            due_ns, index, _, depth, own = heapq.heappop(self._timers)
+            due_ns, index, _, depth, own, opening = heapq.heappop(self._timers)
+            trigger = self._block.rules[index].trigger
+            if trigger is not None and trigger.unless:
+                if self._matched[index] >= self._block.rules[index].repeat \
+                        or self._is_kept_from(index, (due_ns, FIRST), None, opening):
+                    continue
+                self._matched[index] += 1
             caused += self._fire(index, (due_ns, FIRST), depth, own)
         return caused
 
@@ -179,8 +190,10 @@ class Rules:
         ending = self._ending(t_ns, is_complete)
         firings = [(key, index) for key, index in self._firings if key[0] <= ending.t_ns]
         if ending.is_planned:
-            firings += [((ending.t_ns, LAST), index) for index in self._met(
-                lambda pattern: pattern.kind == 'end')]
+            last = ending.t_ns, LAST
+            firings += [(last, index) for index in self._met(
+                lambda pattern: pattern.kind == 'end', last)
+                if not self._is_kept_from(index, last)]
         seen = _until(ending, self._seen)
         readings = {name: _until(ending, found) for name, found in self._readings.items()}
         story = Story(
@@ -189,7 +202,8 @@ class Rules:
             releases=Releases(self._block, firings, self._own, seen, readings))
         rules = tuple(
             came_to(rule, index, self._unbound[index],
-                    sorted(key for key, fired in firings if fired == index), story)
+                    sorted(key for key, fired in firings if fired == index), story,
+                    self._doubts.get(index, ''))
             for index, rule in enumerate(self._block.rules))
         denied = tuple(text for t_ns, text in self._denied if t_ns <= ending.t_ns)
         error = self._error[1] if self._error else '; '.join(self._block.not_runnable)
@@ -271,24 +285,53 @@ class Rules:
                   depth: int, seen: Seen | None = None) -> list[Caused]:
         """Fire, in their order, the rules whose trigger is met; set a timer for a later one."""
         caused: list[Caused] = []
-        for index in self._met(is_met):
-            rule = self._block.rules[index]
+        for index in self._met(is_met, key, seen):
+            rule, watch = self._block.rules[index], self._watches[index]
+            assert rule.trigger is not None and watch is not None
+            watch.use()
             own = seen is not None and is_own(seen, rule, self._block.sut)
-            self._matched[index] += 1
-            if rule.trigger is not None and rule.trigger.delay_ns:
-                heapq.heappush(self._timers, (key[0] + rule.trigger.delay_ns, index,
-                                              self._matched[index], depth, own))
-            else:
+            if rule.trigger.wait_ns:
+                self._matched[index] += not rule.trigger.unless
+                self._timed += 1
+                heapq.heappush(self._timers, (key[0] + rule.trigger.wait_ns, index, self._timed,
+                                              depth, own, key))
+            elif not self._is_kept_from(index, key, seen):
+                self._matched[index] += 1
                 caused += self._fire(index, key, depth, own)
         return caused
 
-    def _met(self, is_met: Callable[[Pattern], bool]) -> list[int]:
+    def _met(self, is_met: Callable[[Pattern], bool], key: Key,
+             seen: Seen | None = None) -> list[int]:
         """Return the rules, in their order, whose trigger is met and that may fire once more."""
         return [index for index, rule in enumerate(self._block.rules)
                 if not self._unbound[index] and rule.trigger is not None
                 and self._matched[index] < rule.repeat
                 and (not rule.trigger.after or rule.trigger.after in self._named)
-                and any(is_met(pattern) for pattern in rule.trigger.any)]
+                and any(is_met(pattern) for pattern in rule.trigger.any)
+                and self._completes(index, is_met, key, seen)]
+
+    def _completes(self, index: int, is_met: Callable[[Pattern], bool], key: Key,
+                   seen: Seen | None) -> bool:
+        """Return whether what came is all that a rule waits for; keep in mind where it may be."""
+        watch = self._watches[index]
+        found = watch.complete(is_met, key, self._past, seen) if watch is not None else False
+        if found is None:
+            self._doubts.setdefault(index, 'whether its trigger came nobody can tell: a signal '
+                                           'was not known, or a saying named no trial')
+        return found is True
+
+    def _is_kept_from(self, index: int, key: Key, seen: Seen | None = None,
+                      opening: Key | None = None) -> bool:
+        """Return whether what a rule names by ``unless`` keeps it from firing."""
+        trigger = self._block.rules[index].trigger
+        if trigger is None or not trigger.unless:
+            return False
+        since = opening if trigger.unless_ns is not None else None
+        came = self._past.came(trigger.unless, key, seen, since, trigger.counts_own)
+        if came is None:
+            self._doubts.setdefault(index, 'whether it had to fire nobody can tell: what it is '
+                                           'not to fire for was not known')
+        return came is not False
 
     def _fire(self, index: int, key: Key, depth: int, own: bool) -> list[Caused]:
         effects = self._block.rules[index].effects

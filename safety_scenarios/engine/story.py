@@ -17,9 +17,10 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 
-from safety_scenarios.engine.matching import breaks, Key, LAST, Reading, Seen
+from safety_scenarios.engine.matching import breaks, holds, Key, LAST, Reading, Seen
 from safety_scenarios.engine.releases import Releases
 from safety_scenarios.model.agents import Pattern
 
@@ -88,6 +89,20 @@ def _in_force(name: str, at: Key, story: Story) -> Reading | None:
     place = bisect_right(readings, at, key=attrgetter('key')) - 1
     found = readings[place] if place >= 0 else None
     return found if found is not None and at[0] - found.key[0] <= story.stale_ns else None
+
+
+def unknown_in(pattern: Pattern, readings: Sequence[Reading], opening: Key, until_ns: int,
+               stale_ns: int) -> str:
+    """Say that a signal was not known all the time; nothing when it was."""
+    first = bisect_right(readings, opening, key=attrgetter('key'))
+    inside = [one for one in readings[max(0, first - 1):] if one.key[0] <= until_ns]
+    if not inside or any(holds(pattern, one.value) is None for one in inside):
+        return f'{pattern.name} was not known all the time'
+    begin_ns = min(opening[0], inside[0].key[0])
+    gap_ns = max(later - earlier for earlier, later in pairwise(
+        [begin_ns, *(one.key[0] for one in inside), until_ns]))
+    return f'{pattern.name} was not known all the time: nothing told it for {ms(gap_ns)}' \
+        if gap_ns > stale_ns else ''
 
 
 def open_words(found: Sequence[Match], opening: Key, until_ns: int) -> str:

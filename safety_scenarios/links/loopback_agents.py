@@ -14,12 +14,14 @@
 
 """The live agents of a loopback link: plug-ins that hear and speak in simulated time."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from safety_scenarios.controllers.host import ControllerHost, Utter
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.agents import Agent, AgentsBlock
-from safety_scenarios.model.conversation import event_of, result_of
+from safety_scenarios.model.conversation import event_of, result_of, wait_of
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 
@@ -47,6 +49,7 @@ class LoopbackAgents:
                               for agent in block.agents if agent.is_live}
         self._stamp, self._later = stamp, later
         self._uttered = 0
+        self._called: Counter[str] = Counter()
 
     def tell(self, envelope: Envelope, hearers: Sequence[str]) -> None:
         """Let agents hear something, in this order."""
@@ -73,12 +76,25 @@ class LoopbackAgents:
         return utter
 
     def _events(self, agent: Agent, uttered: Envelope) -> Sequence[Event]:
-        """Return what was said; of a call also the result, which the caller has heard then."""
-        exchanged = [uttered]
-        if uttered.kind == 'tool_call':
-            result = result_of(self._block, agent.id, uttered.name, self._trial_id)
-            if result is not None:
-                exchanged.append(result)
-                self._hear(agent.id, result)
-        return [event for envelope in exchanged
-                if (event := event_of(envelope, agent, self._stamp())) is not None]
+        """Return what was said; of a call also the result, unless that takes its time."""
+        found = self._event(agent, uttered)
+        if uttered.kind != 'tool_call':
+            return found
+        calls = self._called[uttered.name]
+        self._called[uttered.name] += self._block.may_call(agent.id, uttered.name)
+        result = result_of(self._block, agent.id, uttered.name, self._trial_id, calls)
+        if result is None:  # a world behind the link answers
+            return found
+        wait_ns = wait_of(self._block, agent.id, uttered.name, calls)
+        if wait_ns:
+            self._later(wait_ns, partial(self._give_back, agent, result))
+            return found
+        return [*found, *self._give_back(agent, result)]
+
+    def _give_back(self, agent: Agent, result: Envelope) -> Sequence[Event]:
+        self._hear(agent.id, result)
+        return self._event(agent, result)
+
+    def _event(self, agent: Agent, envelope: Envelope) -> Sequence[Event]:
+        event = event_of(envelope, agent, self._stamp())
+        return [] if event is None else [event]

@@ -27,7 +27,7 @@ def check(scenario: Scenario) -> Iterator[Remark]:
     block = scenario.agents
     for index, rule in enumerate(block.rules if block else ()):
         assert block is not None
-        for path, verb, patterns in _roles(rule, index):
+        for path, verb, patterns in _roles(rule, block.entry(index)):
             known = [_known(pattern, block) for pattern in patterns]
             if verb == 'expect' and True in known:
                 yield _told(scenario, path, patterns[known.index(True)], block,

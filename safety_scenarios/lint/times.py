@@ -148,7 +148,7 @@ def _after_the_end(scenario: Scenario) -> Iterator[Remark]:
     for index, rule in enumerate(block.rules):
         trigger = rule.trigger
         if trigger is not None and {pattern.kind for pattern in trigger.any} == {'start'} \
-                and trigger.delay_ns >= block.duration_ms * 1e6:
-            yield Remark('L219', scenario, ('rules', index, 'trigger'), (
+                and trigger.wait_ns >= block.duration_ms * 1e6:
+            yield Remark('L219', scenario, ('rules', block.entry(index), 'trigger'), (
                 f'got {rule.trigger_text!r}, and the run is over after {block.duration_ms:g} ms: '
                 f'the rule never fires. Lower the time, or raise duration_ms'))

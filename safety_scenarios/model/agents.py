@@ -28,6 +28,8 @@ from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
 
+EVERY = 1001
+"""A rule fires each time: one more than there may be firings in a run, which then is an error."""
 ALL_CLEAR_SYMBOL = 'all_clear'
 """What its author names so releases every demand that was made before."""
 AGENTS = 'agents'
@@ -43,6 +45,15 @@ class Role(Noun):
     description: str = ''
 
 
+class ToolResult(Noun):
+    """What one call of a tool gives back, and when."""
+
+    returns: Mapping[str, Any] | None = {'status': 'ok'}
+    """None: a world behind the link answers."""
+    after_ns: Nanoseconds = 0
+    """So long after the call."""
+
+
 class Tool(Noun):
     """Something that agents may call; the harness answers with what is recorded here."""
 
@@ -52,6 +63,18 @@ class Tool(Noun):
     """Roles that may call it; None: every role."""
     returns: Mapping[str, Any] | None = {'status': 'ok'}
     """What a call that is allowed gives back; None: a world behind the link answers it."""
+    results: tuple['ToolResult', ...] = ()
+    """When given, what each call gives back instead, in this order; the last one stays."""
+
+    def result(self, calls: int) -> 'ToolResult':
+        """Return what a call gives back that comes after so many others."""
+        return self.results[min(calls, len(self.results) - 1)] if self.results \
+            else ToolResult(returns=self.returns)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a call may have to wait for what it gives back."""
+        return any(one.after_ns for one in self.results)
 
 
 class Agent(Noun):
@@ -127,6 +150,28 @@ class Pattern(Noun):
         return self.kind == 'signal'
 
 
+class Part(Noun):
+    """One of several things that a trigger wants together."""
+
+    any: tuple[Pattern, ...] = Field(min_length=1)  # noqa: A003
+    times: int = Field(default=1, ge=1, le=100)
+    """How often it must have come."""
+    negated: bool = False
+    """Or must not have come so far; a signal: must not hold."""
+
+
+class Clause(Noun):
+    """
+    Several things that must all have come, in whichever order.
+
+    A signal counts while it holds; alone, with ``times``, each time that it begins to.
+    """
+
+    parts: tuple[Part, ...] = Field(min_length=1)
+    within_ns: Nanoseconds | None = None
+    """From the first of them to the last; None: however long."""
+
+
 class Trigger(Noun):
     """When a rule fires."""
 
@@ -135,6 +180,25 @@ class Trigger(Noun):
     """How long after it (steady clock)."""
     after: str = ''
     """Only an event after the first one that its author named so counts; empty: any."""
+    clauses: tuple[Clause, ...] = ()
+    """When given, one of these must be complete; ``any`` then is what may complete them."""
+    unless: tuple[Pattern, ...] = ()
+    """It does not fire when one of these has come; of a signal: holds."""
+    unless_ns: Nanoseconds | None = None
+    """None: so far. Else: within this time after what triggers it, at whose end it fires."""
+    counts_own: bool = False
+    """Whether what the controller under test says unasked keeps the rule from firing, too."""
+
+    @property
+    def wait_ns(self) -> int:
+        """How long after what triggers it the rule fires; a window must be over before."""
+        return self.delay_ns if self.unless_ns is None else self.unless_ns + 1
+
+    @property
+    def conditions(self) -> tuple[Pattern, ...]:
+        """Return what must not have come, or hold."""
+        return (*self.unless, *(pattern for clause in self.clauses for part in clause.parts
+                                if part.negated for pattern in part.any))
 
 
 class Expect(Noun):
@@ -157,6 +221,10 @@ class Expect(Noun):
 
     One whose ``any_word`` is said together with a ``no_word`` may take it back: nobody can tell.
     """
+    times: int = Field(default=1, ge=1, le=100)
+    """Events: how often it must come, all within the limits."""
+    unless: tuple[Pattern, ...] = ()
+    """When one of these comes before it is met, and in time, it is not demanded any more."""
 
     @property
     def is_state(self) -> bool:
@@ -222,13 +290,22 @@ class Rule(Noun):
     effects: tuple[Annotated[Effect, Field(discriminator='kind')], ...] = ()
     unbound: tuple[str, ...] = ()
     """Symbols that nothing gives a meaning; the rule then never fires."""
-    repeat: int = Field(default=1, ge=1, le=100)
+    repeat: int = Field(default=1, ge=1, le=EVERY)
     """How often it may fire in one run."""
+    entry: int | None = None
+    """Index in the file of the rule of which it is a part; None: its own index."""
 
     @property
     def is_obligation(self) -> bool:
         """Whether it demands or forbids something."""
         return self.expect is not None or self.forbid is not None
+
+    @property
+    def demands_silence(self) -> bool:
+        """Whether it bans every saying: who is silent then may be right."""
+        return self.forbid is not None and any(
+            pattern.kind == 'say' and not (pattern.any_word or pattern.no_word)
+            for pattern in self.forbid.any)
 
     def __str__(self) -> str:
         return f'{self.trigger_text} -> {self.action_text}'
@@ -282,6 +359,11 @@ class AgentsBlock(Noun):
         """Everything that the harness may publish: from the start, and what a rule causes."""
         return (*self.stimuli, *(effect.stimulus for rule in self.rules for effect in rule.effects
                                  if isinstance(effect, Publish)))
+
+    def entry(self, index: int) -> int:
+        """Return the index in the file of a rule, of which several may be parts of one."""
+        found = self.rules[index].entry
+        return index if found is None else found
 
     def may_call(self, agent_id: str, tool_name: str) -> bool:
         """Return whether an agent may call a tool; one that is not declared only among apps."""

@@ -169,22 +169,32 @@ def brief_of(block: AgentsBlock, agent_id: str, trial_id: str) -> Envelope:
                  **({} if apps is None else {'tool_turns': apps.tool_turns})}})
 
 
-def result_of(block: AgentsBlock, agent_id: str, tool_name: str,
-              trial_id: str) -> Envelope | None:
+def result_of(block: AgentsBlock, agent_id: str, tool_name: str, trial_id: str,
+              calls: int = 0) -> Envelope | None:
     """
     Return what a tool gives back to an agent that called it; that it may not, if so.
 
     None: a world behind the link answers.
+
+    :param calls: how many calls of this tool have been allowed before in the trial
     """
     tool = next((tool for tool in block.tools if tool.name == tool_name), None)
     allowed = tool is not None and block.may_call(agent_id, tool_name)
-    if tool is not None and allowed and tool.returns is None:
+    returns = tool.result(calls).returns if tool is not None and allowed else None
+    if allowed and returns is None:
         return None
     return Envelope.model_validate({
         'trial_id': trial_id, 'to': (agent_id,), 'kind': 'tool_result', 'name': tool_name,
-        'args': tool.returns if tool is not None and allowed else
+        'args': returns if returns is not None else
         {'status': 'denied', 'reason': 'the tool is not declared' if tool is None else
          f'no {tool_name} for this role'}})
+
+
+def wait_of(block: AgentsBlock, agent_id: str, tool_name: str, calls: int) -> int:
+    """Return how long (ns) an agent waits for what a tool gives back; a denial comes at once."""
+    tool = next((tool for tool in block.tools if tool.name == tool_name), None)
+    return tool.result(calls).after_ns \
+        if tool is not None and block.may_call(agent_id, tool_name) else 0
 
 
 def event_of(envelope: Envelope, agent: Agent, stamps: Stamps) -> Event | None:

@@ -20,12 +20,13 @@ from pathlib import Path
 
 from safety_scenarios.errors import Problem
 from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.event import EventSink
 from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
-from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.trial import Trial, TrialRecord
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,14 @@ class Observer:
 
     def campaign_began(self, beginning: Beginning) -> None:
         """Take note that controller and harness are ready; the first trial comes next."""
+
+    def sinks(self, trial: Trial) -> Sequence[EventSink]:
+        """
+        Return what takes the events of the trial that comes next, while it runs.
+
+        A sink is called in the thread that measures: it keeps the event, and does nothing else.
+        """
+        return ()
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """

@@ -230,6 +230,16 @@ class RunSettings(Noun):
     declared_topics: tuple[str, ...] = ()
     """Other topics on which the controller under test may command motion, such as that of a second
     robot: it is not judged there. Anywhere else its motion makes a trial INCONCLUSIVE."""
+    live_topics: Literal['auto', 'on', 'off'] = 'auto'
+    """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
+    (doc/live.md); auto: unless hil.enabled."""
+    foxglove: int = Field(default=0, ge=0, le=65_535, json_schema_extra={'bare': 8765})
+    """Port of a live server for Foxglove; 0: none; without a number 8765. Needs the extra
+    foxglove."""
+    foxglove_host: str = Field(default='127.0.0.1', max_length=253,
+                               pattern=r'^[0-9A-Za-z_.:%\[\]-]+$')
+    """Address that the Foxglove server listens on; 127.0.0.1: this machine alone, as nobody is
+    asked for a password."""
     record: Literal['off', 'mcap'] = 'off'
     """mcap: also record each trial for Foxglove and rosbag2; needs the extra mcap."""
     record_images: bool = False
@@ -259,6 +269,16 @@ class RunSettings(Noun):
         if 0 < factor < _SLOWEST:
             raise ValueError(f'got real_time_factor {factor:g}, expected {_SLOWEST:g} to 10, or '
                              f'0 with lockstep')
+        return self
+
+    @model_validator(mode='after')
+    def _is_shown(self) -> 'RunSettings':
+        if self.foxglove_host != '127.0.0.1' and not self.foxglove:
+            raise ValueError(f'got foxglove_host {self.foxglove_host} without foxglove, expected '
+                             f'the port of the server beside it')
+        if self.live_topics == 'on' and self.link != 'ros':
+            raise ValueError(f'got live_topics on with link {self.link}, expected link ros: there '
+                             f'are no topics without it. For other links there is foxglove')
         return self
 
     @property

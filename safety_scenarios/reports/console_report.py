@@ -36,6 +36,7 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports import comparison_rows, world_tables
 from safety_scenarios.reports.comparison_rows import with_interval
 from safety_scenarios.reports.plain_text import PlainText
+from safety_scenarios.reports.screen import Screen
 
 _STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _COLOURS = {Verdict.PASS: 'green', Verdict.INCONCLUSIVE: 'yellow', Verdict.ERROR: 'magenta',
@@ -53,20 +54,20 @@ _FILES = ('campaign.json', 'trials.jsonl', 'settings.json', 'manifest.json', 'tr
 
 def console() -> Console:
     """Return a console as wide as the terminal, or in ASCII and wide enough for a log."""
-    found = Console(emoji=False, highlight=False)
-    return found if found.is_terminal else Console(
+    found = Screen(emoji=False, highlight=False)
+    return found if found.is_terminal else Screen(
         emoji=False, highlight=False, width=_WIDTH_OF_A_LOG,
         file=cast(IO[str], PlainText(sys.stdout)))
 
 
 def show(rows: Table) -> None:
     """Print a list: in a terminal as wide as that is, anywhere else with every word in full."""
-    screen = Console(emoji=False, highlight=False)
+    screen = Screen(emoji=False, highlight=False)
     if screen.is_terminal:
         screen.print(rows)
         return
-    width = Console(width=_WIDEST).measure(rows).maximum
-    Console(emoji=False, highlight=False, width=width).print(rows)
+    width = Screen(width=_WIDEST).measure(rows).maximum
+    Screen(emoji=False, highlight=False, width=width).print(rows)
 
 
 class ConsoleReport(Observer):

@@ -100,9 +100,11 @@ def junit_text(source: JunitSource) -> str:
     """Return the file."""
     counted = [result for result in source.results if not result.warmup]
     suite = ElementTree.Element('testsuite')
-    properties = ElementTree.SubElement(suite, 'properties')
-    for name, value in {**source.properties, **_of_summary(source.summary)}.items():
-        ElementTree.SubElement(properties, 'property', name=_line(name), value=_line(value))
+    known = {**source.properties, **_of_summary(source.summary)}
+    if known:  # the schema takes no empty list
+        properties = ElementTree.SubElement(suite, 'properties')
+        for name, value in known.items():
+            ElementTree.SubElement(properties, 'property', name=_line(name), value=_line(value))
     left = MOST_TEXT
     for result in counted:
         left -= _trial(suite, result, left)

@@ -19,6 +19,8 @@ from collections.abc import Iterable
 import io
 from typing import Any, TextIO
 
+from safety_scenarios.errors import seen
+
 _WORDS = str.maketrans({
     '±': '+/-', '°': ' deg', '–': '-', '—': '-', '…': '...', '‘': "'", '’': "'", '“': '"',
     '”': '"', '→': '->', '≤': '<=', '≥': '>=', '×': 'x', '✓': 'yes', '\u00a0': ' '})
@@ -30,6 +32,18 @@ _ERRORS = 'safety_scenarios.plain_text'
 def plain(text: str) -> str:
     """Return a text in ASCII; a letter that ASCII does not have becomes an escape, as in JSON."""
     return text.translate(_WORDS).encode('ascii', _ERRORS).decode('ascii')
+
+
+def on_one_line(text: str, longest: int = 500) -> str:
+    """
+    Return a text that takes one line and not too much of it, in which everything is seen.
+
+    :param longest: characters; what is left out is told by its number
+    """
+    line = ' '.join(seen(text[:4 * longest]).split())
+    if len(line) <= longest and len(text) <= 4 * longest:
+        return line
+    return f'{line[:longest]}... ({len(text)} characters)'
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

@@ -15,6 +15,7 @@
 """``evaluator_node``: runs a campaign over ROS topics; the command line runs the same code."""
 
 from collections.abc import Sequence
+import os
 import sys
 
 from rclpy.node import Node
@@ -27,6 +28,7 @@ from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.errors import InputError
 from safety_scenarios.links.named_controller import named_controller
+from safety_scenarios.live.progress import progress
 from safety_scenarios.model.parameters import known_parameters
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.summary import CampaignSummary
@@ -57,10 +59,12 @@ def run(settings: RunSettings, screen: Console) -> CampaignSummary:
 
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
-    with told_to_ci(settings, Console(stderr=True, markup=False).print) as more:
-        page = Report(lambda text: screen.print(text, markup=False, highlight=False,
-                                                soft_wrap=True))
-        return run_campaign(settings, [ConsoleReport(screen), page, *more], connection(settings))
+    tell = Console(stderr=True, markup=False, soft_wrap=True).print
+    page = Report(lambda text: screen.print(text, markup=False, highlight=False, soft_wrap=True))
+    with told_to_ci(settings, tell) as more, \
+            progress(settings, screen, os.environ, tell) as shown:
+        return run_campaign(settings, [*shown, ConsoleReport(screen), page, *more],
+                            connection(settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

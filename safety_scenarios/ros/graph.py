@@ -125,7 +125,7 @@ class Graph:
         own = {self._node.resolve_topic_name(own_topic) for own_topic in publishers}
         others = [f'{name} [{types[0]}]' for name, types in self._node.get_topic_names_and_types()
                   if name not in (*_EVERYWHERE, resolved) and name not in own
-                  and self._node.count_publishers(name)]
+                  and self._is_foreign(name)]
         return (f'on this topic: {", ".join(here) or "nobody"}; '
                 f'other published topics: {", ".join(others) or "none"}; '
                 f'other nodes: {", ".join(self._others()) or "none"} '
@@ -134,11 +134,15 @@ class Graph:
     def hint(self, topic: str) -> str:
         """Say which published topic has this relative name elsewhere, nothing if not one."""
         found = [name for name, _ in self._node.get_topic_names_and_types()
-                 if name.endswith(f'/{topic}') and self._node.count_publishers(name)]
+                 if name.endswith(f'/{topic}') and self._is_foreign(name)]
         if len(found) != 1:
             return ''
         return (f' Did you mean {found[0]}? Then give --namespace '
                 f'{found[0].removesuffix(f"/{topic}") or "/"}, or --remap {topic}:={found[0]}.')
+
+    def _is_foreign(self, name: str) -> bool:
+        """Return whether somebody else publishes on a topic."""
+        return not all(map(self.is_own, self._node.get_publishers_info_by_topic(name)))
 
     def clock_rows(self) -> Iterator[PreflightRow]:
         """Yield who waits for a time on /clock that nobody publishes."""

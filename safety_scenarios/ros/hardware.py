@@ -159,7 +159,8 @@ class Hardware:
         own = f'{self._measuring.resolve_topic_name(_OF_CALIBRATION)}/'
         ours = [(publisher.topic_name, type_name(publisher.msg_type()))
                 for publisher in self._measuring.publishers
-                if publisher.topic_name not in OWN and not publisher.topic_name.startswith(own)]
+                if publisher not in getattr(self._measuring, 'live', ())
+                and publisher.topic_name not in OWN and not publisher.topic_name.startswith(own)]
         named = set(map(full, hil.commands)) | {
             self._measuring.resolve_topic_name(topic)
             for topic in self._listening.commands}

@@ -131,7 +131,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
             settings = self._read()
             loaded = load_scenarios(settings.scenarios, settings.regex)
             scenarios = asked_for(loaded.scenarios, settings)
-            refuse_unrunnable(scenarios, settings)
+            refuse_unrunnable(scenarios, settings, with_unbound=True)
             spec = spec_of(settings)
             connection(settings)
         except Exception as error:

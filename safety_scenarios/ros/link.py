@@ -58,6 +58,7 @@ from safety_scenarios.ros.inbox import Arrival, Inbox, Left
 from safety_scenarios.ros.merging import Merging
 from safety_scenarios.ros.offset import ask_offset
 from safety_scenarios.ros.participants import Participants
+from safety_scenarios.ros.publishing import LiveTopics
 from safety_scenarios.ros.reach import Reach
 from safety_scenarios.ros.receiving import HAS_MESSAGE_INFO
 from safety_scenarios.ros.spinning import Spin
@@ -104,6 +105,7 @@ class RosLink(Link):
     :param robot: whose state the controller's process reports, as there is none here
     :param merges: topics of stimuli to those of the live data that they are drawn into
     :param trials: ids of the campaign's trials so far, to which a late answer may belong
+    :param live: what is told to people while trials run, and not to who is judged
     """
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, connect_timeout_s: float,
@@ -111,8 +113,10 @@ class RosLink(Link):
                  children: Sequence[ChildProcess] = (), is_external: bool = False,
                  trials: set[str] | None = None, declared: Sequence[str] = (),
                  robot: SimulatedRobot | None = None, overrides: Sequence[QosOverride] = (),
-                 frames: Frames | None = None, merges: Mapping[str, str] = {}) -> None:
+                 frames: Frames | None = None, merges: Mapping[str, str] = {},
+                 live: LiveTopics | None = None) -> None:
         self.measuring = measuring
+        self._live = live
         self._frames = frames
         self._node = node
         self._spin = spin
@@ -160,6 +164,8 @@ class RosLink(Link):
         self._calls.match(trial, deadline)
         if self._frames is not None:
             self._frames.announce(trial)
+        if self._live is not None:
+            self._live.look(trial, self._endpoints.judged())
         if has_died:
             self._looked_ns = 0
             time.sleep(_RESTART_S)
@@ -213,6 +219,7 @@ class RosLink(Link):
             detail=f'{_HOSTS[self._one_host]}: {self.measuring.hosts_because}'))
         rows += [] if self._robot is None else feedback_rows(self._robot)
         rows += [] if self._frames is None else self._frames.rows
+        rows += [] if self._live is None else self._live.rows
         offset = self.measuring.offset
         if offset is not None:
             rows.append(PreflightRow(

@@ -23,6 +23,7 @@ from rclpy.parameter import Parameter
 from rclpy.time_source import CLOCK_TOPIC
 from safety_scenarios.campaign.hil_refusals import full_hil_name
 from safety_scenarios.errors import InterlockError
+from safety_scenarios.model.never_published import releases, why_a_command
 from safety_scenarios.model.qos_override import PREFIX, read_overrides
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.parameters import declare_values
@@ -60,6 +61,7 @@ class MeasuringNode(WithoutClock, Node):
 
     def __init__(self, name: str, context: Context, settings: RunSettings) -> None:
         self._settings = settings
+        self.live: list[Any] = []
         super().__init__(name, context=context, parameter_overrides=[
             Parameter('use_sim_time', value=settings.use_sim_time)])
         declare_values(self, settings, leave_out=('qos_overrides',))
@@ -86,6 +88,24 @@ class MeasuringNode(WithoutClock, Node):
                     f'{full}: got a publisher of the harness, expected one of '
                     f'{", ".join(sorted(listed)) or "none"}. Add it to hil.publishes')
         return super().create_publisher(msg_type, topic, *arguments, **named)
+
+    def create_live_publisher(self, msg_type: Any, topic: str, profile: Any) -> Any:
+        """
+        Make a publisher for people and their tools, which no robot and no stimulus uses.
+
+        :raises InterlockError: a robot is really there, and the topic is called otherwise by a
+            remapping rule, or like one that a robot obeys
+        """
+        full = self.resolve_topic_name(topic)
+        if self._settings.hil.enabled:
+            plain = topic.replace('~', self.get_fully_qualified_name(), 1)
+            if full != plain or releases(full) or why_a_command(full, '') is not None:
+                raise InterlockError(
+                    f'{full}: got it as the name of the live topic {topic}, expected {plain}, and '
+                    f'no name that a robot obeys. Change the remapping rule or the name of the '
+                    f'node, or set live_topics to off')
+        self.live.append(super().create_publisher(msg_type, topic, profile))
+        return self.live[-1]
 
 
 def given_overrides(node: Node) -> tuple[str, ...]:

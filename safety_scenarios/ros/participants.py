@@ -14,17 +14,20 @@
 
 """What live agents say and call, heard by the evaluator: stamped, read, answered, enqueued."""
 
+from collections import Counter
 from collections.abc import Callable
 import json
 import time
 from typing import Any
 
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message
+from rclpy.timer import Timer
 from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.model.agents import Agent, AGENTS, AgentsBlock, ros_token
-from safety_scenarios.model.conversation import as_json, event_of, result_of
+from safety_scenarios.model.conversation import as_json, event_of, result_of, wait_of
 from safety_scenarios.model.envelope import Envelope, MAX_ENVELOPE, read_envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.ros.clock import RosClock
@@ -55,6 +58,9 @@ class Participants:
         self._block = AgentsBlock()
         self._trial_id = ''
         self._reported: set[str] = set()
+        self._called: Counter[str] = Counter()
+        self._replies: dict[str, Publisher] = {}
+        self._waiting: list[Timer] = []
 
     def offer(self, block: AgentsBlock) -> None:
         """
@@ -73,9 +79,17 @@ class Participants:
         self._trials.add(trial_id)
         self._trial_id = trial_id
         self._reported = set()
+        self._called.clear()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Give back nothing more to those who still wait for it."""
+        while self._waiting:
+            self._node.destroy_timer(self._waiting.pop())
 
     def close(self) -> None:
         """Withdraw the services."""
+        self._forget()
         while self._services:
             self._node.destroy_service(self._services.popitem()[1])
 
@@ -86,6 +100,7 @@ class Participants:
         :param replies: on the agent's topic ``in``, where it hears the results of its calls
         """
         latest = 0
+        self._replies[agent_id] = replies
 
         def receive(raw: Any, info: Any) -> None:
             nonlocal latest
@@ -112,9 +127,8 @@ class Participants:
         if reason is not None:
             self._fault(topic, stamps, reason)
         if envelope.kind == 'tool_call':
-            result = self._answer(agent, envelope, stamps, reason)[1]
-            if result is not None:
-                replies.publish(String(data=result.to_json()))
+            _, result, wait_ns = self._answer(agent, envelope, stamps, reason)
+            self._give_back(agent, result, wait_ns, stamps, replies)
         else:
             self._arrived(event_of(envelope, agent, stamps))
 
@@ -128,25 +142,53 @@ class Participants:
         return None
 
     def _answer(self, agent: Agent, call: Envelope, stamps: Stamps,
-                reason: str | None) -> tuple[bool, Envelope | None]:
+                reason: str | None) -> tuple[bool, Envelope | None, int]:
         """
-        Record a call and its result; return whether it was allowed, and the result.
+        Record a call; return whether it was allowed, its result, and how long that takes (ns).
 
         No result yet of what a world behind the link answers.
 
         :param reason: why it is refused, whatever it calls
         :raises ValueError: its arguments cannot be recorded
         """
-        result = result_of(self._block, agent.id, call.name, call.trial_id)
+        calls = self._called[call.name]
+        result = result_of(self._block, agent.id, call.name, call.trial_id, calls)
         if reason is None and call.trial_id != self._trial_id:
             reason = 'its trial has ended'
         if reason is not None:
             result = Envelope(trial_id=call.trial_id, to=(agent.id,), kind='tool_result',
                               name=call.name, args={'status': 'denied', 'reason': reason})
         as_json(call.args).encode()  # half a character, which JSON can write and a trace cannot
-        for envelope in (call, *(() if result is None else (result,))):
-            self._arrived(event_of(envelope, agent, stamps))
-        return reason is None and self._block.may_call(agent.id, call.name), result
+        self._arrived(event_of(call, agent, stamps))
+        is_allowed = reason is None and self._block.may_call(agent.id, call.name)
+        self._called[call.name] += is_allowed
+        return is_allowed, result, \
+            wait_of(self._block, agent.id, call.name, calls) if is_allowed else 0
+
+    def _give_back(self, agent: Agent, result: Envelope | None, wait_ns: int, stamps: Stamps,
+                   replies: Publisher | None) -> None:
+        """
+        Record a result and send it: at once, or when its time has come.
+
+        :param result: None: a world behind the link gives it
+        :param replies: None for what the response to a service's request has told
+        """
+        if result is None:
+            return
+        if not wait_ns:
+            self._arrived(event_of(result, agent, stamps))
+            if replies is not None:
+                replies.publish(String(data=result.to_json()))
+            return
+
+        def due() -> None:
+            if timer in self._waiting:
+                self._waiting.remove(timer)
+                self._node.destroy_timer(timer)
+                self._give_back(agent, result, 0, self._now(None), replies)
+        timer = self._node.create_timer(wait_ns / 1e9, due, clock=Clock(
+            clock_type=ClockType.STEADY_TIME))
+        self._waiting.append(timer)
 
     def _server(self, name: str) -> Callable[[Any, Any], Any]:
         place = f'{TOOLS}/{ros_token(name)}'
@@ -161,8 +203,11 @@ class Participants:
                 reason = self._wrong(agent, call)
                 if reason is not None:
                     self._fault(place, stamps, f'a call {reason}')
-                response.success, result = self._answer(agent, call, stamps, reason)
-                response.message = as_json({} if result is None else result.args)
+                response.success, result, wait_ns = self._answer(agent, call, stamps, reason)
+                response.message = as_json({'status': 'pending'} if wait_ns else
+                                           {} if result is None else result.args)
+                replies = self._replies.get(agent.id) if wait_ns else None
+                self._give_back(agent, result, wait_ns, stamps, replies)
             except Exception as error:  # as in listener
                 reason = f'cannot be read: {str(error)[:300]}'
                 self._fault(place, stamps, f'a call {reason}')

@@ -29,6 +29,7 @@ from safety_scenarios.controllers.making import brake_lag
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.named_controller import named_controller
+from safety_scenarios.live.feed import Feed
 from safety_scenarios.model.agents import AgentsBlock, ros_token
 from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.identity import NodeFacts
@@ -55,6 +56,7 @@ from safety_scenarios.ros.frames import Frames
 from safety_scenarios.ros.hardware import Hardware, hardware
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.measuring_node import MeasuringNode
+from safety_scenarios.ros.publishing import LiveTopics, PERIOD_S, wants_topics
 from safety_scenarios.ros.quiet import undisturbed
 from safety_scenarios.ros.rosout import RosoutReport
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
@@ -100,11 +102,13 @@ class OverRos(LinkPlugin):
                 Node(f'{settings.node_name}_clock', context=context)))
         robot = stack.enter_context(hardware(settings, context, node, self.folder)) \
             if settings.hil.enabled else None
-        opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed, robot)
+        live = LiveTopics(node, clock) if wants_topics(settings) else None
+        feeds = [] if live is None else [stack.enter_context(Feed(live, PERIOD_S))]
+        opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed, robot, live)
         stack.callback(opener.close)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
                        lambda: opener.calibrate(scheduling), definition, opener.nodes,
-                       (RosoutReport(node),))
+                       (RosoutReport(node), *feeds))
 
 
 def _of_a_world(settings: RunSettings) -> RunSettings:
@@ -132,7 +136,8 @@ class _Opener:
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, settings: RunSettings,
                  domain_id: int, folder: Path, killed: set[str],
-                 hardware: Hardware | None = None) -> None:
+                 hardware: Hardware | None = None, live: LiveTopics | None = None) -> None:
+        self._live = live
         self._node = node
         self._spin = spin
         self._clock = clock
@@ -215,7 +220,8 @@ class _Opener:
                                  settings.controller == EXTERNAL, self._trials,
                                  settings.declared_topics, robot,
                                  read_overrides(settings.qos_overrides),
-                                 self._frames, read_merges(settings.merge))) as link:
+                                 self._frames, read_merges(settings.merge),
+                                 self._live)) as link:
                 if is_in_world:
                     with closing(self._in_world(link, children)) as outer:
                         yield outer

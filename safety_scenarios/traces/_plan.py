@@ -36,6 +36,7 @@ Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""
 _NEWER = 'bag', 'calls'
 """What plans of older versions do not have, and without which a plan is as theirs."""
+_NEWER_OF_TRIGGERS = 'clauses', 'unless', 'unless_ns', 'counts_own'
 Change = Callable[[dict[str, Any]], None]
 """Alters a scenario as plain data, before it is read."""
 
@@ -58,12 +59,27 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     if data['ros'] is not None:
         data['ros']['nominal'] = {name: value for name, value in data['ros']['nominal'].items()
                                   if value or name not in _NEWER}
-    if data['agents'] is not None and data['agents']['apps'] is None:
-        del data['agents']['apps']
+    if data['agents'] is not None:
+        _without_unused(data['agents'])
     for name in (*FIELDS, 'scoring'):
         if not data[name]:
             del data[name]
     return data
+
+
+def _without_unused(agents: dict[str, Any]) -> None:
+    """Leave out what older versions did not know, where it says nothing."""
+    if agents['apps'] is None:
+        del agents['apps']
+    for tool in agents['tools']:
+        if not tool['results']:
+            del tool['results']
+    for rule in agents['rules']:
+        for holder, names in ((rule, ('entry',)), (rule['trigger'], _NEWER_OF_TRIGGERS),
+                              (rule['expect'], ('times', 'unless'))):
+            for name in names if holder is not None else ():
+                if holder[name] in (None, (), False) or (name, holder[name]) == ('times', 1):
+                    del holder[name]
 
 
 def _without_scenario(trial: Trial) -> dict[str, Any]:

@@ -77,6 +77,10 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
         0, ()),
     'safety-scenarios matrix runs/today --requirements requirements.txt --output matrix.csv': (
         0, ()),
+    'safety-scenarios export runs/today --output tables': (0, ()),
+    'safety-scenarios export runs/before runs/after --format parquet --table trials '
+    '--output tables': (0, ()),
+    'safety-scenarios export runs/today --format svg --format evidence --output paper': (0, ()),
     'safety-scenarios film runs/today SCN-R-101': (0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
     'safety-scenarios film runs/before SCN-R-101': (0, ((SHOWN, SHOWN + ' --fps 1 --speed 4'),)),
     'safety-scenarios film runs/today SCN-R-101:0 --format gif --speed 0.5': (
@@ -89,6 +93,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios repair runs/today': (0, ()),
     'safety-scenarios verify runs/today': (0, ()),
     'safety-scenarios validate greeting.yaml': (0, ()),
+    'safety-scenarios describe greeting.yaml': (0, ()),
     'safety-scenarios run greeting.yaml --link loopback --words patterns': (0, ()),
     'safety-scenarios run agents --link loopback': (0, ()),
     'safety-scenarios run agents --link loopback --controller yields': (1, ()),
@@ -139,6 +144,7 @@ RELAY = 'test/ros/test_relay.py::' \
 MERGING = 'test/ros/test_merging.py::'
 EXTERNAL = 'test/ros/test_external.py::'
 SAYS_WHAT = f'{EXTERNAL}test_a_controller_that_somebody_else_started_passes_and_says_what_it_is'
+MANY = 'test/unit/campaign/test_many.py::'
 SELFTEST = 'test/unit/campaign/test_selftest.py::'
 ARE = 'test/contract/test_are_import.py::'
 LLM = 'test/ros/test_llm.py::test_a_quick_model_passes_as_driver_and_at_the_bedside'
@@ -217,6 +223,16 @@ ELSEWHERE = {
     'safety-scenarios run my_scenario.yaml --judge-model NAME '
     '--judge-base-url http://localhost:8000/v1':
         'test/unit/llm_judge/test_campaign.py::test_the_judge_decides_what_only_it_can',
+    'safety-scenarios ls runs': f'{MANY}test_a_list_shows_each_campaign_oldest_first',
+    'safety-scenarios tail runs': f'{MANY}test_the_tail_of_a_campaign_ends_with_its_exit_code',
+    'safety-scenarios trials runs --failed':
+        f'{MANY}test_trials_are_chosen_and_what_was_not_decided_is_told',
+    'safety-scenarios trials runs --verdict ERROR --verdict INCONCLUSIVE':
+        f'{MANY}test_trials_are_chosen_and_what_was_not_decided_is_told',
+    'safety-scenarios open runs/today':
+        f'{MANY}test_a_report_is_opened_or_its_path_is_told',
+    'safety-scenarios index runs':
+        f'{MANY}test_the_index_has_every_campaign_and_the_trends_of_those_that_ended',
     'safety-scenarios judge-check config/judge/labelled.jsonl --judge-model NAME '
     '--judge-base-url URL':
         'test/unit/cli/test_judge_check.py::test_the_judge_is_held_against_the_labels',

@@ -17,9 +17,22 @@
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import pytest
 from unit.loopback_runs import loopback_run, Run
+
+QUICK = str(Path(__file__).parents[1] / 'data' / 'quick_person.yaml')
+
+
+@pytest.fixture(scope='session')
+def many_campaigns(tmp_path_factory) -> Path:
+    """Return a folder of campaigns over one scenario; no test may change what is in it."""
+    folder = tmp_path_factory.mktemp('many') / 'runs'
+    for name, controller in (('passed', 'rule_based'), ('again', 'rule_based'),
+                             ('failed', 'never_stop'), ('open', 'always_stop')):
+        loopback_run(folder / name, QUICK, controller=controller, trials=2)
+    return folder
 
 
 @pytest.fixture(scope='session')

@@ -29,6 +29,7 @@ from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
 ANY_NUMBER = 'every command is a number'
 HAZARD_OBSERVED = 'the hazard was observed'
 COULD_BE_RUN = 'the trial could be run'
+IS_BOUND = 'everything in it is bound'
 ON_TIME = 'stimuli left on time'
 """Without it the host was too busy: nothing is found out about the controller."""
 _MAX_LATE_MS = 50.0
@@ -53,6 +54,11 @@ _found = partial(harness, 'observation')
 def not_run(error: BaseException) -> Finding:
     """Return why a trial could not even begin."""
     return _found(COULD_BE_RUN, Verdict.ERROR, described(error))
+
+
+def unbound(reason: str) -> Finding:
+    """Return why nobody can tell what a scenario means here."""
+    return _found(IS_BOUND, Verdict.INCONCLUSIVE, reason)
 
 
 def faults(record: TrialRecord) -> Iterator[Finding]:

@@ -72,7 +72,7 @@ def _carries(record: TrialRecord, found: Finding) -> bool:
         return ros is not None and ros.reaction is not None
     return found.kind == 'rule' and any(
         pattern.kind in ('signal', 'tool_call')
-        for rule in _rules(record, found) for pattern in _wanted(rule))
+        for rule in _rules(record, found) if not rule.demands_silence for pattern in _wanted(rule))
 
 
 def _rules(record: TrialRecord, found: Finding) -> Sequence[Rule]:

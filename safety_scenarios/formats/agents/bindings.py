@@ -265,11 +265,33 @@ class TopicBlock(Noun):
         return self
 
 
-class MockBlock(Noun):
-    """What a tool gives back."""
+class ResultBlock(Noun):
+    """What one call of a tool gives back."""
 
     returns: Mapping[str, Any] = {'status': 'ok'}
     """Any JSON object."""
+    fails: Text | None = None
+    """Instead: why it fails; the caller gets {"status": "failed", "reason": this}."""
+    after_ms: float = Field(default=0.0, ge=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})
+    """How long the caller waits for it."""
+
+    @model_validator(mode='after')
+    def _one_result(self) -> 'ResultBlock':
+        if self.fails is not None and 'returns' in self.model_fields_set:
+            raise ValueError('got both returns and fails, expected one of them')
+        return self
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """Return what the caller gets."""
+        return self.returns if self.fails is None else {'status': 'failed', 'reason': self.fails}
+
+
+class MockBlock(ResultBlock):
+    """What a tool gives back: to the first call, and to later ones."""
+
+    then: Annotated[tuple[ResultBlock, ...], Field(max_length=100)] = ()
+    """What later calls get, one after the other; the last one stays. None given: the same."""
 
 
 class ToolBlock(Noun):

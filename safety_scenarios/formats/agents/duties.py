@@ -40,7 +40,7 @@ from safety_scenarios.model.demands import cover, exclude, exhaust, permits, rel
 _START = 'start'
 _NEVER = 2 ** 63
 """Later than any time of a run (ns)."""
-_Anchor = tuple[Pattern, ...] | str
+_Anchor = tuple[object, ...] | str
 _Kind = Literal['demand', 'ban', 'permission']
 
 
@@ -121,26 +121,27 @@ def check_duties(block: AgentsBlock, remarks: Remarks) -> None:
     relations = _Relations()
     for duties in groups.values():
         for topic in _by_topic(list(duties.values())):
-            _refuse_contradictions(topic, relations, is_released, remarks)
+            _refuse_contradictions(topic, relations, is_released, remarks, block)
             for earlier, later, gap_ns in _gaps(topic, relations):
-                remarks.warn(('rules', later.index, 'action'), (
+                remarks.warn(('rules', block.entry(later.index), 'action'), (
                     f'got a gap of {gap_ns / 1e6:g} ms between {_named(earlier)} in line '
-                    f'{remarks.line(("rules", earlier.index, "action"))} and {_named(later)}: in '
-                    f'it neither holds, so anything may happen. Let the first last until the '
+                    f'{_line(earlier, block, remarks)} and {_named(later)}: in it neither '
+                    f'holds, so anything may happen. Let the first last until the '
                     f'second begins, by for or until, or say that it is meant by permit:'), GAP)
 
 
 def _refuse_contradictions(duties: Sequence[_Duty], relations: _Relations,
-                           is_released: set[int], remarks: Remarks) -> None:
+                           is_released: set[int], remarks: Remarks,
+                           block: AgentsBlock) -> None:
     for pair in combinations(duties, 2):
         if not any(relations.of(one, other).contradicts and _at_once(one, other, is_released)
                    for one, other in (pair, pair[::-1])):
             continue
         first, second = sorted(pair, key=lambda duty: duty.index)
-        remarks.refuse(('rules', second.index, 'action'), (
+        remarks.refuse(('rules', block.entry(second.index), 'action'), (
             f'got {_named(second)}, which contradicts {_named(first)} in line '
-            f'{remarks.line(("rules", first.index, "action"))}: nobody can do both at the same '
-            f'time. Correct one of the two'), CONTRADICTION)
+            f'{_line(first, block, remarks)}: nobody can do both at the same time. '
+            f'Correct one of the two'), CONTRADICTION)
 
 
 def _at_once(one: _Duty, other: _Duty, is_released: set[int]) -> bool:
@@ -197,8 +198,8 @@ def _end_ns(duty: _Duty, duties: Sequence[_Duty], relations: _Relations) -> int:
 def _duties(index: int, rule: Rule, times: Mapping[str, int],
             meanings: dict[object, int]) -> Iterator[tuple[_Anchor, _Duty]]:
     """Yield what a rule wants when it fires first, with what its times count from."""
-    if rule.trigger is None or rule.unbound:
-        return
+    if rule.trigger is None or rule.unbound or (rule.expect and rule.expect.unless):
+        return  # what something else may lift contradicts nothing for sure
     anchor, begin_ns = _when(rule, times)
     wants: tuple[tuple[_Kind, Expect | Forbid | Permit | None], ...] = (
         ('demand', rule.expect), ('ban', rule.forbid), ('permission', rule.permit))
@@ -219,7 +220,9 @@ def _duties(index: int, rule: Rule, times: Mapping[str, int],
 def _when(rule: Rule, times: Mapping[str, int]) -> tuple[_Anchor, int]:
     assert rule.trigger is not None
     known = _known_time(rule, times)
-    return (rule.trigger.any, rule.trigger.delay_ns) if known is None else (_START, known)
+    trigger = rule.trigger
+    own = (trigger.clauses or trigger.any, trigger.unless, trigger.unless_ns)
+    return (own, trigger.delay_ns) if known is None else (_START, known)
 
 
 def _until(patterns: Iterable[Pattern], anchor: _Anchor, begin_ns: int,
@@ -233,7 +236,8 @@ def _until(patterns: Iterable[Pattern], anchor: _Anchor, begin_ns: int,
 
 def _known_time(rule: Rule, times: Mapping[str, int]) -> int | None:
     """Return when after the start a rule fires first, None when nobody can tell before."""
-    if rule.trigger is None or rule.unbound or rule.trigger.after:
+    if rule.trigger is None or rule.unbound or rule.trigger.after \
+            or rule.trigger.clauses or rule.trigger.unless:
         return None
     if any(pattern.kind == 'start' for pattern in rule.trigger.any):
         return rule.trigger.delay_ns
@@ -274,6 +278,10 @@ def _by_topic(duties: Sequence[_Duty]) -> Iterable[list[_Duty]]:
         for key in dict.fromkeys((pattern.kind, pattern.name) for pattern in duty.patterns):
             found.setdefault(key, []).append(duty)
     return found.values()
+
+
+def _line(duty: _Duty, block: AgentsBlock, remarks: Remarks) -> int | None:
+    return remarks.line(('rules', block.entry(duty.index), 'action'))
 
 
 def _named(duty: _Duty) -> str:

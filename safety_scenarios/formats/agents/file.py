@@ -80,7 +80,7 @@ class AgentFile(Noun):
 
 
 def check(file: AgentFile, remarks: Remarks) -> None:
-    """Refuse what the schema cannot say: too much, blank or double names, control characters."""
+    """Refuse what the schema cannot say: too much, double names, control characters."""
     remarks.text(('description',), file.description, MAX_FILE_TEXT)
     for key in ('roles', 'tools', 'agents', 'rules'):
         most = MAX_RULES if key == 'rules' else MAX_AGENTS
@@ -91,7 +91,7 @@ def check(file: AgentFile, remarks: Remarks) -> None:
         ('roles', file.roles), ('tools', file.tools))
     for key, named in both:
         for index, entry in enumerate(named):
-            remarks.text((key, index, 'name'), entry.name, MAX_NAME, is_name=True)
+            remarks.text((key, index, 'name'), entry.name, MAX_NAME)
             remarks.text((key, index, 'description'), entry.description, MAX_DESCRIPTION)
         _double((key,), 'name', [entry.name for entry in named], remarks)
     for index, agent in enumerate(file.agents):
@@ -100,7 +100,7 @@ def check(file: AgentFile, remarks: Remarks) -> None:
 
 
 def _agent(path: Path, agent: AgentEntry, remarks: Remarks) -> None:
-    remarks.text((*path, 'id'), agent.id, MAX_NAME, is_name=True)
+    remarks.text((*path, 'id'), agent.id, MAX_NAME)
     if agent.id == '*':
         remarks.refuse((*path, 'id'), "got '*', which means everybody. Name the agent", DUPLICATE)
     remarks.text((*path, 'name'), agent.name, MAX_NAME)

@@ -17,278 +17,361 @@ The strings of a rule: a bare word, or one of a few forms. Parsed by hand, nothi
 
 ::
 
-    trigger := symbol [" from " agent] | "at " time | "after " time " of " symbol
-             | "says:" phrase | "tool:" name | "signal:" symbol op number
+    trigger := ["every "] events ["unless " event {" or " event} ["within " time]]
+             | ["every "] "no " event " within " time [" of " event]
+             | "at " time | "after " time " of " symbol
+    events  := all {" or " all}
+    all     := part {" and " part} [" within " time]
+    part    := ["not "] event [" at least " count " times"]
+    event   := symbol [" from " agent] | "says:" phrase | "tool:" name [" with " arguments]
+             | "signal:" symbol op number
     action  := symbol | "say:" phrase | "publish:" symbol | "set:" symbol "=" number
-             | "expect:" symbol [" within " time] [held] | "forbid:" symbol [held]
+             | "expect:" deeds [" within " time] [held] | "forbid:" deeds [held]
+             | "expect: no " deed " within " time | "expect: nothing for " time
              | "permit:" symbol | "fault:" symbol | "end:" ("pass" | "fail" | "stop")
-    held    := " for " time | " until " symbol
-    time    := number ("ms" | "s")        op := "<" | "<=" | ">" | ">="
+    deeds   := deed {" or " deed} | deed {" and " deed}
+    deed    := (symbol | "tool:" name [" with " arguments] | "says:" quoted) [" from " agent]
+               [" at least " count " times"]
+    held    := [" for " time] [" until " symbol] | [" for " time] " unless " symbol
+    arguments := argument {("," | " and ") argument}
+    argument  := key ("=" | "<=" | ">=") value
+    time    := number ("ms" | "s" | "min")        op := "<" | "<=" | ">" | ">="
     symbol  := a letter, then letters, digits, "_" and "-"
 
-Case and spaces around the parts don't matter. A phrase is plain text, never a pattern.
+``A does not happen within T [of B]`` is the same as ``no A within T [of B]``. Case and spaces
+around the parts don't matter. A phrase is plain text, never a pattern; behind one that is not in
+quotes nothing can follow. An action with ``and`` demands each of several things.
 """
 
-from dataclasses import dataclass
-from decimal import Decimal
-import math
-from typing import Literal, NoReturn
+from collections.abc import Sequence
+from dataclasses import replace
+import re
+from typing import Literal
 
-from safety_scenarios.model.agents import Operator
+from safety_scenarios.formats.agents.cursor import Cursor, MAX_RULE_TEXT
+from safety_scenarios.formats.agents.texts import (
+    ActionText,
+    ArgumentText,
+    ClauseText,
+    TriggerText,
+)
 
-MAX_PHRASE = 200
-"""Of what is said; longer text is a mistake in the quotes."""
-MAX_RULE_TEXT = 500
-"""A rule is one sentence; the bound keeps parsing short."""
-MAX_TIME_NS = 86_400_000_000_000
-"""One day."""
-_LETTERS = frozenset('abcdefghijklmnopqrstuvwxyz')
-_IN_SYMBOL = _LETTERS | frozenset('0123456789_-')
-_IN_NUMBER = frozenset('0123456789.+-')
-_SHOWN = 30
-"""Characters of the file in a message."""
-
-
-@dataclass(frozen=True)
-class TriggerText:
-    """What a trigger says."""
-
-    kind: Literal['symbol', 'at', 'says', 'tool', 'signal']
-    name: str = ''
-    """Symbol, phrase, tool or signal."""
-    agent: str = ''
-    delay_ns: int = 0
-    op: Operator | None = None
-    value: float | None = None
+NOTHING = 'nothing'
+"""What a silent controller does: it says nothing and calls nothing."""
+_RESERVED = frozenset(('every', 'no', 'not', 'and', 'or', 'unless', 'within', 'with', 'times'))
+"""Words of the grammar that were never symbols of this program."""
+_COLONS = ('says', 'tool', 'signal', 'say', 'publish', 'set', 'expect', 'forbid', 'permit',
+           'fault', 'end')
+_TIMED = re.compile(r'(at|after)\s*([-+.\d]|$)')
 
 
-@dataclass(frozen=True)
-class ActionText:
-    """What an action says."""
-
-    kind: Literal['symbol', 'say', 'publish', 'set', 'expect', 'forbid', 'permit', 'fault', 'end']
-    name: str
-    """Symbol, phrase, key of a topic, or how the run ends."""
-    value: float = 0.0
-    within_ns: int | None = None
-    """expect: how soon."""
-    for_ns: int | None = None
-    """expect, forbid: how long."""
-    until: str = ''
-    """expect, forbid: the symbol that releases it."""
-
-
-class GrammarError(ValueError):
-    """A text that fits none of the forms; the message gives the column in it."""
-
-
-def parse_trigger(text: str) -> TriggerText:
+def parse_trigger(text: str, tools: Sequence[str] = (),
+                  agents: Sequence[str] = ()) -> TriggerText:
     """
     Return what a trigger says.
 
+    :param tools: names of several words that may stand in it
+    :param agents: the same for ids
     :raises GrammarError: it fits none of the forms
     """
-    cursor = _Cursor(text)
-    found = _trigger(cursor)
+    cursor = Cursor(text)
+    found = _Triggers(cursor, tools, agents).whole()
     cursor.finish()
     return found
 
 
-def parse_action(text: str) -> ActionText:
+def parse_action(text: str, tools: Sequence[str] = (),
+                 agents: Sequence[str] = ()) -> ActionText:
     """
-    Return what an action says.
+    Return what an action says, the first part of one that demands several things.
 
     :raises GrammarError: it fits none of the forms
     """
-    cursor = _Cursor(text)
-    found = _action(cursor)
+    return parse_actions(text, tools, agents)[0]
+
+
+def parse_actions(text: str, tools: Sequence[str] = (),
+                  agents: Sequence[str] = ()) -> tuple[ActionText, ...]:
+    """
+    Return everything that an action demands; each part knows its own text.
+
+    :raises GrammarError: it fits none of the forms
+    """
+    cursor = Cursor(text)
+    found = _Actions(cursor, tools, agents).all()
     cursor.finish()
     return found
 
 
-def _trigger(cursor: '_Cursor') -> TriggerText:
-    if cursor.take('says:'):
-        return TriggerText('says', cursor.phrase().lower())
-    if cursor.take('tool:'):
-        return TriggerText('tool', cursor.phrase())
-    if cursor.take('signal:'):
-        name, op = cursor.symbol('the name of a signal'), cursor.operator()
-        return TriggerText('signal', name, op=op, value=cursor.number())
-    if cursor.take_word('at'):
-        return TriggerText('at', delay_ns=cursor.time())
-    if cursor.take_word('after'):
-        delay_ns = cursor.time()
-        if not cursor.take_word('of'):
-            cursor.fail("'of' and a symbol")
-        return TriggerText('symbol', cursor.symbol('a symbol'), delay_ns=delay_ns)
-    name = cursor.symbol('a symbol, at, after, says:, tool: or signal:')
-    return TriggerText('symbol', name, cursor.phrase() if cursor.take_word('from') else '')
+def is_free_text(text: str) -> bool:
+    """
+    Return whether a text that fits none of the forms is a sentence, and none that breaks off.
+
+    A sentence begins with a letter or a digit, or is blank, and not as one of the forms does.
+    """
+    said = text.strip().lower()
+    if len(text) > MAX_RULE_TEXT or not said.replace('\n', ' ').replace('\t', ' ').isprintable():
+        return False
+    keyword, colon, _ = said.partition(':')
+    return not said or ((said[0].isalnum() or said[0] in '"“\'‘')
+                        and not (colon and keyword.strip() in _COLONS)
+                        and _TIMED.match(said) is None)
 
 
-def _action(cursor: '_Cursor') -> ActionText:
-    if cursor.take('say:'):
-        return ActionText('say', cursor.phrase())
-    if cursor.take('publish:'):
-        return ActionText('publish', cursor.symbol('the key of a topic'))
-    if cursor.take('fault:'):
-        return ActionText('fault', cursor.symbol('the name of a fault'))
-    if cursor.take('set:'):
-        name = cursor.symbol('the name of what to set')
-        if not cursor.take('='):
-            cursor.fail("'='")
-        return ActionText('set', name, value=cursor.number())
-    if cursor.take('expect:'):
-        name, within_ns = cursor.symbol('a symbol'), cursor.optional_time('within')
-        for_ns, until = _held(cursor)
+def normal(text: str) -> str:
+    """Return free text as bindings name it: small letters, single spaces."""
+    return ' '.join(text.lower().split())
+
+
+def _arguments(cursor: Cursor) -> tuple[ArgumentText, ...]:
+    """Return the arguments behind ``with``; none without the word."""
+    if not cursor.take_word('with'):
+        return ()
+    found = [_argument(cursor)]
+    while True:
+        place = cursor.place
+        if cursor.take(','):
+            found.append(_argument(cursor))
+        elif cursor.take_word('and') and cursor.is_argument():
+            found.append(_argument(cursor))
+        else:
+            cursor.back(place)
+            return tuple(found)
+
+
+def _argument(cursor: Cursor) -> ArgumentText:
+    name = cursor.key()
+    ops: tuple[Literal['=', '<=', '>='], ...] = ('<=', '>=', '=')
+    op = next((op for op in ops if cursor.take(op)), None)
+    if op is None:
+        cursor.fail('=, <= or >=')
+    place, value = cursor.place, cursor.value()
+    if op != '=' and not (isinstance(value, float)):
+        cursor.back(place)
+        cursor.fail('a finite number')
+    return ArgumentText(name, op, value)
+
+
+def _times(cursor: Cursor) -> int:
+    """Return how often at least something has to come."""
+    place = cursor.place
+    if not cursor.take_word('at') or not cursor.take_word('least'):
+        cursor.back(place)
+        return 1
+    found = cursor.count()
+    if not (cursor.take_word('times') or cursor.take_word('time')):
+        cursor.fail("'times'")
+    return found
+
+
+class _Triggers:
+    """Reads a trigger."""
+
+    def __init__(self, cursor: Cursor, tools: Sequence[str], agents: Sequence[str]) -> None:
+        self._cursor, self._tools, self._agents = cursor, tools, agents
+
+    def whole(self) -> TriggerText:
+        """Return all of it."""
+        cursor = self._cursor
+        if cursor.take_word('at'):
+            return TriggerText('at', delay_ns=cursor.time())
+        is_every = cursor.take_two('every')
+        if cursor.take_two('no'):
+            found = self._absence(self._event())
+        elif cursor.take_word('after'):
+            delay_ns = cursor.time()
+            if not cursor.take_word('of'):
+                cursor.fail("'of' and a symbol")
+            found = TriggerText('symbol', cursor.symbol('a symbol'), delay_ns=delay_ns)
+            found = self._unless(found, has_time=False)
+        else:
+            found = self._events()
+        return replace(found, is_every=True) if is_every else found
+
+    def _events(self) -> TriggerText:
+        clauses = [self._all()]
+        first = clauses[0].parts[0]
+        if clauses[0] == ClauseText((first,)) and self._cursor.takes('does', 'not', 'happen'):
+            return self._absence(first)
+        while self._cursor.take_word('or'):
+            clauses.append(self._all())
+        is_plain = clauses == [ClauseText((first,))] and first.times == 1
+        return self._unless(first if is_plain else TriggerText('any', clauses=tuple(clauses)))
+
+    def _all(self) -> ClauseText:
+        place, parts = self._cursor.place, [self._part()]
+        while self._cursor.take_word('and'):
+            parts.append(self._part())
+        if all(part.negated for part in parts):
+            self._cursor.back(place)
+            self._cursor.fail("something that happens, and 'not' only behind 'and'. What does "
+                              "not happen within a time is: no A within 5 s of B")
+        is_timed = sum(part.times for part in parts if not part.negated) > 1
+        return ClauseText(tuple(parts), self._cursor.optional_time('within') if is_timed else None)
+
+    def _part(self) -> TriggerText:
+        negated = self._cursor.take_two('not')
+        found = replace(self._event(), negated=negated)
+        times = 1 if negated else _times(self._cursor)
+        return replace(found, times=times) if times != 1 else found
+
+    def _absence(self, absent: TriggerText) -> TriggerText:
+        cursor = self._cursor
+        if not cursor.take_word('within'):
+            cursor.fail("'within' and a time")
+        for_ns = cursor.some_time()
+        since = self._event() if cursor.take_word('of') else TriggerText('symbol', 'start')
+        return replace(since, unless=(absent,), unless_ns=for_ns, counts_own=True)
+
+    def _unless(self, found: TriggerText, has_time: bool = True) -> TriggerText:
+        if not self._cursor.take_word('unless'):
+            return found
+        events = [self._event()]
+        while self._cursor.take_word('or'):
+            events.append(self._event())
+        within_ns = self._cursor.optional_time('within') if has_time else None
+        return replace(found, unless=tuple(events), unless_ns=within_ns)
+
+    def _event(self) -> TriggerText:
+        cursor = self._cursor
+        if cursor.take('says:'):
+            quoted = cursor.quoted()
+            return TriggerText('says', (cursor.phrase() if quoted is None else quoted).lower(),
+                               self._sender() if quoted else '')
+        if cursor.take('tool:'):
+            name = cursor.name(self._tools)
+            args = _arguments(cursor)
+            return TriggerText('tool', name, self._sender(), args=args)
+        if cursor.take('signal:'):
+            name, op = cursor.symbol('the name of a signal'), cursor.operator()
+            return TriggerText('signal', name, op=op, value=cursor.number())
+        name = cursor.symbol('a symbol, at, after, every, no, says:, tool: or signal:',
+                             _RESERVED)
+        return TriggerText('symbol', name, self._sender())
+
+    def _sender(self) -> str:
+        return self._cursor.name(self._agents) if self._cursor.take_word('from') else ''
+
+
+class _Actions:
+    """Reads an action."""
+
+    def __init__(self, cursor: Cursor, tools: Sequence[str], agents: Sequence[str]) -> None:
+        self._cursor, self._tools, self._agents = cursor, tools, agents
+
+    def all(self) -> tuple[ActionText, ...]:  # noqa: A003
+        """Return all of it."""
+        cursor = self._cursor
+        if cursor.take('expect:'):
+            return self._expect()
+        if cursor.take('forbid:'):
+            return self._forbid()
+        return (self._one(),)
+
+    def _one(self) -> ActionText:
+        cursor = self._cursor
+        if cursor.take('say:'):
+            return ActionText('say', cursor.phrase())
+        if cursor.take('publish:'):
+            return ActionText('publish', cursor.symbol('the key of a topic'))
+        if cursor.take('fault:'):
+            return ActionText('fault', cursor.symbol('the name of a fault'))
+        if cursor.take('set:'):
+            name = cursor.symbol('the name of what to set')
+            if not cursor.take('='):
+                cursor.fail("'='")
+            return ActionText('set', name, value=cursor.number())
+        if cursor.take('permit:'):
+            return ActionText('permit', cursor.symbol('a symbol'))
+        if cursor.take('end:'):
+            for how in ('pass', 'fail', 'stop'):
+                if cursor.take_word(how):
+                    return ActionText('end', how)
+            cursor.fail('pass, fail or stop')
+        return ActionText('symbol', cursor.symbol(
+            'a symbol, say:, publish:, set:, expect:, forbid:, permit:, fault: or end:'))
+
+    def _expect(self) -> tuple[ActionText, ...]:
+        cursor = self._cursor
+        if cursor.take_word(NOTHING):
+            nothing = ActionText('forbid', NOTHING)
+            if not cursor.take_word('for') and not cursor.take_word('within'):
+                cursor.fail("'for' and a time")
+            return (replace(nothing, for_ns=cursor.some_time(), until=self._until()),)
+        if cursor.take_two('no'):
+            return self._absent([self._deed('forbid')])
+        deeds, joined = self._deeds('expect')
+        if len(deeds) == 1 and cursor.takes('does', 'not', 'happen'):
+            return self._absent([replace(deeds[0], kind='forbid')])
+        place, within_ns = cursor.place, cursor.optional_time('within')
+        for_ns, until, unless = self._held('expect')
         if within_ns is None and (for_ns is not None or until):
             within_ns = cursor.optional_time('within')
-        return ActionText('expect', name, within_ns=within_ns, for_ns=for_ns, until=until)
-    if cursor.take('forbid:'):
-        name = cursor.symbol('a symbol')
-        for_ns, until = _held(cursor)
-        return ActionText('forbid', name, for_ns=for_ns, until=until)
-    if cursor.take('permit:'):
-        return ActionText('permit', cursor.symbol('a symbol'))
-    if cursor.take('end:'):
-        for how in ('pass', 'fail', 'stop'):
-            if cursor.take_word(how):
-                return ActionText('end', how)
-        cursor.fail('pass, fail or stop')
-    return ActionText('symbol', cursor.symbol('a symbol, say:, publish:, set:, expect:, forbid:, '
-                                              'permit:, fault: or end:'))
+        said = replace(deeds[0], text='', within_ns=within_ns, for_ns=for_ns, until=until,
+                       unless=unless)
+        if joined != 'and':
+            return (replace(said, others=tuple(deeds[1:])),)
+        tail = cursor.since(place)
+        return tuple(replace(said, name=deed.name, what=deed.what, args=deed.args,
+                             agent=deed.agent, times=deed.times,
+                             text=f'expect: {deed.text} {tail}'.strip()) for deed in deeds)
 
+    def _absent(self, deeds: list[ActionText]) -> tuple[ActionText, ...]:
+        if not self._cursor.take_word('within') and not self._cursor.take_word('for'):
+            self._cursor.fail("'within' and a time")
+        return (replace(deeds[0], for_ns=self._cursor.some_time(), until=self._until(), text=''),)
 
-def _held(cursor: '_Cursor') -> tuple[int | None, str]:
-    """Return for how long, and until which symbol, something holds; at most one of the two."""
-    for_ns = cursor.optional_time('for')
-    if for_ns is None and cursor.take_word('until'):
-        return None, cursor.symbol('a symbol')
-    return for_ns, ''
+    def _until(self) -> str:
+        """Return the symbol from which on it may be, if there is one."""
+        is_told = self._cursor.take_word('until') or self._cursor.take_word('unless')
+        return self._cursor.symbol('a symbol') if is_told else ''
 
+    def _forbid(self) -> tuple[ActionText, ...]:
+        place = self._cursor.place
+        deeds, joined = self._deeds('forbid')
+        if joined == 'and':
+            self._cursor.back(place)
+            self._cursor.fail("'or' between what is forbidden: either of them breaks the ban")
+        for_ns, until, unless = self._held('forbid')
+        return (replace(deeds[0], for_ns=for_ns, until=until or unless,
+                        others=tuple(deeds[1:]), text=''),)
 
-class _Cursor:
-    """A place in a text that only moves on, so that reading it takes time by its length."""
+    def _held(self, kind: str) -> tuple[int | None, str, str]:
+        """Return for how long, until which symbol, and unless which, something holds."""
+        cursor = self._cursor
+        for_ns = cursor.optional_time('for')
+        if for_ns is None and cursor.take_word('until'):
+            return None, cursor.symbol('a symbol'), ''
+        if cursor.take_word('unless'):
+            return for_ns, '', cursor.symbol('a symbol')
+        return for_ns, '', ''
 
-    def __init__(self, text: str) -> None:
-        if len(text) > MAX_RULE_TEXT:
-            raise GrammarError(f'got {len(text)} characters, expected at most {MAX_RULE_TEXT}. '
-                               f'Shorten it')
-        self._text = text
-        self._lower = ''.join(one.lower() if one.isascii() else one for one in text)
-        self._at = 0
-        self._end = len(text.rstrip())
-        self._skip()
+    def _deeds(self, kind: Literal['expect', 'forbid']) -> tuple[list[ActionText], str]:
+        """Return what is demanded or forbidden, and by which word it is joined."""
+        found = [self._deed(kind)]
+        joined = next((word for word in ('or', 'and') if self._cursor.take_word(word)), '')
+        while joined:
+            found.append(self._deed(kind))
+            if not self._cursor.take_word(joined):
+                break
+        if len(found) == 1:
+            found = [replace(found[0], text='')]
+        return found, joined
 
-    def take(self, mark: str) -> bool:
-        """Step over a mark if it comes next."""
-        if not self._lower.startswith(mark, self._at, self._end):
-            return False
-        self._at += len(mark)
-        self._skip()
-        return True
-
-    def take_word(self, word: str) -> bool:
-        """Step over a word if it comes next and ends there."""
-        behind = self._lower[self._at + len(word):self._at + len(word) + 1]
-        return behind not in _IN_SYMBOL and self.take(word)
-
-    def symbol(self, expected: str) -> str:
-        """Return the symbol that comes next."""
-        begin = self._at
-        if self._lower[begin:begin + 1] not in _LETTERS:
-            self.fail(expected)
-        self._run(_IN_SYMBOL)
-        found = self._lower[begin:self._at]
-        if len(found) > MAX_PHRASE:
-            self._at = begin
-            self.fail(f'at most {MAX_PHRASE} characters')
-        self._skip()
-        return found
-
-    def phrase(self) -> str:
-        """Return all that is left."""
-        found = self._text[self._at:self._end]
-        if not any(one.isalnum() for one in found):
-            self.fail('words')
-        if len(found) > MAX_PHRASE:
-            self._at += MAX_PHRASE
-            self.fail(f'at most {MAX_PHRASE} characters')
-        self._at = next((self._at + index for index, one in enumerate(found)
-                         if not one.isprintable()), self._end)
-        return found
-
-    def operator(self) -> Operator:
-        """Return the comparison that comes next."""
-        ops: tuple[Operator, ...] = ('<=', '>=', '<', '>')
-        for op in ops:
-            if self.take(op):
-                return op
-        self.fail('<, <=, > or >=')
-
-    def number(self) -> float:
-        """Return the finite number that comes next."""
-        return float(self._digits())
-
-    def time(self) -> int:
-        """Return the duration that comes next (ns)."""
-        begin = self._at
-        number = self._digits()
-        self._skip()
-        scale = 10**6 if self.take_word('ms') else 10**9 if self.take_word('s') else 0
-        if not scale:
-            self.fail('ms or s')
-        if not 0 <= Decimal(number) * scale <= MAX_TIME_NS:
-            self._at = begin
-            self.fail('a time from 0 s to 86400 s (24 h)')
-        return round(Decimal(number) * scale)
-
-    def optional_time(self, word: str) -> int | None:
-        """Return the duration behind a word, None without the word."""
-        if not self.take_word(word):
-            return None
-        begin = self._at
-        found = self.time()
-        if found == 0:
-            self._at = begin
-            self.fail('a time above 0')
-        return found
-
-    def finish(self) -> None:
-        """Refuse what is left over."""
-        if self._at < self._end:
-            self.fail('the end of the text')
-
-    def fail(self, expected: str) -> NoReturn:
-        """
-        Refuse the text.
-
-        :raises GrammarError: always
-        """
-        got = repr(self._text[self._at:self._at + _SHOWN]) if self._at < self._end \
-            else 'the end of the text'
-        raise GrammarError(f'got {got} at column {self._at + 1} of the text, expected {expected}')
-
-    def _digits(self) -> str:
-        begin = self._at
-        self._run(_IN_NUMBER)
-        following = self._lower[self._at + 1:self._at + 2]
-        if self._lower[self._at:self._at + 1] == 'e' and following in _IN_NUMBER and following:
-            self._at += 1
-            self._run(_IN_NUMBER)
-        found = self._lower[begin:self._at]
-        try:
-            if math.isfinite(float(found)):
-                self._skip()
-                return found
-        except ValueError:
-            pass
-        self._at = begin
-        self.fail('a finite number')
-
-    def _run(self, characters: frozenset[str]) -> None:
-        while self._at < self._end and self._lower[self._at] in characters:
-            self._at += 1
-
-    def _skip(self) -> None:
-        while self._at < self._end and self._text[self._at].isspace():
-            self._at += 1
+    def _deed(self, kind: Literal['expect', 'forbid']) -> ActionText:
+        cursor, place = self._cursor, self._cursor.place
+        if cursor.take('tool:'):
+            name = cursor.name(self._tools)
+            found = ActionText(kind, name, what='tool', args=_arguments(cursor))
+        elif cursor.take('says:'):
+            quoted = cursor.quoted()
+            if quoted is None:
+                cursor.fail('words in quotes, such as says: "I stop"')
+            found = ActionText(kind, quoted.lower(), what='says')
+        else:
+            found = ActionText(kind, cursor.symbol('a symbol, tool: or says:', _RESERVED))
+        agent = cursor.name(self._agents) if cursor.take_word('from') else ''
+        times = _times(cursor)
+        if times > 1 and kind == 'forbid':
+            cursor.fail("no 'at least' behind forbid:, where one is too many")
+        return replace(found, agent=agent, times=times, text=cursor.since(place))

@@ -21,11 +21,11 @@ from typing import Any
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.file import AgentFile
-from safety_scenarios.formats.agents.remarks import Remarks
+from safety_scenarios.formats.agents.remarks import Remarks, SIZE
 from safety_scenarios.formats.agents.symbols import Cast
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.agents import Agent, Line, Say, Tool
+from safety_scenarios.model.agents import Agent, Line, Say, Tool, ToolResult
 
 SUT_ROLES = ('assistant', 'controller', 'robot', 'sut')
 MAX_RETURNS = 100_000
@@ -84,18 +84,26 @@ class Participants:
     def _roles(self) -> None:
         if not self._file.agents:
             self._blocked(self._remarks, ('agents',), 'has no agent. Add one', 'F304')
+        for kind, key, names in (
+                ('roles', 'name', [role.name for role in self._file.roles]),
+                ('tools', 'name', [tool.name for tool in self._file.tools]),
+                ('agents', 'id', [agent.id for agent in self._file.agents])):
+            for index, name in enumerate(names):
+                if not name.strip():
+                    self._blocked(self._remarks, (kind, index, key), 'got a blank text, expected '
+                                  'a name. Fill it in', SIZE)
         declared = [role.name for role in self._file.roles]
         taken = {agent.role for agent in self._file.agents}
         for index, name in enumerate(declared):
             if name not in taken:
-                self._blocked(self._remarks, ('roles', index, 'name'), f'no agent has the role '
-                              f'{show(name)}. Give it to one, or remove it', 'F301')
+                self._remarks.warn(('roles', index, 'name'), f'no agent has the role '
+                                   f'{show(name)}. Give it to one, or remove it', 'F301')
         for index, agent in enumerate(self._file.agents):
-            if agent.role not in declared:
+            if declared and agent.role not in declared:
                 known = ', '.join(declared)[:_SHOWN] or 'none'
                 self._blocked(self._remarks, ('agents', index, 'role'), f'got {show(agent.role)}, '
-                              f'expected one of the roles: {known}. Describe it under roles',
-                              'F302')
+                              f'expected one of the roles: {known}. Describe it under roles'
+                              f'.{did_you_mean(agent.role, declared)}'.rstrip('.'), 'F302')
 
     def _sut(self) -> str:
         ids = [agent.id for agent in self._file.agents]
@@ -151,11 +159,15 @@ class Participants:
             self._blocked(self._side, ('tools', name, 'allow'), f'nobody may use the tool '
                           f'{show(name)}. Allow a role that an agent has', 'F305')
         place = ('tools', name, 'mock', 'returns')
-        fault = _not_json(block.mock.returns)
-        if fault:
-            self._side.refuse(place, fault)
+        results = []
+        for index, one in enumerate((block.mock, *block.mock.then)):
+            fault = _not_json(one.given)
+            if fault:
+                self._side.refuse(place if not index else (*place[:-1], 'then', index - 1), fault)
+            results.append(ToolResult(returns=one.given, after_ns=round(one.after_ms * 1e6)))
+        is_plain = results == [ToolResult(returns=block.mock.returns)]
         return Tool(name=name, description=description, allow=block.allow,
-                    returns=block.mock.returns)
+                    returns=results[0].returns, results=() if is_plain else tuple(results))
 
     def _known_tools(self) -> None:
         known = [tool.name for tool in self._file.tools]

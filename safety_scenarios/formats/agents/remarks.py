@@ -63,12 +63,8 @@ class Remarks:
         for path, sentence, at_key in islice(found, MAX_TOLD + 1):
             self.refuse((*prefix, *path), sentence, at_key=at_key)
 
-    def text(self, path: Path, text: str, longest: int, is_name: bool = False) -> None:
-        """
-        Refuse a text that is too long or holds control characters.
-
-        :param is_name: and one that is blank
-        """
+    def text(self, path: Path, text: str, longest: int) -> None:
+        """Refuse a text that is too long or holds control characters."""
         found = _CONTROL.search(text)
         if len(text) > longest:
             self.refuse(path, f'got {len(text)} characters, expected at most {longest}. '
@@ -76,8 +72,6 @@ class Remarks:
         elif found:
             self.refuse(path, f'got the control character U+{ord(found[0]):04X} at column '
                               f'{found.start() + 1} of the text, expected none. Remove it', SIZE)
-        elif is_name and not text.strip():
-            self.refuse(path, 'got a blank text, expected a name. Fill it in', SIZE)
 
     def count(self, path: Path, got: int, most: int, what: str) -> None:
         """Refuse too many of something."""

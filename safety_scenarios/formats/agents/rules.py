@@ -14,17 +14,19 @@
 
 """The rules of an agent file: from their strings and the meaning of their symbols to patterns."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast, Literal
 
+from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.agents.bindings import Bindings, EffectBlock, PatternBlock
-from safety_scenarios.formats.agents.file import AgentFile, same_name
+from safety_scenarios.formats.agents.cursor import GrammarError
+from safety_scenarios.formats.agents.file import AgentFile
 from safety_scenarios.formats.agents.grammar import (
-    ActionText,
-    GrammarError,
-    parse_action,
+    is_free_text,
+    normal,
+    NOTHING,
+    parse_actions,
     parse_trigger,
-    TriggerText,
 )
 from safety_scenarios.formats.agents.remarks import FOREIGN_TOPIC, Remarks, RULE_TEXT, UNBOUND
 from safety_scenarios.formats.agents.symbols import (
@@ -33,8 +35,11 @@ from safety_scenarios.formats.agents.symbols import (
     DEFAULT_BUDGET,
     Meaning,
     MOTIONS,
+    NAMES,
 )
+from safety_scenarios.formats.agents.texts import ActionText, TriggerText
 from safety_scenarios.formats.agents.topics import Topics
+from safety_scenarios.formats.agents.triggers import Contradiction, no_meaning, Triggers, Unbound
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.model.agents import (
@@ -42,6 +47,7 @@ from safety_scenarios.model.agents import (
     Argument,
     Effect,
     End,
+    EVERY,
     Expect,
     Forbid,
     Pattern,
@@ -49,27 +55,14 @@ from safety_scenarios.model.agents import (
     Publish,
     Rule,
     Say,
-    Trigger,
 )
 from safety_scenarios.model.budget import LatencyBudget
 
-_START = Pattern(kind='start')
-
-
-class _Unbound(Exception):
-    """A name that nothing gives a meaning: the rule can be described, and not be run."""
-
-    def __init__(self, name: str, why: str) -> None:
-        self.name = name
-        super().__init__(f'{why}. The rule is unbound and never passes')
-
-
-class _Contradiction(Exception):
-    """A rule that says what cannot be meant."""
-
-    def __init__(self, message: str, code: str = RULE_TEXT) -> None:
-        self.code = code
-        super().__init__(message)
+FORMS = ('says', 'tool', 'signal', 'say', 'publish', 'set', 'expect', 'forbid', 'permit', 'fault',
+         'end', NOTHING)
+"""Words of the grammar, for suggestions."""
+BLANK_TEXT = '(a blank text)'
+"""Name of what means nothing in a rule that says nothing."""
 
 
 class Rules:
@@ -86,80 +79,89 @@ class Rules:
         self._authored = {line.symbol for line in bindings.script or ()} \
             | set(bindings.topics) | set(bindings.faults) | set(bindings.sets) \
             | {effect.symbol for symbol in bindings.symbols.values() for effect in symbol.do or ()}
-        self._bound = {name: self._own(name) for name in bindings.symbols}
         self._known: dict[str, Meaning | None] = {}
+        self._tool_names = [tool.name for tool in file.tools]
+        self._ids = [agent.id for agent in file.agents]
+        self._bound = {name: self._own(name) for name in bindings.symbols}
+        self._reading = Triggers(file, bindings, self._meaning, self._authored, self._words)
 
     def all(self) -> tuple[Rule, ...]:  # noqa: A003
         """Return every rule of the file; what is wrong with one is told."""
-        return tuple(self._rule(index) for index in range(len(self._file.rules)))
+        found: list[Rule] = []
+        is_split = False
+        for index in range(len(self._file.rules)):
+            parts = self._entry(index)
+            is_split = is_split or len(parts) > 1
+            found += [part.model_copy(update={'entry': index}) if is_split else part
+                      for part in parts]
+        return tuple(found)
 
-    def _rule(self, index: int) -> Rule:
-        texts = self._file.rules[index]
-        rule = Rule(trigger_text=texts.trigger, action_text=texts.action)
-        path, unbound, found = ('rules', index), list[str](), dict[str, object]()
-        for key, text, read in (('trigger', texts.trigger, self._trigger_of),
-                                ('action', texts.action, self._action_of)):
-            try:
-                found.update(read(text))
-            except GrammarError as error:
-                self._remarks.refuse((*path, key), str(error), RULE_TEXT)
-            except _Contradiction as error:
-                self._remarks.refuse((*path, key), str(error), error.code)
-            except _Unbound as error:
-                self._remarks.warn((*path, key), str(error), UNBOUND)
-                unbound.append(error.name)
+    def _entry(self, index: int) -> list[Rule]:
+        """Return what one entry of the file demands: a rule for each thing joined by and."""
+        texts, path = self._file.rules[index], ('rules', index)
+        trigger: dict[str, object] = {}
+        unbound = self._read((*path, 'trigger'), texts.trigger,
+                             lambda: trigger.update(self._trigger_of(texts.trigger)))
+        parts: list[ActionText] = []
+        free = self._read((*path, 'action'), texts.action, lambda: parts.extend(
+            [ActionText('symbol', normal(texts.action))] if normal(texts.action) in self._bound
+            else parse_actions(texts.action, self._tool_names, self._ids)))
+        if not parts:
+            return [Rule(trigger_text=texts.trigger, action_text=texts.action,
+                         unbound=(*unbound, *free))]
+        return [self._part(index, part, trigger, unbound) for part in parts]
+
+    def _part(self, index: int, part: ActionText, trigger: dict[str, object],
+              unbound: tuple[str, ...]) -> Rule:
+        texts, found = self._file.rules[index], dict(trigger)
+        unbound += self._read(('rules', index, 'action'), texts.action,
+                              lambda: found.update(self._meaning_of(part)))
         if unbound:
             found['trigger'] = None
         found['repeat'] = found.pop('by_trigger', None) or found.pop('by_action', None) or 1
         found.pop('by_action', None)
-        return rule.model_copy(update={**found, 'unbound': tuple(unbound)})
+        rule = Rule(trigger_text=texts.trigger, action_text=part.text or texts.action)
+        return rule.model_copy(update={**found, 'unbound': unbound})
+
+    def _read(self, path: Path, text: str, read: Callable[[], object]) -> tuple[str, ...]:
+        """Read something of a rule; tell what is wrong, and return what has no meaning."""
+        try:
+            read()
+        except GrammarError as error:
+            if not is_free_text(text):
+                self._remarks.refuse(path, str(error), RULE_TEXT)
+                return ()
+            shown = ' '.join(text.split()) or BLANK_TEXT
+            word = text.partition(':')[0].split() or ['']
+            self._remarks.warn(path, f'got free text, which this program gives no meaning '
+                               f'({error}). The rule is unbound and never passes.'
+                               f'{did_you_mean(word[0].lower(), self._words())}', UNBOUND)
+            return (shown,)
+        except Contradiction as error:
+            self._remarks.refuse(path, str(error), error.code)
+        except Unbound as error:
+            self._remarks.warn(path, str(error), UNBOUND)
+            return (error.name,)
+        return ()
+
+    def _words(self) -> list[str]:
+        """Return every word that has a meaning in a rule."""
+        return sorted({*NAMES, *self._bound, *filter(None, self._authored), *FORMS})
 
     def _trigger_of(self, text: str) -> dict[str, object]:
-        parsed = parse_trigger(text)
+        parsed = TriggerText('symbol', normal(text)) if normal(text) in self._bound \
+            else parse_trigger(text, self._tool_names, self._ids)
         repeat = None
         if parsed.kind == 'symbol':
             meaning = self._meaning(parsed.name)
             repeat = meaning.repeat if meaning else None
-        trigger = Trigger(any=self._when(parsed), delay_ns=parsed.delay_ns)
-        return {'trigger': trigger, 'by_trigger': repeat}
+        return {'trigger': self._reading.trigger(parsed),
+                'by_trigger': EVERY if parsed.is_every else repeat}
 
-    def _when(self, parsed: TriggerText) -> tuple[Pattern, ...]:
-        if parsed.kind == 'at':
-            return (_START,)
-        if parsed.kind == 'says':
-            return (Pattern(kind='say', any_word=(parsed.name,)),)
-        if parsed.kind == 'tool':
-            tools = [tool.name for tool in self._file.tools]
-            return (Pattern(kind='tool_call', name=_one(parsed.name, tools, 'tool')),)
-        if parsed.kind == 'signal':
-            if parsed.name not in self._bindings.signals:
-                raise _Unbound(f'signal:{parsed.name}', f'got the signal {show(parsed.name)}, '
-                               f'which no bindings define')
-            return (Pattern(kind='signal', name=parsed.name, op=parsed.op, value=parsed.value),)
-        meaning = self._meaning(parsed.name)
-        patterns = meaning.when or meaning.expect or meaning.forbid if meaning else ()
-        if parsed.name in self._authored:
-            patterns = (*patterns, Pattern(kind='symbol', name=parsed.name))
-        if not patterns:
-            raise _Unbound(parsed.name, _no_meaning(parsed.name, 'when'))
-        return self._from(parsed, patterns, meaning) if parsed.agent else patterns
-
-    def _from(self, parsed: TriggerText, patterns: Sequence[Pattern],
-              meaning: Meaning | None) -> tuple[Pattern, ...]:
-        agent = _one(parsed.agent, [one.id for one in self._file.agents], 'agent')
-        is_free = meaning is not None and meaning.any_sender
-        found = tuple(
-            pattern.model_copy(update={'agents': (agent,)}) for pattern in patterns
-            if pattern.kind in ('say', 'tool_call', 'symbol')
-            and (is_free or pattern.agents is None or agent in pattern.agents))
-        if not found:
-            raise _Contradiction(f'got {parsed.name} from {show(agent)}, which by its meaning '
-                                 f'never comes from there. Correct one of the two')
-        return found
-
-    def _action_of(self, text: str) -> dict[str, object]:
-        parsed = parse_action(text)
-        if parsed.kind in ('symbol', 'expect', 'forbid', 'permit'):
+    def _meaning_of(self, parsed: ActionText) -> dict[str, object]:
+        if parsed.kind in ('expect', 'forbid'):
+            return self._wanted(parsed)
+        if parsed.kind in ('symbol', 'permit'):
             return self._by_symbol(parsed)
         return {'effects': (self._effect(parsed),)}
 
@@ -168,37 +170,101 @@ class Rules:
         meaning = self._meaning(name)
         kind = parsed.kind if parsed.kind != 'symbol' else meaning.bare if meaning else ''
         if meaning is None or not kind:
-            raise _Unbound(name, _no_meaning(name, 'expect, forbid or do'))
-        told: dict[str, object] = {'by_action': meaning.repeat}
+            raise Unbound(name, no_meaning(name, 'expect, forbid or do'),
+                          did_you_mean(name, self._words()))
         if kind == 'effects':
             if not meaning.effects:
-                raise _Unbound(name, f'got {show(name)} as an action, which somebody has to say, '
-                               f'and the harness plays {len(self._cast.scripted)} agents and not '
-                               f'one. Say in the bindings what to do')
-            return {**told, 'effects': meaning.effects,
+                raise Unbound(name, f'got {show(name)} as an action, which somebody has to say, '
+                              f'and the harness plays {len(self._cast.scripted)} agents and not '
+                              f'one. Say in the bindings what to do')
+            return {'by_action': meaning.repeat, 'effects': meaning.effects,
                     'is_all_clear': name == ALL_CLEAR_SYMBOL}
-        patterns = meaning.expect if kind == 'expect' else meaning.forbid
-        if name not in self._bound and name in MOTIONS and self._topics.has_robot:
-            raise _Unbound(name, f'got {show(name)} with bindings to a robot: what it says does '
-                           f'not show what it does. Define it by a signal')
-        if not patterns:
-            raise _Unbound(name, f'got {show(name)} behind {kind}:, which is not seen by the '
-                           f'words of the controller under test. Say in the bindings by what')
         if kind == 'permit':
-            return {**told, 'permit': Permit(any=patterns)}
+            return {'by_action': meaning.repeat,
+                    'permit': Permit(any=self._deeds(parsed, 'forbid')[0])}
+        return self._wanted(ActionText('expect' if kind == 'expect' else 'forbid', name))
+
+    def _wanted(self, parsed: ActionText) -> dict[str, object]:
+        """Return a demand or a ban."""
+        kind: Literal['expect', 'forbid'] = 'expect' if parsed.kind == 'expect' else 'forbid'
+        patterns, meaning = self._deeds(parsed, kind)
+        for other in parsed.others:
+            patterns += tuple(one for one in self._deeds(other, kind)[0] if one not in patterns)
+        if parsed.others:  # what belongs to one of several is not that of all
+            meaning = Meaning(budget=meaning.budget, repeat=meaning.repeat)
+        told: dict[str, object] = {'by_action': meaning.repeat}
         is_told = bool(parsed.until) or parsed.for_ns is not None
-        until = self._when(TriggerText('symbol', parsed.until)) if parsed.until else ()
+        until = self._named(parsed.until)
         for_ns = parsed.for_ns if is_told else meaning.for_ns
         if kind == 'forbid':
             return {**told, 'forbid': Forbid(any=patterns, for_ns=for_ns, until=until)}
-        if (is_told or for_ns is not None) and not meaning.contrary \
-                and not any(pattern.is_state for pattern in patterns):
-            raise _Contradiction(f'got {show(name)} for a time, which is an event: it happens and '
-                                 f'is over, expected a state, which a signal tells, or a saying '
-                                 f'with contrary. Leave the time out')
+        unless, has_state = self._named(parsed.unless), any(one.is_state for one in patterns)
+        if (is_told or for_ns is not None) and not meaning.contrary and not has_state:
+            raise Contradiction(f'got {show(parsed.name)} for a time, which is an event: it '
+                                f'happens and is over, expected a state, which a signal tells, '
+                                f'or a saying with contrary. Leave the time out')
+        if parsed.times > 1 and has_state:
+            raise Contradiction(f'got {show(parsed.name)} at least {parsed.times} times, which '
+                                f'is a state: it is kept and not counted. Say for how long')
+        if has_state:
+            until += unless
         return {**told, 'expect': Expect(
             any=patterns, budget=_shortened(meaning.budget, parsed.within_ns), for_ns=for_ns,
-            until=until if is_told else meaning.until, contrary=meaning.contrary)}
+            until=until if is_told or unless else meaning.until, contrary=meaning.contrary,
+            times=parsed.times, unless=unless)}
+
+    def _named(self, symbol: str) -> tuple[Pattern, ...]:
+        return self._reading.when(TriggerText('symbol', symbol)) if symbol else ()
+
+    def _deeds(self, parsed: ActionText,
+               kind: Literal['expect', 'forbid']) -> tuple[tuple[Pattern, ...], Meaning]:
+        """Return the events of one deed, and what else its symbol says of it."""
+        name, meaning = parsed.name, Meaning()
+        if parsed.what == 'symbol' and (name != NOTHING or name in self._bound):
+            found = self._meaning(name)
+            if found is None:
+                raise Unbound(name, no_meaning(name, 'expect, forbid or do'),
+                              did_you_mean(name, self._words()))
+            meaning = found
+            patterns = meaning.expect if kind == 'expect' else meaning.forbid
+            if name not in self._bound and name in MOTIONS and self._topics.has_robot:
+                raise Unbound(name, f'got {show(name)} with bindings to a robot: what it says '
+                              f'does not show what it does. Define it by a signal')
+            if not patterns:
+                raise Unbound(name, f'got {show(name)} behind {parsed.kind}:, which is not seen '
+                              f'by the words of the controller under test. Say in the bindings '
+                              f'by what')
+        else:
+            patterns = self._done(parsed)
+        return (self._by(parsed.agent, name, patterns) if parsed.agent else patterns), meaning
+
+    def _done(self, parsed: ActionText) -> tuple[Pattern, ...]:
+        """Return what the controller under test does: a call, certain words, or anything."""
+        if not self._cast.sut and not parsed.agent:
+            raise Unbound(parsed.name, f'got {show(parsed.name)} with no agent that is the '
+                          f'controller under test. Name one by sut in the bindings')
+        own = tuple(filter(None, [self._cast.sut]))
+        if parsed.what == 'tool':
+            return (self._reading.call(parsed.name, parsed.args, own),)
+        if parsed.what == 'says':
+            return (Pattern(kind='say', agents=own, any_word=(parsed.name,)),)
+        return (Pattern(kind='say', agents=own),
+                *(Pattern(kind='tool_call', agents=own, name=tool.name)
+                  for tool in self._file.tools))
+
+    def _by(self, name: str, what: str, patterns: Sequence[Pattern]) -> tuple[Pattern, ...]:
+        """Return what another agent is to do; only one that speaks for itself can be asked."""
+        agent = self._reading.agent(name)
+        if agent not in self._cast.live:
+            raise Contradiction(f'got {what} from {show(agent)}, for whom the harness speaks: it '
+                                f'would prove nothing, expected one of: '
+                                f'{", ".join(self._cast.live) or "nobody"}')
+        found = tuple(pattern.model_copy(update={'agents': (agent,)}) for pattern in patterns
+                      if pattern.kind in ('say', 'tool_call'))
+        if not found:
+            raise Contradiction(f'got {what} from {show(agent)}, which is told by a signal and '
+                                f'not by an agent. Leave from out')
+        return found
 
     def _effect(self, parsed: ActionText) -> Effect:
         name = parsed.name
@@ -213,26 +279,26 @@ class Rules:
         else:
             found = self._topics.set_to(name, parsed.value)
         if found is None:
-            raise _Unbound(f'{parsed.kind}:{name}', f'got {parsed.kind}: {name}, which no '
+            raise Unbound(f'{parsed.kind}:{name}', f'got {parsed.kind}: {name}, which no '
                                                     f'bindings define')
         return Publish(stimulus=found, symbol=name)
 
     def _publish(self, key: str, symbol: str) -> Publish:
         if self._topics.is_observed(key):
-            raise _Contradiction(f'got the topic {show(key)}, which the harness only observes, '
+            raise Contradiction(f'got the topic {show(key)}, which the harness only observes, '
                                  f'expected one with use: stimulus', FOREIGN_TOPIC)
         if key not in self._topics.published:
-            raise _Unbound(f'publish:{key}', f'got the topic {show(key)}, which no bindings '
+            raise Unbound(f'publish:{key}', f'got the topic {show(key)}, which no bindings '
                                              f'define')
         return Publish(stimulus=self._topics.published[key], symbol=symbol)
 
     def _say(self, text: str, agent: str | None, symbol: str | None) -> Say:
         speaker = agent or self._cast.speaker
         if speaker is None:
-            raise _Unbound('say:', f'got something to say and {len(self._cast.scripted)} agents '
+            raise Unbound('say:', f'got something to say and {len(self._cast.scripted)} agents '
                            f'for whom the harness speaks. Name one in the bindings')
         if speaker not in self._cast.scripted:
-            raise _Contradiction(f'got {show(speaker)}, for whom the harness does not speak, '
+            raise Contradiction(f'got {show(speaker)}, for whom the harness does not speak, '
                                  f'expected one of: {", ".join(self._cast.scripted) or "nobody"}')
         return Say(agent=speaker, text=text, symbol=symbol)
 
@@ -272,8 +338,8 @@ class Rules:
             kind: Literal['set', 'fault'] = 'fault' if block.set is None else 'set'
             return (self._effect(ActionText(kind, block.set or block.fault or '',
                                             value=block.to or 0.0)),)
-        except (_Contradiction, _Unbound) as error:
-            code = error.code if isinstance(error, _Contradiction) else ''
+        except (Contradiction, Unbound) as error:
+            code = error.code if isinstance(error, Contradiction) else ''
             self._side.refuse(path, str(error), code)
             return ()
 
@@ -321,23 +387,6 @@ class Rules:
             return True
         return pattern.kind in ('say', 'tool_call') and pattern.agents is not None \
             and set(pattern.agents) <= set(self._cast.live)
-
-
-def _one(name: str, known: Sequence[str], what: str) -> str:
-    """Return the known name that is meant; case counts only where two differ by nothing else."""
-    found = same_name(name, known)
-    if not found:
-        raise _Unbound(f'{what}:{name}', f'got the {what} {show(name)}, which the scenario does '
-                                         f'not have')
-    if len(found) > 1:
-        raise _Contradiction(f'got the {what} {show(name)}, expected one of {", ".join(found)} '
-                             f'as it is written there')
-    return found[0]
-
-
-def _no_meaning(name: str, keys: str) -> str:
-    return (f'got the symbol {show(name)}, to which neither the bindings nor this program give a '
-            f'meaning here. Add it to symbols, with {keys}')
 
 
 def _shortened(budget: LatencyBudget, time_ns: int | None) -> LatencyBudget:

@@ -16,17 +16,19 @@
 
 from collections.abc import Iterator, Mapping
 import os
-from pathlib import Path as FilePath
 import re
 from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import Problem
 from safety_scenarios.formats.agents.bindings import Bindings
+from safety_scenarios.formats.agents.grammar import is_free_text, normal
 from safety_scenarios.formats.agents.remarks import Remarks
 from safety_scenarios.formats.document.json_document import JsonDocument
+from safety_scenarios.formats.document.json_document import MAX_BYTES as MAX_JSON
 from safety_scenarios.formats.document.old_names import rename_old_keys
 from safety_scenarios.formats.document.positions import Document, Path
+from safety_scenarios.formats.document.positions import MAX_BYTES as MAX_YAML
 from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.model import old_names
 
@@ -54,7 +56,12 @@ def read_sidecar(path: str, reading: Reading) -> tuple[Remarks, Bindings, bytes]
     try:
         if os.path.exists(name) and not os.path.isfile(name):
             raise OSError(None, 'it is no regular file')
-        raw = FilePath(name).read_bytes()
+        most = MAX_JSON if name.endswith('.json') else MAX_YAML
+        with open(name, 'rb') as file:
+            raw = file.read(most + 1)
+        if len(raw) > most:
+            raise OSError(None, f'got {max(os.path.getsize(name), len(raw))} bytes, expected at '
+                                f'most {most}. Make the file smaller')
     except OSError as error:
         reading.problems.append(
             Problem(name, None, None, '', f'cannot be read: {error.strerror}'))
@@ -107,7 +114,9 @@ def _mappings(blocks: Any) -> list[tuple[Any, dict[str, Any]]]:
 def _names(bindings: Bindings, remarks: Remarks) -> None:
     """Refuse what no rule could name."""
     for path, name in _named(bindings):
-        if not _SYMBOL.fullmatch(name):
+        is_sentence = path[0] == 'symbols' and len(path) == 2 and is_free_text(name) \
+            and name == normal(name) and ' ' in name
+        if not (_SYMBOL.fullmatch(name) or is_sentence):
             remarks.refuse(path, f'got {name[:60]!r}, expected a small letter, then small '
                                  f'letters, digits, _ and -. Rename it', at_key=True)
 

@@ -58,7 +58,8 @@ def described(block: AgentsBlock) -> Mapping[str, Any]:
     """Return who takes part, with which tools and under which rules, for the task's text."""
     return {'sut': block.sut, 'roles': [role.model_dump() for role in block.roles],
             'agents': [agent.model_dump() for agent in block.agents],
-            'tools': [tool.model_dump(mode='json') for tool in block.tools],
+            'tools': [tool.model_dump(mode='json', exclude=None if tool.results else {'results'})
+                      for tool in block.tools],
             'rules': [{'trigger': rule.trigger_text, 'action': rule.action_text,
                        'unbound': rule.unbound} for rule in block.rules]}
 
@@ -99,7 +100,7 @@ def fires_ns(block: AgentsBlock, rule: Rule, above: tuple[Rule, ...] = ()) -> in
     times += [fires_ns(block, other, (*above, rule)) for other in block.rules
               if any(effect.symbol in names for effect in other.effects
                      if not isinstance(effect, End))]
-    return min(times, default=0) + rule.trigger.delay_ns
+    return min(times, default=0) + rule.trigger.wait_ns
 
 
 def _triggers(say: Say, pattern: Pattern) -> bool:
@@ -203,7 +204,7 @@ def _ruled(record: TrialRecord, result: TrialResult, outcome: Outcome, block: Ag
 
 def _delay_ns(block: AgentsBlock, found: RuleOutcome) -> int:
     trigger = block.rules[found.index].trigger
-    return trigger.delay_ns if trigger else 0
+    return trigger.wait_ns if trigger else 0
 
 
 def demand(rule: Rule) -> str:

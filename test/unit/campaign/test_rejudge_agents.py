@@ -208,10 +208,13 @@ def test_what_was_written_before_there_were_agents_is_still_read(tmp_path):
     assert trial.identical
 
 
-def test_what_cannot_be_run_is_told_to_the_user(tmp_path, capsys):
+def test_what_nothing_binds_is_inconclusive_when_it_is_run(tmp_path, capsys):
     path = tmp_path / 'greeting.json'
     path.write_text(json.dumps({**GREETING, 'agents': GREETING['agents'][:1]}))
     from safety_scenarios.cli.main import main
     assert main(['run', str(path), '--link', 'loopback', '--controller', 'rule_based',
-                 '--output', str(tmp_path / 'out')]) == 2
-    assert 'greeting.json' in capsys.readouterr().err and not (tmp_path / 'out').exists()
+                 '--output', str(tmp_path / 'out')]) == 3
+    assert 'F306' in capsys.readouterr().out
+    [result] = (tmp_path / 'out' / 'trials.jsonl').read_text().splitlines()
+    assert json.loads(result)['verdict'] == 'INCONCLUSIVE'
+    assert main(['evaluate', str(tmp_path / 'out')]) == 3

@@ -14,19 +14,23 @@
 
 """What cannot be run is refused before anything runs, with every reason at once."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from safety_scenarios.campaign import preflight, run
 from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.trials import execute, tasks
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.agents import Agent
 from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Origin
+from safety_scenarios.model.session import Session
 from safety_scenarios.model.settings import RunSettings
 from unit.conversations import ALICE, block, BOT, talk
 from unit.records import hazard
@@ -67,18 +71,25 @@ def test_others_are_not_concerned():
     refuse_unrunnable([hazard(), talk(block())], LOOPBACK)
 
 
-@pytest.mark.parametrize('verb', ['run', 'preflight'])
-def test_nothing_has_run_and_nothing_is_left_then(verb, monkeypatch, tmp_path):
-    module = {'run': run, 'preflight': preflight}[verb]
-    monkeypatch.setattr(module, 'load_scenarios', lambda paths: SimpleNamespace(
+def test_a_preflight_of_it_leaves_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr(preflight, 'load_scenarios', lambda paths: SimpleNamespace(
         scenarios=(talk(block(not_runnable=('F301: no role',))),), warnings=(), notes=()))
     settings = RunSettings(link='loopback', output=str(tmp_path / 'out'))
     with pytest.raises(ScenarioError, match='F301'):
-        if verb == 'run':
-            run.run(settings, (), Loopback)
-        else:
-            preflight.preflight(settings, Loopback, tmp_path)
+        preflight.preflight(settings, Loopback, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_nothing_binds_is_run_without_a_link_and_is_inconclusive(tmp_path):
+    def open_link(_: Any) -> Any:
+        raise AssertionError('nothing may be published for it')
+    settings = RunSettings(link='loopback', trials=2)
+    scenario = talk(block(not_runnable=('F306: nobody',)))
+    summary = run.run(settings, (), lambda *_: nullcontext(Session(open_link, 'nowhere')),
+                      scenarios=[scenario], files=False)
+    assert summary.verdict is Verdict.INCONCLUSIVE
+    for task in tasks(settings, [scenario]):
+        assert execute(task).result.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_controller_is_told_of_the_robot_in_the_bindings():

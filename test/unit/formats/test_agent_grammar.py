@@ -19,14 +19,9 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from safety_scenarios.formats.agents.grammar import (
-    ActionText,
-    GrammarError,
-    MAX_RULE_TEXT,
-    parse_action,
-    parse_trigger,
-    TriggerText,
-)
+from safety_scenarios.formats.agents.cursor import GrammarError, MAX_RULE_TEXT
+from safety_scenarios.formats.agents.grammar import parse_action, parse_trigger
+from safety_scenarios.formats.agents.texts import ActionText, TriggerText
 
 MS = 1_000_000
 
@@ -81,7 +76,7 @@ def test_an_action_is_read(text, meaning):
 @pytest.mark.parametrize(('text', 'column'), [
     ('', 1), ('   ', 1), ('$(rm)', 1), ('{0.__class__}', 1), ('__import__', 1), ('a.b', 2),
     ('greet everyone', 7), ('a\0b', 2), ('`ls`', 1), ('${HOME}', 1), ('%s', 1), ('ſtop', 1),
-    ('at', 3), ('at 5', 5), ('at 5 min', 6), ('at -1s', 4), ('at 86401s', 4), ('at infs', 4),
+    ('at', 3), ('at 5', 5), ('at 5 h', 6), ('at -1s', 4), ('at 86401s', 4), ('at infs', 4),
     ('at 1e999s', 4), ('at nan s', 4), ('at 1_0s', 5), ('at ٣s', 4), ('at 5msx', 5),
     ('after 2s greet', 10), ('after 2s of', 12), ('after 2s of $(rm)', 13),
     ('after 2s of greet from a1', 19), ('says:', 6), ('says: ...', 7), ('says: a\0b', 8),

@@ -312,7 +312,7 @@ def test_a_file_in_order_has_no_warning(tmp_path):
 
 
 @pytest.mark.parametrize(('code', 'change'), [
-    ('F301', {'roles': [{'name': 'user'}, {'name': 'assistant'}, {'name': 'pilot'}]}),
+    ('F308', {'agents': [{**USER, 'id': ''}, BOT]}), ('F308', {'tools': [{'name': ' '}]}),
     ('F302', {'roles': [{'name': 'assistant'}]}),
     ('F304', {'agents': [], 'roles': []}),
     ('F306', {'agents': [USER], 'roles': [{'name': 'user'}]}),
@@ -322,9 +322,15 @@ def test_what_cannot_be_run_can_be_read(tmp_path, code, change):
     assert code in told and blocking == 1
 
 
-def test_without_roles_every_role_is_unknown(tmp_path):
-    told, blocking = warned(tmp_path, agents(('greet', 'stop'), roles=...))
-    assert 'expected one of the roles: none' in told['F302'] and blocking == 2
+def test_without_roles_every_role_will_do(tmp_path):
+    for roles in (..., []):
+        assert warned(tmp_path, agents(('greet', 'stop'), roles=roles)) == ({}, 0)
+
+
+def test_a_role_that_no_agent_has_is_told_and_keeps_nothing_from_running(tmp_path):
+    roles = [{'name': 'user'}, {'name': 'assistant'}, {'name': 'pilot'}]
+    told, blocking = warned(tmp_path, agents(('greet', 'stop'), roles=roles))
+    assert 'pilot' in told['F301'] and blocking == 0
 
 
 def test_without_a_controller_under_test_there_is_a_scenario_and_nobody_in_it_passes(tmp_path):
@@ -356,15 +362,13 @@ def test_a_name_that_stands_twice_is_refused(tmp_path, field, change):
 
 @pytest.mark.parametrize(('field', 'change'), [
     ('description', {'description': 'x' * 100_001}),
-    ('agents[0].id', {'agents': [{**USER, 'id': ''}]}),
-    ('tools[0].name', {'tools': [{'name': ' '}]}), ('roles[0].name', {'roles': [{'name': ''}]}),
     ('tools[0].name', {'tools': [{'name': 'x' * 201}]}),
     ('agents[0].goals[0]', {'agents': [{**USER, 'goals': ['a\0b']}]}),
     ('agents[0].goals', {'agents': [{**USER, 'goals': ['a'] * 101}]}),
     ('roles[0].description', {'roles': [{'name': 'user', 'description': 'x' * 1001}]}),
     ('agents', {'agents': [{**USER, 'id': f'a{index}'} for index in range(101)]}),
     ('rules', {'rules': [{'trigger': 'greet', 'action': 'stop'}] * 1001})])
-def test_what_is_too_large_or_blank_is_refused(tmp_path, field, change):
+def test_what_is_too_large_or_odd_is_refused(tmp_path, field, change):
     found = refused(tmp_path, agents(**change))
     assert (found.code, found.field) == ('F308', field)
 

@@ -1,0 +1,243 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Many campaigns in one folder: ``ls``, ``tail``, ``trials``, ``open`` and ``index``."""
+
+from collections.abc import Mapping, Sequence
+import os
+from pathlib import Path
+import sys
+import time
+import webbrowser
+
+import click
+from rich.markup import escape
+from rich.table import Table
+from safety_scenarios.campaign.indexing import PAGE, REPORT, write_index
+from safety_scenarios.campaign.many import (
+    campaigns_in,
+    follow,
+    is_running,
+    least_margins,
+    Listed,
+)
+from safety_scenarios.campaign.reading import ended
+from safety_scenarios.errors import counted, SettingsError
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
+from safety_scenarios.reports.plain_text import on_one_line
+
+_FOLDER = click.argument(
+    'folder', type=click.Path(exists=True, file_okay=False, path_type=Path), default='runs',
+    metavar='[FOLDER]')
+_EVERY_S = 0.2
+"""How often a campaign that runs is looked at."""
+_DISPLAYS = ('DISPLAY', 'WAYLAND_DISPLAY', 'BROWSER')
+"""Environment variables of which one says that a browser can be shown."""
+_MOST_MARGINS = 4
+
+
+@click.command('ls')
+@_FOLDER
+def list_campaigns(folder: Path) -> None:
+    r"""
+    List the campaigns in FOLDER (runs, if left out), the oldest first.
+
+    Each is shown as it stands there if its manifest agrees, and nothing is judged again: evaluate
+    does that. One that still runs, was cut off or is broken is named as such and has no verdict.
+    Worst margins are the least in each unit.
+
+    \b
+    safety-scenarios ls runs
+    """
+    found = campaigns_in(folder)
+    rows = Table(title=f'{counted(len(found), "campaign")} in {_plain(folder)}',
+                 title_justify='left', title_style='bold')
+    for name in ('campaign', 'started (UTC)', 'controller', 'scenarios', 'verdict', 'trials',
+                 'worst margins', 'state'):
+        rows.add_column(name, justify='right' if name == 'scenarios' else 'left')
+    for one in found:
+        made = '-' if one.state in ('broken', 'judged again') else f'{len(one.results)}'
+        made += '' if one.planned is None else f' of {one.planned}'
+        rows.add_row(
+            _plain(one.name), _plain(one.when) or '-', _plain(one.controller),
+            str(len({result.scenario_id for result in one.results})),
+            verdict_text(one.summary.verdict).strip() if one.summary else '-', made,
+            _margins(least_margins(one.results)),
+            one.state + (f': {_plain(one.problem)}' if one.problem else ''))
+    show(rows)
+
+
+@click.command('tail', epilog=(
+    'Exit codes: those of the campaign; 3 if it was cut off; 2 wrong input or usage.'))
+@_FOLDER
+def tail(folder: Path) -> None:
+    r"""
+    Follow the campaign that runs in FOLDER (runs, if left out), a line for each trial.
+
+    FOLDER is that of a campaign, or one with many, of which the newest that runs is followed, or
+    the newest of all if none does. It ends when the campaign ends.
+
+    \b
+    safety-scenarios tail runs
+    """
+    found = campaigns_in(folder)
+    if not found:
+        raise SettingsError(f'{folder}: got no campaign in it, expected one at least')
+    chosen = next((one for one in reversed(found) if one.state == 'running'), found[-1])
+    click.echo(f'{on_one_line(str(chosen.folder))}: {chosen.state}', err=True)
+    screen = console()
+    number = 0
+    for result in follow(chosen.folder, lambda: time.sleep(_EVERY_S)):
+        number += 1
+        screen.print(f'[dim]{number}[/] {_line(result)}', soft_wrap=True, highlight=False)
+        sys.stdout.flush()
+    summary = ended(chosen.folder)
+    if summary is None or is_running(chosen.folder):
+        click.echo('error: it did not end: it was cut off. Run repair', err=True)
+        sys.exit(3)
+    click.echo(f'{summary.verdict.value}, exit code {summary.exit_code}', err=True)
+    sys.exit(summary.exit_code)
+
+
+@click.command('trials', epilog=(
+    'Exit codes: 0 listed; 2 wrong input or usage; 3 listed, but a campaign is broken, so that '
+    'trials may be missing.'))
+@_FOLDER
+@click.option('--failed', is_flag=True, help='The same as --verdict FAIL.')
+@click.option('--verdict', 'verdicts', multiple=True,
+              type=click.Choice([verdict.value for verdict in Verdict], case_sensitive=False),
+              help='Only trials of this verdict; may be given several times.')
+@click.option('--scenario', 'scenarios', multiple=True, metavar='ID',
+              help='Only trials of this scenario; may be given several times.')
+def trials(folder: Path, failed: bool, verdicts: tuple[str, ...],
+           scenarios: tuple[str, ...]) -> None:
+    r"""
+    List trials of the campaigns in FOLDER (runs, if left out), or of the one that it is.
+
+    \b
+    safety-scenarios trials runs --failed
+    safety-scenarios trials runs --verdict ERROR --verdict INCONCLUSIVE
+    """
+    found = campaigns_in(folder)
+    wanted = {verdict.upper() for verdict in verdicts} | ({'FAIL'} if failed else set())
+    known = {result.scenario_id for one in found for result in one.results}
+    for name in scenarios:
+        if name not in known:
+            raise SettingsError(f'--scenario: got {name}, expected one of '
+                                f'{", ".join(sorted(known)) or "(there is no trial)"}')
+    rows, left, open_ = _trial_table(), 0, 0
+    for one in found:
+        for result in one.results:
+            if scenarios and result.scenario_id not in scenarios:
+                continue
+            if wanted and result.verdict.value not in wanted:
+                left += 1
+                open_ += not result.is_decided
+                continue
+            rows.add_row(_plain(one.name), _plain(result.trial_id),
+                         verdict_text(result.verdict).strip(), latency_text(result.latency),
+                         _plain(result.reason))
+    show(rows)
+    click.echo(f'{counted(rows.row_count, "trial")} of {counted(len(found), "campaign")}'
+               + (f'; {left} not listed, of which {open_} INCONCLUSIVE or ERROR' if left else ''),
+               err=True)
+    broken = [one for one in found if one.state in ('broken', 'cut off')]
+    for one in broken:
+        click.echo(f'error: {on_one_line(f"{one.folder}: {one.state}: {one.problem}")}', err=True)
+    sys.exit(3 if broken else 0)
+
+
+@click.command('open')
+@click.argument('folder', type=click.Path(exists=True, path_type=Path), metavar='DIR')
+def open_report(folder: Path) -> None:
+    r"""
+    Open the report of the campaign in DIR, or the index of many, in a browser.
+
+    Where there is no display, its path is printed and nothing else happens.
+
+    \b
+    safety-scenarios open runs/today
+    """
+    page = _page(folder).resolve()
+    click.echo(on_one_line(str(page), 4096))
+    if not any(os.environ.get(name) for name in _DISPLAYS):
+        click.echo('note: there is no display to open it on', err=True)
+    elif not webbrowser.open(page.as_uri()):
+        click.echo('note: no browser could be started', err=True)
+
+
+@click.command('index', epilog=(
+    'Exit codes: 0 written; 2 wrong input or usage; 3 written, but a campaign is broken or was '
+    'cut off, and in no trend.'))
+@click.argument('folder', type=click.Path(exists=True, file_okay=False, path_type=Path),
+                metavar='FOLDER')
+@click.option('--output', type=click.Path(dir_okay=False, path_type=Path),
+              help='HTML file to write; index.html in FOLDER if left out.')
+def index(folder: Path, output: Path | None) -> None:
+    r"""
+    Write a page of the campaigns in FOLDER over time, with trends and flakiness.
+
+    Latencies and margins are shown by scenario; flaky is a trial that was repeated and judged
+    otherwise. Beside the page lie the tables that it was made from, as Parquet.
+
+    \b
+    safety-scenarios index runs
+    """
+    path, found = write_index(folder, output)
+    click.echo(str(path))
+    broken = [one for one in found if one.state in ('broken', 'cut off')]
+    for one in broken:
+        click.echo(f'error: {on_one_line(f"{one.folder}: {one.state}: {one.problem}")}', err=True)
+    sys.exit(3 if broken else 0)
+
+
+def _page(folder: Path) -> Path:
+    if folder.is_file():
+        if folder.suffix.lower() not in ('.html', '.htm'):
+            raise SettingsError(f'DIR: got {folder}, expected a folder or an HTML file')
+        return folder
+    for name in (REPORT, PAGE):
+        if (folder / name).is_file():
+            return folder / name
+    found: Sequence[Listed] = campaigns_in(folder)
+    if any(one.folder == folder for one in found):
+        raise SettingsError(f'{folder}: got no {REPORT} in it. Run safety-scenarios report '
+                            f'{folder}')
+    raise SettingsError(f'{folder}: got neither {REPORT} nor {PAGE} in it. Run safety-scenarios '
+                        f'index {folder}, or name one campaign')
+
+
+def _trial_table() -> Table:
+    rows = Table()
+    for name in ('campaign', 'trial', 'verdict', 'latency', 'reason'):
+        rows.add_column(name)
+    return rows
+
+
+def _line(result: TrialResult) -> str:
+    reason = '' if result.verdict is Verdict.PASS else f'  {_plain(result.reason)}'
+    warmup = ' [dim]warm-up[/]' if result.warmup else ''
+    return (f'{verdict_text(result.verdict)} {_plain(result.scenario_name)} '
+            f'[dim]{_plain(result.trial_id)}[/]{warmup}  {latency_text(result.latency)}{reason}')
+
+
+def _plain(text: object) -> str:
+    """Return foreign text so that neither a terminal nor the table takes it for more."""
+    return escape(on_one_line(str(text)))
+
+
+def _margins(found: Mapping[str, float]) -> str:
+    least = sorted(found.items(), key=lambda pair: pair[0] not in ('m', 's'))[:_MOST_MARGINS]
+    return ', '.join(f'{value:.3g} {_plain(unit)}' for unit, value in least) or '-'

@@ -1,0 +1,224 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Many campaigns in one folder: what each is, what is listed, and how they change over time."""
+
+from contextlib import contextmanager
+import fcntl
+import json
+import os
+import shutil
+
+import pytest
+from safety_scenarios.campaign.folder import hashes, read_trials
+from safety_scenarios.campaign.indexing import write_index
+from safety_scenarios.campaign.many import campaigns_in, follow, least_margins
+from safety_scenarios.cli.main import main
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.reports.index_page import Flaky, index_html, IndexPage, Point, Trend
+from safety_scenarios.stats.flakiness import flakiness
+
+HOSTILE = '<script>alert(1)</script>"&\x1b[2J\u202e'
+
+
+@pytest.fixture
+def runs(many_campaigns, tmp_path):
+    return shutil.copytree(many_campaigns, tmp_path / 'runs')
+
+
+@contextmanager
+def running(folder):
+    """Hold a campaign as one that still writes into its folder."""
+    for name in ('manifest.json', 'campaign.json'):
+        (folder / name).unlink(missing_ok=True)
+    with (folder / 'trials.jsonl').open('a') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+
+
+def cut_off(folder):
+    for name in ('manifest.json', 'campaign.json'):
+        (folder / name).unlink()
+
+
+def changed(folder):
+    path = folder / 'trials.jsonl'
+    path.write_text(path.read_text().replace('FAIL', 'PASS').replace('INCONCLUSIVE', 'PASS'))
+
+
+def test_what_runs_was_cut_off_or_is_broken_is_named_and_has_no_verdict(runs, capsys):
+    cut_off(runs / 'passed')
+    changed(runs / 'failed')
+    (runs / 'again' / 'settings.json').write_text('{')
+    with running(runs / 'open'):
+        found = {one.name: one for one in campaigns_in(runs)}
+        assert main(['ls', str(runs)]) == 0
+    assert {name: one.state for name, one in found.items()} == {
+        'passed': 'cut off', 'failed': 'broken', 'again': 'broken', 'open': 'running'}
+    assert all(one.summary is None for one in found.values())
+    assert found['failed'].results == () and 'trials.jsonl was changed' in found['failed'].problem
+    shown = capsys.readouterr().out
+    for text in ('running', 'cut off: it did not end', 'settings.json'):
+        assert text in shown
+    assert 'PASS' not in shown
+
+
+def test_what_evaluate_wrote_is_no_campaign_and_nothing_that_is_broken(runs, capsys):
+    assert main(['evaluate', str(runs / 'passed'), '--output', str(runs / 'stricter')]) == 0
+    [found] = [one for one in campaigns_in(runs) if one.name == 'stricter']
+    assert (found.state, found.summary, found.results) == ('judged again', None, ())
+    assert main(['trials', str(runs)]) == 0
+
+
+def test_a_list_shows_each_campaign_oldest_first(runs, capsys):
+    assert main(['ls', str(runs)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if '2 of 2' in line]
+    assert [next(name for name in ('passed', 'again', 'failed', 'open') if f' {name} ' in line)
+            for line in lines] == ['passed', 'again', 'failed', 'open']
+    assert [word in line for word, line in zip(('PASS', 'PASS', 'FAIL', 'INCONCLUSIVE'), lines)] \
+        == [True] * 4
+    assert ' m,' in lines[0] and ' s' in lines[0]
+
+
+def test_margins_of_two_units_are_never_one_number(runs):
+    [one] = campaigns_in(runs / 'failed')
+    found = least_margins(one.results)
+    assert len(found) > 1 and all(
+        value == min(finding.margin for result in one.results for finding in result.findings
+                     if finding.unit == unit and finding.margin is not None)
+        for unit, value in found.items())
+
+
+def test_trials_are_chosen_and_what_was_not_decided_is_told(runs, capsys):
+    assert main(['trials', str(runs), '--failed']) == 0
+    told = capsys.readouterr()
+    assert told.out.count('FAIL') == 2 and 'PASS' not in told.out
+    assert '6 not listed, of which 2 INCONCLUSIVE' in told.err
+    assert main(['trials', str(runs), '--verdict', 'pass', '--verdict', 'inconclusive']) == 0
+    assert '6 trials of 4 campaigns' in capsys.readouterr().err
+    assert main(['trials', str(runs), '--scenario', 'nowhere']) == 2
+    changed(runs / 'failed')
+    assert main(['trials', str(runs), '--failed']) == 3
+    assert 'trials.jsonl was changed' in capsys.readouterr().err
+
+
+def test_a_campaign_is_followed_until_it_ends_and_no_trial_is_lost(runs):
+    path = runs / 'passed' / 'trials.jsonl'
+    first, second = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + second[:50])
+    steps = iter((lambda: file.write(second[50:].decode()), lambda: None,
+                  lambda: fcntl.flock(file, fcntl.LOCK_UN)))
+
+    def wait():
+        next(steps)()
+        file.flush()
+    with running(runs / 'passed') as file:
+        found = [result.index for result in follow(runs / 'passed', wait)]
+    assert found == [0, 1]
+
+
+def test_the_tail_of_a_campaign_ends_with_its_exit_code(runs, capsys):
+    for name, code in (('passed', 0), ('failed', 1), ('open', 3)):
+        assert main(['tail', str(runs / name)]) == code
+    assert capsys.readouterr().out.count('Quick person') == 6
+    cut_off(runs / 'passed')
+    assert main(['tail', str(runs / 'passed')]) == 3
+    assert 'cut off' in capsys.readouterr().err
+
+
+def test_a_report_is_opened_or_its_path_is_told(runs, monkeypatch, capsys):
+    assert main(['open', str(runs / 'passed')]) == 2
+    assert main(['open', str(runs)]) == 2
+    page = runs / 'passed' / 'report.html'
+    page.write_text('<p>report</p>')
+    opened = []
+    monkeypatch.setattr('webbrowser.open', lambda url: opened.append(url) or True)
+    for name in ('DISPLAY', 'WAYLAND_DISPLAY', 'BROWSER'):
+        monkeypatch.delenv(name, raising=False)
+    assert main(['open', str(runs / 'passed')]) == 0
+    assert opened == [] and str(page) in capsys.readouterr().out
+    monkeypatch.setenv('DISPLAY', ':0')
+    assert main(['open', str(runs / 'passed')]) == 0
+    assert opened == [page.resolve().as_uri()]
+
+
+def test_the_index_has_every_campaign_and_the_trends_of_those_that_ended(runs, capsys):
+    shutil.copytree(runs / 'failed', runs / 'copy')
+    changed(runs / 'open')
+    assert main(['index', str(runs)]) == 3
+    page = (runs / 'index.html').read_text(encoding='utf-8')
+    assert 'http' not in page.replace('http-equiv', '')
+    for text in ('>open<', 'trials.jsonl was changed since', 'is a copy of', '2 of 2',
+                 'rule_based: median latency', 'never_stop: median latency',
+                 '2 without a reaction'):
+        assert text in page
+    assert len(list((runs / 'index_tables').glob('*.parquet'))) == 3
+    assert '0.0% [0.0%, 97.5%] of 2 repeated trials' in page
+
+
+def test_a_trial_that_is_judged_otherwise_is_flaky_and_only_if_all_else_is_alike(runs):
+    [before] = campaigns_in(runs / 'passed')
+    rewrite(runs / 'again', [result.model_copy(update={'verdict': Verdict.FAIL}) if number else
+                             result for number, result in enumerate(before.results)])
+    page = write_index(runs)[0].read_text(encoding='utf-8')
+    assert '50.0% [' in page and 'PASS in passed; FAIL in again' in page
+    assert 'never_stop' in page and 'FAIL in failed' not in page
+
+
+def rewrite(folder, results):
+    """Let a campaign have come to other results, as if it had been run so."""
+    (folder / 'trials.jsonl').write_text(
+        ''.join(result.model_dump_json() + '\n' for result in results))
+    (folder / 'manifest.json').write_text(json.dumps(hashes(folder)))
+    assert len(read_trials(folder)) == len(results)
+
+
+def test_hostile_names_are_text_in_the_list_and_on_the_page(runs, capsys):
+    [one] = campaigns_in(runs / 'failed')
+    finding = Finding(check=HOSTILE, kind='bound', verdict=Verdict.FAIL, reason=HOSTILE)
+    rewrite(runs / 'failed', [result.model_copy(update={
+        'scenario_id': HOSTILE, 'controller': HOSTILE, 'scenario_name': HOSTILE,
+        'reason': HOSTILE + 'x' * 10**6, 'findings': (finding,)}) for result in one.results])
+    os.rename(runs / 'failed', runs / HOSTILE.replace('/', '|'))
+    for command in ('ls', 'trials', 'tail', 'index'):
+        main([command, str(runs)])
+    told = ''.join(capsys.readouterr()) + (runs / 'index.html').read_text(encoding='utf-8')
+    assert not {'\x1b', '\u202e'} & set(told) and '\\u001b[2J' in told
+    page = (runs / 'index.html').read_text(encoding='utf-8')
+    assert page.count('<script>') == 1 and '&lt;script&gt;alert(1)' in page
+    assert len(page) < 200_000
+
+
+def test_a_page_without_a_campaign_that_ended_is_a_page_and_a_median_may_be_missing(runs):
+    trend = Trend('s', 'c', 'median latency', 'ms', (Point(0, None, 3, 1.0, None, 2),))
+    page = index_html(IndexPage('t', (), (trend,), flakiness({}), {}, (
+        Flaky('s', 0, 1, (('a', 'PASS'), ('b', 'FAIL'))),), (), ('a',)))
+    assert 'no number [1, unbounded], n=3, 2 without a reaction' in page
+    assert 'unknown of 0 repeated trials' in page
+
+
+@pytest.mark.parametrize(('arguments', 'told'), [
+    (['tail', '{}'], 'got no campaign in it'), (['index', '{}'], 'got no campaign in it'),
+    (['open', '{}'], 'Run safety-scenarios index'), (['ls', '{}/x'], 'does not exist')])
+def test_a_folder_without_a_campaign_says_so(arguments, told, tmp_path, capsys):
+    assert main([arguments[0], arguments[1].format(tmp_path)]) == 2
+    assert told in capsys.readouterr().err
+    assert main(['ls', str(tmp_path)]) == 0
+
+
+def test_an_index_is_not_written_into_a_campaign(runs, capsys):
+    assert main(['index', str(runs / 'passed')]) == 2
+    assert main(['index', str(runs), '--output', str(runs / 'passed' / 'x.html')]) == 2
+    assert "campaign's own folder" in capsys.readouterr().err
+    assert not (runs / 'passed' / 'index_tables').exists()

@@ -1,0 +1,210 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Triggers of several things, or of the lack of one, and demands that are counted or lifted."""
+
+import pytest
+from safety_scenarios.engine.rules import MAX_FIRINGS, replay
+from safety_scenarios.model.agents import Clause, EVERY, Expect, Part, Pattern, Trigger
+from safety_scenarios.model.outcome import Status
+from unit.records import ns, ONSET_STEADY_NS
+from unit.rule_runs import (
+    ALICE,
+    ANSWERED,
+    answers,
+    block,
+    BOT,
+    BUDGET,
+    driving,
+    expects,
+    forbids,
+    GREETED,
+    greets,
+    only,
+    run,
+    said,
+    says,
+    speed,
+    START,
+    statuses,
+    World,
+)
+
+ALARM = said('fire')
+DONE = said('done', by=BOT)
+
+
+def both(*parts, within_ms=None):
+    """Return the trigger of several things together."""
+    parts = tuple(part if isinstance(part, Part) else Part(any=(part,)) for part in parts)
+    found = tuple(one for part in parts if not part.negated for one in part.any)
+    return Trigger(any=found,
+                   clauses=(Clause(parts=parts, within_ns=None if within_ms is None
+                                   else ns(within_ms)),))
+
+
+def fires(trigger, *events, repeat=1, **changes):
+    """Return when (ms) a rule with this trigger fired."""
+    outcome = run(forbids(said('never'), on=trigger, repeat=repeat), *events, **changes)
+    [rule] = outcome.rules
+    return [round((t_ns - ONSET_STEADY_NS) / 1e6) for t_ns in rule.fired_ns], outcome.status
+
+
+@pytest.mark.parametrize('order', [(100, 400), (400, 100)])
+def test_and_fires_at_the_last_of_them_in_whichever_order(order):
+    events = sorted([greets(order[0]), says(order[1], ALICE, 'fire')],
+                    key=lambda one: one.stamps.steady_ns)
+    assert fires(both(GREETED, ALARM), *events)[0] == [400]
+    assert fires(both(GREETED, ALARM), greets(100)) == ([], Status.NOT_TRIGGERED)
+
+
+@pytest.mark.parametrize('second_ms, fired', [(600, [600]), (601, [])])
+def test_within_includes_its_last_instant(second_ms, fired):
+    trigger = both(GREETED, ALARM, within_ms=500)
+    assert fires(trigger, greets(100), says(second_ms, ALICE, 'fire'))[0] == fired
+
+
+def test_a_signal_in_a_conjunction_counts_while_it_holds():
+    trigger = both(GREETED, speed('>', 0.5))
+    fast = driving((0, 1.0), (100, 1.0), (200, 1.0))
+    assert fires(trigger, *fast, greets(250))[0] == [250]
+    assert fires(trigger, *driving((0, 1.0), (200, 0.0)), greets(250))[0] == []
+    assert fires(trigger, *driving((0, 0.0)), greets(50), *driving((100, 1.0)))[0] == [100]
+
+
+def test_whether_a_signal_held_that_is_too_old_nobody_can_tell():
+    fired, status = fires(both(GREETED, speed('>', 0.5)), *driving((0, 1.0)), greets(2000))
+    assert (fired, status) == ([], Status.INCONCLUSIVE)
+
+
+def test_at_least_n_times_counts_the_last_ones_within_the_time():
+    trigger = both(Part(any=(GREETED,), times=3), within_ms=1000)
+    assert fires(trigger, greets(0), greets(900), greets(1500))[0] == []
+    assert fires(trigger, greets(0), greets(900), greets(1500), greets(1900))[0] == [1900]
+    assert fires(trigger, *(greets(100 * n) for n in range(1, 7)), repeat=9)[0] == [300, 600]
+
+
+def test_not_means_not_so_far():
+    trigger = both(GREETED, Part(any=(ALARM,), negated=True))
+    assert fires(trigger, says(50, ALICE, 'fire'), greets(100))[0] == []
+    assert fires(trigger, greets(100), says(150, ALICE, 'fire'))[0] == [100]
+
+
+def test_unless_keeps_it_from_firing_and_nobody_excuses_himself():
+    trigger = Trigger(any=(GREETED,), unless=(said('cleared'),))
+    assert fires(trigger, says(50, ALICE, 'cleared'), greets(100)) == ([], Status.NOT_TRIGGERED)
+    assert fires(trigger, says(50, BOT, 'cleared'), greets(100))[0] == [100]
+    named = trigger.model_copy(update={'unless': (said('cleared', by=BOT),)})
+    assert fires(named, says(50, BOT, 'cleared'), greets(100))[0] == []
+    late = trigger.model_copy(update={'delay_ns': ns(500)})
+    assert fires(late, greets(100), says(300, ALICE, 'cleared'))[0] == []
+
+
+def absent(pattern, for_ms, on=GREETED):
+    return Trigger(any=(on,), unless=(pattern,), unless_ns=ns(for_ms), counts_own=True)
+
+
+@pytest.mark.parametrize('done_ms, fired', [(None, [1100]), (50, [1100]), (600, []), (1100, []),
+                                            (1101, [1100])])
+def test_the_lack_of_something_is_known_when_its_time_is_over(done_ms, fired):
+    events = [greets(100), *([] if done_ms is None else [says(done_ms, BOT, 'done')])]
+    events.sort(key=lambda event: event.stamps.steady_ns)
+    assert fires(absent(said('done'), 1000), *events)[0] == fired
+
+
+def test_the_lack_of_something_is_not_known_before_its_time_is_over():
+    trigger = absent(said('done'), 1000)
+    assert fires(trigger, greets(100), end_ms=1000) == ([], Status.NOT_TRIGGERED)
+
+
+def test_a_lack_is_looked_for_after_each_occurrence():
+    trigger = absent(DONE, 1000)
+    fired, _ = fires(trigger, greets(0), says(500, BOT, 'done'), greets(2000), repeat=EVERY)
+    assert fired == [3000]
+
+
+def test_whether_a_signal_was_lacking_that_nobody_told_is_open():
+    trigger = absent(speed('>', 0.5), 1000)
+    assert fires(trigger, greets(100))[1] is Status.INCONCLUSIVE
+    told = driving(*((t_ms, 0.0) for t_ms in range(0, 2000, 100)))
+    events = sorted([greets(150), *told], key=lambda event: event.stamps.steady_ns)
+    assert fires(trigger, *events)[0] == [1150]
+
+
+def test_what_a_nameless_saying_excuses_is_open():
+    trigger = Trigger(any=(GREETED,), unless=(said('cleared', by=BOT),))
+    nameless = says(50, BOT, 'cleared', trial_id='')
+    assert fires(trigger, nameless, greets(100))[1] is Status.INCONCLUSIVE
+
+
+def test_every_occurrence_is_demanded_and_one_too_many_is_an_error():
+    rule = expects(repeat=EVERY)
+    events = [event for t_ms in range(0, 3000, 1000)
+              for event in (greets(t_ms), answers(t_ms + 100))]
+    assert run(rule, *events).status is Status.SATISFIED
+    assert run(rule, *events[:-1], end_ms=9000).status is Status.VIOLATED
+    assert run(rule, *events, greets(4000), end_ms=4500).status is Status.INCONCLUSIVE
+    many = [greets(t_ms) for t_ms in range(MAX_FIRINGS + 1)]
+    assert run(rule, *many).status is Status.ERROR
+
+
+@pytest.mark.parametrize('answered_ms, status', [
+    ((100, 200), Status.SATISFIED), ((100,), Status.VIOLATED), ((), Status.VIOLATED),
+    ((100, 2500), Status.VIOLATED)])
+def test_what_is_demanded_twice_must_come_twice(answered_ms, status):
+    rule = expects()
+    rule = rule.model_copy(update={'expect': Expect(any=(ANSWERED,), budget=BUDGET, times=2)})
+    outcome = run(rule, greets(0), *(answers(t_ms) for t_ms in answered_ms))
+    assert outcome.status is status
+    if len(answered_ms) == 1:
+        assert '1 of 2 came' in only(outcome).reason
+
+
+def lifted(*events, repeat=1):
+    rule = expects(repeat=repeat).model_copy(update={'expect': Expect(
+        any=(ANSWERED,), budget=BUDGET, unless=(said('never mind'),))})
+    return run(rule, *events)
+
+
+@pytest.mark.parametrize('by, at_ms, status', [
+    (ALICE, 1000, Status.NOT_TRIGGERED), (ALICE, 2000, Status.NOT_TRIGGERED),
+    (ALICE, 2001, Status.VIOLATED), (BOT, 1000, Status.VIOLATED)])
+def test_what_is_lifted_in_time_was_not_demanded(by, at_ms, status):
+    assert lifted(greets(0), says(at_ms, by, 'never mind')).status is status
+
+
+def test_an_answer_before_it_was_lifted_counts_and_so_do_the_other_demands():
+    assert lifted(greets(0), answers(100), says(200, ALICE, 'never mind')).status \
+        is Status.SATISFIED
+    events = (greets(0), answers(100), greets(1000), says(1200, ALICE, 'never mind'))
+    assert lifted(*events, repeat=5).status is Status.SATISFIED
+    assert lifted(greets(0), greets(2500), says(2600, ALICE, 'never mind'), repeat=5).status \
+        is Status.VIOLATED
+
+
+def test_silence_is_seen_over_its_whole_window():
+    rule = forbids(Pattern(kind='say', agents=(BOT,)), for_ms=1000, on=START)
+    assert run(rule).status is Status.SATISFIED
+    assert run(rule, answers(1000)).status is Status.VIOLATED
+    assert run(rule, answers(1001)).status is Status.SATISFIED
+    assert run(rule, end_ms=999).status is Status.INCONCLUSIVE
+
+
+def test_live_and_replayed_a_trigger_of_several_things_is_the_same():
+    rules = block(expects(on=absent(said('done'), 1000), repeat=EVERY),
+                  expects(on=both(GREETED, ALARM)))
+    world = World(rules, [greets(100), says(300, ALICE, 'fire'), greets(1500), answers(1600)])
+    record = world.play()
+    assert replay(record) == world.outcome == world.outcome
+    assert statuses(world.outcome) == ['violated', 'satisfied']

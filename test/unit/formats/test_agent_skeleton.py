@@ -1,0 +1,138 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What describe tells, the bindings that it wants filled in, and the schemas for editors."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from safety_scenarios.cli.main import main
+from safety_scenarios.cli.schemas import KINDS, schema_of
+from safety_scenarios.formats.agents.skeleton import BLANK, skeleton
+from safety_scenarios.formats.document.positions import MAX_BYTES
+from unit.formats.agent_files import agents, block, DATA, dumped, only, read, SPEED
+import yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = [*(ROOT / 'config' / 'scenarios' / 'agents').glob('*.yaml'), *DATA.rglob('*.yaml')]
+ARE = sorted((ROOT / 'test' / 'data' / 'are').glob('*.json'))
+NURSES = [{'id': 'a1', 'name': 'Alice', 'role': 'nurse'},
+          {'id': 'a2', 'name': 'Bot', 'role': 'helper'}]
+UNBOUND = agents(('sunrise', 'wave'), ('The lamp is red', 'publish: person'),
+                 ('signal: v > 1', 'set: level = 2'), ('', 'fault: blind'),
+                 agents=NURSES, roles=...)
+
+
+def filled(text):
+    """Return a skeleton as a user completes it."""
+    data = yaml.safe_load(text.replace(f'sut: "{BLANK}"', 'sut: a2')
+                          .replace(f'any_word: ["{BLANK}"]', 'any_word: [now]'))
+    data['signals']['v'] = SPEED | {'topic': 'observed'}
+    data['topics']['observed'] = {'name': 'cmd_vel', 'use': 'observe'}
+    data['topics']['person'] = {'name': 'scan', 'type': 'sensor_msgs/msg/LaserScan',
+                                'use': 'stimulus', 'stimulus': {'kind': 'person', 'distance': 1.0}}
+    data['topics']['mode'] = {'name': 'mode', 'type': 'std_msgs/msg/Int32', 'use': 'stimulus'}
+    data['sets']['level'] = {'topic': 'mode', 'field': 'data'}
+    data['faults']['blind'] = {'topic': 'person', 'kind': 'sensor_fault', 'fault': 'nan'}
+    data['stimuli'] = ['person']
+    return data
+
+
+def test_the_skeleton_does_not_load_as_it_is_and_does_when_it_is_filled_in(tmp_path):
+    text = skeleton(block(tmp_path, UNBOUND))
+    assert read(tmp_path, UNBOUND, text).problems
+    found = read(tmp_path, UNBOUND, dumped(filled(text)))
+    assert not found.problems, found.problems
+    unbound = [rule.unbound for rule in found.scenario.agents.rules]
+    assert unbound == [(), (), (), ('(a blank text)',)] and not found.scenario.agents.not_runnable
+
+
+def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys):
+    (tmp_path / 'lamp.yaml').write_text(dumped(UNBOUND))
+    assert main(['describe', str(tmp_path / 'lamp.yaml')]) == 0
+    told = capsys.readouterr().out
+    for part in ('a2 (Bot), helper', 'Not bound: F306', "'sunrise' in rules[0].trigger",
+                 "'wave' in rules[0].action", "'The lamp is red' in rules[1].trigger",
+                 '"the lamp is red": {when:', f'sut: "{BLANK}"'):
+        assert part in told
+    assert main(['describe', str(DATA / 'greeting.yaml')]) == 0
+    assert 'Every word has a meaning.' in capsys.readouterr().out
+
+
+def test_a_file_of_another_format_is_described_too_and_a_broken_one_refused(tmp_path, capsys):
+    assert main(['describe', str(ROOT / 'config/scenarios/robotic/person_steps_near.yaml')]) == 0
+    assert 'Within: ' in capsys.readouterr().out
+    (tmp_path / 'broken.yaml').write_text('agents: 3\n')
+    assert main(['describe', str(tmp_path / 'broken.yaml')]) == 2
+
+
+def test_every_kind_has_a_schema_that_is_one():
+    assert {'scenario', 'agents', 'bindings', 'are', 'settings'} <= set(KINDS)
+    for kind in KINDS:
+        jsonschema.Draft202012Validator.check_schema(schema_of(kind))
+    assert main(['schema', 'robot']) == 2
+
+
+@pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name)
+def test_the_schemas_accept_what_the_loader_accepts(path):
+    kind = 'bindings' if '.bindings.' in path.name else 'agents'
+    data = json.loads(json.dumps(yaml.safe_load(path.read_text(encoding='utf-8'))))
+    jsonschema.Draft202012Validator(schema_of(kind)).validate(data)
+
+
+@pytest.mark.parametrize('path', ARE, ids=lambda path: path.name)
+def test_the_schema_of_are_accepts_its_files(path):
+    jsonschema.Draft202012Validator(schema_of('are')).validate(json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize('kind, data', [
+    ('agents', {'description': 'x', 'agents': [], 'extra': 1}),
+    ('agents', {'description': 'x', 'agents': [], 'rules': None}),
+    ('bindings', {'version': 2}), ('bindings', {'version': 1, 'symbols': {'a': {'repeat': 0}}}),
+    ('are', {'version': '1'}), ('settings', {'trials': 0})])
+def test_the_schemas_refuse_what_the_loader_refuses(kind, data):
+    assert not jsonschema.Draft202012Validator(schema_of(kind)).is_valid(data)
+
+
+def test_the_schema_tells_an_editor_the_forms_of_a_rule():
+    action = schema_of('agents')['$defs']['RuleEntry']['properties']['action']
+    assert 'expect: nothing for 5 s' in action['examples'] and '"forbid:"' in action['description']
+
+
+def test_bindings_that_are_too_large_are_not_read(tmp_path):
+    problem = only(read(tmp_path, agents(), '#' + 'x' * MAX_BYTES).problems)
+    assert f'got {MAX_BYTES + 1} bytes, expected at most {MAX_BYTES}' in str(problem)
+
+
+TOOL = {'tools': [{'name': 'lift'}]}
+
+
+@pytest.mark.parametrize('mock, results', [
+    ({'returns': {'a': 1}}, []),
+    ({'fails': 'no power'}, [({'status': 'failed', 'reason': 'no power'}, 0)]),
+    ({'returns': {'a': 1}, 'after_ms': 200, 'then': [{'fails': 'x'}, {'returns': {'b': 2}}]},
+     [({'a': 1}, 200), ({'status': 'failed', 'reason': 'x'}, 0), ({'b': 2}, 0)])])
+def test_results_of_a_tool_come_in_order_and_the_last_one_stays(tmp_path, mock, results):
+    [tool] = block(tmp_path, agents(**TOOL), {'tools': {'lift': {'mock': mock}}}).tools
+    assert [(dict(one.returns), one.after_ns // 10**6) for one in tool.results] == results
+    if results:
+        assert [tool.result(calls).returns for calls in (0, 99)] == [results[0][0], results[-1][0]]
+
+
+@pytest.mark.parametrize('mock', [{'returns': {}, 'fails': 'x'}, {'after_ms': -1}, {'fails': ' '},
+                                  {'then': [{'returns': {'a': 2020}, 'fails': 'x'}]}])
+def test_a_result_that_is_none_is_refused(tmp_path, mock):
+    assert read(tmp_path, agents(**TOOL), {'tools': {'lift': {'mock': mock}}}).problems

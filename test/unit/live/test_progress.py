@@ -1,0 +1,74 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Progress: a bar in a terminal alone, plain lines on standard error elsewhere, honest times."""
+
+import io
+
+import pytest
+from rich.console import Console
+from safety_scenarios.campaign.run import run
+from safety_scenarios.links.loopback_session import Loopback
+from safety_scenarios.live.progress import in_words, may_draw, Plain, progress, time_left_s
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.reports.console_report import ConsoleReport
+
+
+@pytest.mark.parametrize(('ended', 'planned', 'elapsed_s', 'words'), [
+    (0, 10, 5.0, 'time left not known yet'), (1, 10, 5.0, 'about 45 s left'),
+    (10, 100, 20.0, 'about 3 min left'), (100, 1000, 3600.0, 'about 9 h 00 min left'),
+    (10, 10, 20.0, 'nearly done'), (11, 10, 20.0, 'nearly done')])
+def test_the_time_left_is_that_of_the_trials_so_far(ended, planned, elapsed_s, words):
+    assert in_words(time_left_s(ended, planned, elapsed_s)) == words
+
+
+@pytest.mark.parametrize(('terminal', 'environment', 'draws'), [
+    (True, {}, True), (True, {'CI': 'false', 'NO_COLOR': ''}, True), (False, {}, False),
+    (True, {'CI': 'true'}, False), (True, {'NO_COLOR': '1'}, False)])
+def test_a_bar_is_drawn_in_a_terminal_that_nobody_calls_plain(terminal, environment, draws):
+    screen = Console(file=io.StringIO(), force_terminal=terminal, _environ={'TERM': 'xterm'})
+    assert may_draw(screen, environment) is draws
+
+
+def campaign(observers, trials):
+    return run(RunSettings(scenarios=('SCN-C-101',), link='loopback', trials=trials),
+               observers, Loopback, files=False)
+
+
+def test_a_plain_line_comes_every_half_minute_and_not_at_the_end():
+    times, lines = iter(range(0, 1000, 12)), []
+    campaign([Plain(lines.append, lambda: next(times))], 6)
+    assert lines == ['progress: 3 of 6 trials, about 36 s left']
+
+
+def test_where_no_terminal_is_standard_output_is_what_it_was():
+    def printed(with_progress):
+        out, told = io.StringIO(), []
+        screen = Console(file=out, width=100)
+        with progress(RunSettings(), screen, {}, told.append) as observers:
+            campaign([*(observers if with_progress else ()), ConsoleReport(screen)], 2)
+        assert told == []
+        return out.getvalue()
+    assert printed(True) == printed(False)
+
+
+def test_the_bar_is_gone_when_the_block_ends_also_by_an_error():
+    out = io.StringIO()
+    screen = Console(file=out, force_terminal=True, width=80, _environ={'TERM': 'xterm'})
+    with pytest.raises(ZeroDivisionError), \
+            progress(RunSettings(), screen, {}, print) as observers:
+        campaign(observers, 1)
+        assert '1/1' in out.getvalue() and 'nearly done' in out.getvalue()
+        raise ZeroDivisionError
+    assert out.getvalue().count('\x1b[?25l') == out.getvalue().count('\x1b[?25h') > 0

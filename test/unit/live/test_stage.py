@@ -1,0 +1,147 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is drawn of a running trial: where people are, how far S_p goes, and in which colour."""
+
+import json
+import math
+
+import pytest
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.live.shapes import COLOURS, shapes_of
+from safety_scenarios.live.stage import Stage
+from safety_scenarios.live.words import of_event, of_result, shown, to_text
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.result import Finding, Verdict
+from safety_scenarios.model.robot import RobotModel, Stopping
+from safety_scenarios.model.separation import Separation
+from safety_scenarios.model.trial import ALL_CLEAR, ONSET
+from safety_scenarios.stimuli.person import Person
+from unit import records
+
+HOSTILE = '<script>\x1b[31mred\x00\u202egnirts [bold]' + 'x' * 1_000_000
+
+
+def state(name, **truth):
+    return Event(kind='state', name=name, stamps=records.stamps(0.0), truth=truth)
+
+
+@pytest.fixture
+def stage():
+    found = Stage()
+    found.begin(records.planned(records.hazard(
+        robot=RobotModel(kind='mobile_base', max_speed=1.0, radius=0.4,
+                         stopping=Stopping(model='worst_case', time=0.5)),
+        separation=Separation(signal='speed', approach_speed=1.6, other_time=0.1),
+        stimuli=(Person(topic='scan', distance=1.5, bearing=math.pi / 2),))))
+    return found
+
+
+def test_between_trials_there_is_no_picture():
+    assert Stage().picture() is None
+
+
+def test_without_a_world_a_person_is_where_the_stimulus_shows_one_until_the_all_clear(stage):
+    stage.take(records.shown(-100.0, hazard=False, distance=6.0))
+    [body] = stage.picture().bodies
+    assert (body.kind, round(body.x, 6), round(body.y, 6)) == ('person', 6.0, 0.0)
+    stage.take(records.mark(ONSET, 0.0))
+    stage.take(records.shown(0.0, distance=1.5))
+    picture = stage.picture()
+    assert [(body.kind, round(body.x, 6), round(body.y, 6)) for body in picture.bodies] == [
+        ('person', 0.0, 1.5)], 'to the left (REP 103), and no longer where the nominal one was'
+    assert (picture.phase, picture.distance) == ('hazard', 1.5)
+    stage.take(records.mark(ALL_CLEAR, 100.0))
+    assert [body.x for body in stage.picture().bodies] == [6.0]
+
+
+def test_who_is_not_shown_any_more_is_gone(stage):
+    stage.take(records.shown(0.0, distance=1.5))
+    stage.take(records.command(499.0, 0.0))
+    assert len(stage.picture().bodies) == 1
+    stage.take(records.command(501.0, 0.0))
+    assert not stage.picture().bodies and stage.picture().distance is None
+
+
+def test_in_a_world_everything_is_turned_into_the_robots_own_frame(stage):
+    stage.take(state('robot', x=1.0, y=2.0, heading=math.pi / 2, vx=0.0, vy=0.5, radius=0.3))
+    stage.take(state('scan', x=1.0, y=5.0, distance=3.0, gap=2.4, radius=0.25, body=1.0))
+    stage.take(state('wall:north', x=0.0, y=9.0))
+    picture = stage.picture()
+    [body] = picture.bodies
+    assert (round(body.x, 6), round(body.y, 6), body.kind) == (3.0, 0.0, 'person')
+    assert (picture.speed, picture.distance, picture.footprint) == (0.5, 2.4, 0.3)
+    stage.take(state('scan'))
+    assert not stage.picture().bodies, 'who tells no more is not there'
+
+
+def test_s_p_is_that_of_the_commanded_speed_and_red_when_somebody_is_inside(stage):
+    assert stage.picture().required is None, 'nobody knows the speed'
+    stage.take(records.command(0.0, 1.0))
+    required = stage.picture().required
+    assert required == pytest.approx(1.6 * 0.6 + 1.0 * 0.1 + 1.0 * 0.5)
+    [ring] = [shape for shape in shapes_of(stage.picture()) if shape.group == 'separation']
+    assert ring.size[0] == pytest.approx(2 * (required + 0.4))
+    stage.take(records.shown(0.0, distance=required - 0.01))
+    [inside] = [shape for shape in shapes_of(stage.picture()) if shape.group == 'separation']
+    assert inside.colour != ring.colour
+
+
+def test_what_is_told_from_the_origin_is_a_separation_less_the_reach():
+    found = Stage()
+    found.begin(records.planned(records.hazard(separation=Separation(
+        signal='speed', approach_speed=1.6, other_time=0.1, reach=0.6))))
+    found.take(records.shown(0.0, distance=1.5))
+    picture = found.picture()
+    assert picture.distance == pytest.approx(0.9) and picture.reach == 0.6
+    assert [body.x for body in picture.bodies] == [1.5]
+
+
+@pytest.mark.parametrize('verdict', Verdict)
+def test_the_robot_has_the_colour_of_the_verdict_and_the_next_trial_says_it_too(stage, verdict):
+    drawn = {shape.group: shape for shape in shapes_of(stage.picture(verdict, 12.0))}
+    assert drawn['robot'].colour == COLOURS[verdict] != COLOURS[None]
+    assert f'{verdict.value}, 12 ms' in drawn['text'].text
+    trial = stage.trial
+    stage.over(verdict)
+    stage.begin(trial)
+    drawn = {shape.group: shape for shape in shapes_of(stage.picture())}
+    assert drawn['robot'].colour == COLOURS[None] and drawn['verdict'].colour == COLOURS[verdict]
+    assert f'the trial before: {verdict.value}' in drawn['text'].text
+
+
+def test_hostile_words_are_shown_as_text_and_cut():
+    line = shown(HOSTILE, 100)
+    assert line.startswith('<script>\\u001b[31mred\\u0000\\u202egnirts [bold]x')
+    assert line.isprintable() and len(line) < 200
+    trial = records.planned(records.hazard())
+    said = Event(kind='say', name='agent', agent='a', text=HOSTILE, stamps=records.stamps(0.0))
+    text = to_text(of_event(trial, said, 1_500_000))
+    assert text.isascii() and text.isprintable() and len(text) < 10_000
+    assert json.loads(text)['text'].startswith(HOSTILE[:40]) and json.loads(text)['t_ms'] == 1.5
+    assert to_text({'x': math.inf, 'y': [math.nan]}) == '{"x": null, "y": [null]}'
+
+
+def test_a_verdict_says_what_did_not_pass():
+    result = evaluate(records.record(records.driving(-700.0, 0.0)))
+    findings = (Finding(check='held', kind='bound', verdict=Verdict.PASS, reason='held'),
+                Finding(check='late', kind='latency', verdict=Verdict.FAIL, reason='no reaction',
+                        margin=-2.5, unit='ms'))
+    told = of_result(result.model_copy(update={
+        'verdict': Verdict.FAIL, 'findings': findings, 'reason': 'no reaction'}), 3, 9)
+    again = json.loads(to_text(told))
+    assert [(one['check'], one['margin'], one['at_ms']) for one in again['findings']] == [
+        ('late', -2.5, None)]
+    assert (again['margin'], again['margin_unit']) == (-2.5, 'ms')
+    assert (again['verdict'], again['ended'], again['planned']) == ('FAIL', 3, 9)

@@ -1,0 +1,49 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The table of all columns in ``doc/data.md``, from the one place that says what they mean.
+
+``python test/unit/reports/data_page.py`` writes it; a test beside this file holds the page to it.
+"""
+
+from itertools import groupby
+from pathlib import Path
+
+from safety_scenarios.reports.tables.rows import dictionary
+
+PAGE = Path(__file__).parents[3] / 'doc' / 'data.md'
+BEGIN, END = '<!-- data dictionary: begin -->', '<!-- data dictionary: end -->'
+_HEAD = '| column | type | unit | clock | meaning | empty means |\n|---|---|---|---|---|---|'
+
+
+def tables() -> str:
+    """Return one table of Markdown for each table of data."""
+    parts = []
+    for table, columns in groupby(dictionary(), lambda column: column['table']):
+        rows = [f'| `{one["column"]}` | ' + ' | '.join(
+            one[key] or '-' for key in ('type', 'unit', 'clock', 'meaning', 'absent')) + ' |'
+            for one in columns]
+        parts.append(f'### {table}\n\n{_HEAD}\n' + '\n'.join(rows))
+    return f'{BEGIN}\n' + '\n\n'.join(parts) + f'\n{END}'
+
+
+def page() -> str:
+    """Return the page with the tables as they are here."""
+    before, _, rest = PAGE.read_text(encoding='utf-8').partition(BEGIN)
+    return before + tables() + rest.partition(END)[2]
+
+
+if __name__ == '__main__':
+    PAGE.write_text(page(), encoding='utf-8')

@@ -1,0 +1,60 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What goes to a terminal: colours are ours, and whatever else would be obeyed is shown."""
+
+import io
+
+from rich.markup import escape
+from rich.table import Table
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import seen
+from safety_scenarios.reports.plain_text import on_one_line
+from safety_scenarios.reports.screen import Screen
+
+HOSTILE = 'a\x1b[2J\x1b]0;t\x07b\x00c\x9b31md\u202ee\u2066f\rg\x7f'
+
+
+def printed(*things, width=200):
+    file = io.StringIO()
+    screen = Screen(file=file, force_terminal=True, highlight=False, width=width)
+    for thing in things:
+        screen.print(thing, soft_wrap=True)
+    return file.getvalue()
+
+
+def test_a_line_and_a_cell_and_a_title_are_shown_and_not_obeyed():
+    rows = Table(escape(HOSTILE), title=escape(HOSTILE), caption=escape(HOSTILE))
+    rows.add_row(escape(HOSTILE))
+    for text in (printed(f'[red]{escape(HOSTILE)}[/]'), printed(rows)):
+        assert not {'\x00', '\x07', '\x9b', '\u202e', '\u2066', '\r', '\x7f'} & set(text)
+        assert '\x1b[2J' not in text and '\x1b]' not in text and '\\u001b[2J' in text
+    assert '\x1b[31m' in printed('[red]x[/]')
+
+
+def test_letters_line_ends_and_markup_stay_as_they_are():
+    for text in ('\u0645\u0631\u062d\u0628\u0627', 'a\tb\nc', '\U0001f916', '<script>'):
+        assert seen(text) == text
+    assert printed(escape('[red]x')).strip() == '[red]x'
+
+
+def test_a_long_answer_takes_one_line_that_says_how_long_it_is():
+    line = on_one_line('x\n' * 10**6)
+    assert len(line) < 600 and '\n' not in line and line.endswith('... (2000000 characters)')
+
+
+def test_an_error_about_a_hostile_name_is_not_obeyed_either(tmp_path, capsys):
+    assert main(['run', f'{tmp_path}/no\x1b[2Jsuch.yaml', '--link', 'loopback']) == 2
+    told = capsys.readouterr().err
+    assert '\x1b' not in told and '\\u001b[2J' in told
