@@ -109,4 +109,3 @@ def _about(strata: Sequence[tuple[int, int]]) -> str:
     if len(strata) == 1:
         return 'in trials of this scenario if they are independent'
     return f'in scenarios like these {len(strata)}'
-
