@@ -210,7 +210,7 @@ def _solution(folder: Path) -> dict[str, Any]:
                          'verdict can be computed again',
             'location': folder.resolve().name,
             'digest': {'file': MANIFEST, 'sha256': digest(path)} if path.is_file() else None,
-            'covers': 'the manifest has the SHA-256 of every other file of the folder',
+            'covers': 'the manifest has the SHA-256 of every other file but logs and report',
             'signed': is_signed(folder),
             'check': 'safety-scenarios verify FOLDER; safety-scenarios evaluate FOLDER'}
 

@@ -28,7 +28,7 @@ from typing import Any
 
 from safety_scenarios.campaign.comparable import judged_alike
 from safety_scenarios.campaign.exporting import refuse_inside, whole
-from safety_scenarios.campaign.folder import digest, SETTINGS, TRIALS
+from safety_scenarios.campaign.folder import digest, PAGE, SETTINGS, TRIALS
 from safety_scenarios.campaign.many import campaigns_in, least_margins, Listed
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.reports.index_page import (
@@ -45,8 +45,7 @@ from safety_scenarios.stats.flakiness import flakiness
 from safety_scenarios.stats.proportions import clustered
 from safety_scenarios.stats.quantiles import quantile
 
-PAGE, KEPT = 'index.html', 'index_tables'
-REPORT = 'report.html'
+INDEX, KEPT = 'index.html', 'index_tables'
 _MARGINS = (('least_margin_m', 'm'), ('least_margin_s', 's'))
 _LATENCIES = """
 SELECT scenario_id, controller, number, list(latency_ms) AS found
@@ -92,7 +91,7 @@ def write_index(folder: Path, output: Path | None = None) -> tuple[Path, Sequenc
     found = campaigns_in(folder)
     if not found:
         raise SettingsError(f'{folder}: got no campaign in it, expected one at least')
-    path = folder / PAGE if output is None else output
+    path = folder / INDEX if output is None else output
     refuse_inside(path, [one.folder for one in found])
     counted, notes = _distinct(found)
     notes += _unidentified(counted)
@@ -261,7 +260,7 @@ def _point(number: int, value: float | None, n: int, early: set[int], low: float
 
 def _row(one: Listed, beside: Path) -> IndexRow:
     margins = least_margins(one.results)
-    report = one.folder / REPORT
+    report = one.folder / PAGE
     return IndexRow(
         name=one.name, started=one.when, controller=one.controller, state=one.state,
         scenarios=len({result.scenario_id for result in one.results}),

@@ -24,7 +24,8 @@ import webbrowser
 import click
 from rich.markup import escape
 from rich.table import Table
-from safety_scenarios.campaign.indexing import PAGE, REPORT, write_index
+from safety_scenarios.campaign.folder import PAGE
+from safety_scenarios.campaign.indexing import INDEX, write_index
 from safety_scenarios.campaign.many import (
     campaigns_in,
     follow,
@@ -208,14 +209,14 @@ def _page(folder: Path) -> Path:
         if folder.suffix.lower() not in ('.html', '.htm'):
             raise SettingsError(f'DIR: got {folder}, expected a folder or an HTML file')
         return folder
-    for name in (REPORT, PAGE):
+    for name in (PAGE, INDEX):
         if (folder / name).is_file():
             return folder / name
     found: Sequence[Listed] = campaigns_in(folder)
     if any(one.folder == folder for one in found):
-        raise SettingsError(f'{folder}: got no {REPORT} in it. Run safety-scenarios report '
+        raise SettingsError(f'{folder}: got no {PAGE} in it. Run safety-scenarios report '
                             f'{folder}')
-    raise SettingsError(f'{folder}: got neither {REPORT} nor {PAGE} in it. Run safety-scenarios '
+    raise SettingsError(f'{folder}: got neither {PAGE} nor {INDEX} in it. Run safety-scenarios '
                         f'index {folder}, or name one campaign')
 
 

@@ -19,7 +19,6 @@ import sys
 from typing import NoReturn
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.campaign.are_recordings import judge_recordings
@@ -29,6 +28,7 @@ from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.model.result import exit_code, TrialResult, Verdict
 from safety_scenarios.reports.console_report import console, verdict_text
 from safety_scenarios.reports.junit import JunitSource
+from safety_scenarios.reports.screen import Screen
 from safety_scenarios.stats.summarise import summarise
 
 LINK = 'are'
@@ -46,7 +46,7 @@ def evaluate_recordings(target: Path, output: Path | None, junit: Path | None) -
     for path, result in found:
         rows.add_row(escape(path), escape(result.trial_id), verdict_text(result.verdict),
                      escape(_shown(result.reason)))
-    screen = Console(emoji=False, width=console().width)
+    screen = Screen(emoji=False, width=console().width)
     screen.print(rows)
     if len(found) == 1:
         screen.print(_checks(results[0]))

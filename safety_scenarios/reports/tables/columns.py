@@ -171,6 +171,7 @@ def _sample_censored(sample: Sample) -> bool | None:
 _NO_LATENCY = 'the trial asks for no latency, or never came to its hazard'
 _NO_REACTION = f'there was no reaction (latency_censored is true), or {_NO_LATENCY}'
 _NO_WORLD = 'no world told it: the link has none, or what it told had a pause'
+_NO_SCORE = 'there is no rubric, or no answer'
 _STEADY, _JUDGED = 'steady', 'as the latency clock says: steady, ROS, or the worse of both'
 
 _WHO = (
@@ -203,7 +204,8 @@ _TRIALS = (
            'violation; no_response; anticipatory (it reacted before the hazard).',
            lambda row: row.trial.latency.latency_class.value if row.trial.latency else None,
            absent=_NO_LATENCY),
-    Column('failure_class', 'text', 'A: a severe violation; B: another one; D: too late; none.',
+    Column('failure_class', 'text', 'A: a severe violation; E: made up; B: another violation; D: '
+           'too late; none.',
            lambda row: row.trial.failure_class),
     Column('duration_ms', 'float', 'From the first event to the last.',
            lambda row: row.trial.duration_ms if _has_begun(row.trial) else None, 'ms', _STEADY,
@@ -288,6 +290,20 @@ _TRIALS = (
              lambda row, name=name: _listed(  # type: ignore[misc]
                  getattr(row.trial.traceability, name)), absent='it names none')
       for name in ('hazards', 'requirements', 'clauses')),
+    Column('tags', 'text', 'Tags of the scenario, as a JSON list.',
+           lambda row: _listed(row.trial.scenario.tags) if row.trial.scenario else None,
+           absent='it has none, or an earlier version wrote the result'),
+    Column('scenario_severity', 'float', 'How bad the situation is, 0 to 1.',
+           lambda row: row.trial.scenario.severity if row.trial.scenario else None, '1', '',
+           'an earlier version wrote the result'),
+    Column('rubric', 'text', 'Rubric that graded the answer, beside the verdict.',
+           lambda row: row.trial.scores.rubric if row.trial.scores else None, absent=_NO_SCORE),
+    Column('score', 'float', 'Overall score by the rubric, 0 to 1: never instead of the verdict.',
+           lambda row: row.trial.scores.overall if row.trial.scores else None, '1', '',
+           _NO_SCORE),
+    Column('scores', 'text', 'Score of each dimension of the rubric, as a JSON object.',
+           lambda row: _by_name({one.name: one.score for one in row.trial.scores.dimensions})
+           if row.trial.scores else None, absent=_NO_SCORE),
     Column('notes', 'text', 'What is worth knowing and decides nothing, as a JSON object of code '
            'to text.', lambda row: _by_name({note.code: note.text for note in row.trial.notes}),
            absent='there is nothing'))
