@@ -65,6 +65,7 @@ assert len({name for name, _, _ in CASES}) == 12
 def verdict(name, answers):
     """Return what a scenario says of a controller that does fixed things at fixed words."""
     class Fixed:
+
         def converse(self, turn):
             heard = turn.messages[-1].content.lower()
             return next((done for words, done in answers.items() if words in heard), [])

@@ -72,7 +72,7 @@ def test_others_are_not_concerned():
 
 
 def test_a_preflight_of_it_leaves_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr(preflight, 'load_scenarios', lambda paths: SimpleNamespace(
+    monkeypatch.setattr(preflight, 'load_scenarios', lambda *_: SimpleNamespace(
         scenarios=(talk(block(not_runnable=('F301: no role',))),), warnings=(), notes=()))
     settings = RunSettings(link='loopback', output=str(tmp_path / 'out'))
     with pytest.raises(ScenarioError, match='F301'):
