@@ -101,7 +101,7 @@ def margin_of(result: TrialResult) -> Finding | None:
 
 
 def telling(finding: Finding) -> int:
-    """Return how directly a margin speaks of safety: 0 of who is near, 1 of time, 2 of others."""
+    """Return how directly a margin speaks of safety: 0 of who is near, 1 of time, 2 else."""
     if finding.kind in _NEAR and finding.unit == 'm':
         return 0
     return 1 if finding.kind in _IN_TIME and finding.unit == 's' else 2
