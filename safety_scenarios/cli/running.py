@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from rich.console import Console
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
@@ -76,15 +77,18 @@ def run(scenarios: tuple[str, ...], live: bool, **values: Any) -> None:
 @contextmanager
 def _shown(settings: RunSettings, live: bool) -> Iterator[Sequence[Observer]]:
     """Give what shows a campaign in the terminal, or line by line, and writes its page."""
-    screen = console()
-    page = Report(lambda text: screen.print(text, markup=False, highlight=False, soft_wrap=True))
     if live:
-        with live_screen(settings, os.environ) as observers:
-            yield (*observers, page)
+        with live_screen(settings, os.environ) as (screen, observers):
+            yield (*observers, _page(screen))
         return
+    screen = console()
     with progress(settings, screen, os.environ,
                   lambda text: click.echo(text, err=True)) as observers:
-        yield (*observers, ConsoleReport(screen), page)
+        yield (*observers, ConsoleReport(screen), _page(screen))
+
+
+def _page(screen: Console) -> Report:
+    return Report(lambda text: screen.print(text, markup=False, highlight=False, soft_wrap=True))
 
 
 @click.command(epilog=_EPILOG)

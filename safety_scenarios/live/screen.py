@@ -209,11 +209,13 @@ def refuse_no_terminal(settings: RunSettings, stream: IO[str],
 
 @contextmanager
 def live_screen(settings: RunSettings,
-                environment: Mapping[str, str]) -> Iterator[Sequence[Observer]]:
+                environment: Mapping[str, str]) -> \
+        Iterator[tuple[Console, Sequence[Observer]]]:
     """
     Give what shows a campaign on the whole terminal while the block lasts.
 
-    What would have been printed meanwhile is printed when it is over, however it ends.
+    What is printed meanwhile on the console that comes with it is printed when it is over,
+    however it ends.
 
     :param environment: of the process
     :raises SettingsError: standard output is no terminal that can be drawn on
@@ -221,13 +223,12 @@ def live_screen(settings: RunSettings,
     refuse_no_terminal(settings, sys.stdout, environment)
     screen = Console(emoji=False, highlight=False)
     kept = io.StringIO()
-    report = ConsoleReport(Console(
-        file=kept, emoji=False, highlight=False, force_terminal=True, width=screen.width,
-        color_system=screen.color_system))  # type: ignore[arg-type]
+    later = Console(file=kept, emoji=False, highlight=False, force_terminal=True,
+                    width=screen.width, color_system=screen.color_system)  # type: ignore[arg-type]
     output = LiveScreen(screen)
     try:
         with Feed(output, PERIOD_S) as feed:
-            yield report, feed
+            yield later, (ConsoleReport(later), feed)
     finally:
         output.close()
         sys.stdout.write(kept.getvalue())
