@@ -124,7 +124,7 @@ class _Scale:
         return min(self.width - 1, max(0, int(share * self.width)))
 
     def begins(self, column: int) -> float:
-        """Return when a column begins (ms)."""
+        """Return the time (ms) at which a column starts."""
         return self.begin + (self.end - self.begin) * column / self.width
 
 
