@@ -26,6 +26,7 @@ from safety_scenarios.formats.agents import reader
 from safety_scenarios.formats.document.json_document import JsonDocument
 import yaml
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / 'test' / 'data' / 'agents'
 VALIDATOR = Draft7Validator(json.loads((DATA / 'schema.json').read_text(encoding='utf-8')))

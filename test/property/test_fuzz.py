@@ -33,6 +33,7 @@ from safety_scenarios.loading import load_scenarios
 from steps import calls
 import yaml
 
+pytestmark = pytest.mark.slow
 CONTENTS = [yaml.safe_load(text) for text in targets.SHIPPED]
 FIRST = targets.SHIPPED[0].decode()
 MOST = 5_000_000

@@ -40,6 +40,7 @@ from safety_scenarios.stimuli.prompt import Prompt
 from unit.records import driving, hazard, record
 from unit.rule_runs import block, expects
 
+pytestmark = pytest.mark.slow
 SHIPPED = Path(__file__).parents[2] / 'config' / 'scenarios'
 FILES = sorted(path for folder in ('robotic', 'clinical')
                for path in (SHIPPED / folder).glob('*.yaml'))

@@ -26,6 +26,7 @@ from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.loading import load_scenarios, look_through
 from unit.formats.files import plain, write
 
+pytestmark = pytest.mark.slow
 Install = Callable[..., Path]
 
 

@@ -23,6 +23,7 @@ import pytest
 from safety_scenarios import run
 
 pytest_plugins = ('pytester',)
+pytestmark = pytest.mark.slow
 HEAD = 'import pytest\nimport safety_scenarios as ss\nmark = pytest.mark.safety_scenario\n'
 
 

@@ -19,6 +19,7 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.slow
 PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'python.md'
 BLOCKS = re.findall(r'^```python\n(.*?)^```$', PAGE.read_text(encoding='utf-8'), re.M | re.S)
 TESTS = [block for block in BLOCKS if block.startswith('# test_')]

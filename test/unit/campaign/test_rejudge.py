@@ -33,6 +33,8 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.loading import load_scenarios
 from unit.loopback_runs import loopback_run, Run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope='module')
 def everything(tmp_path_factory) -> dict[str, Run]:

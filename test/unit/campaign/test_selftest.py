@@ -41,6 +41,7 @@ from safety_scenarios.model.selftest import (
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.kill_matrix import matrix_tables, totals
 
+pytestmark = pytest.mark.slow
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'selftest'
 RUN = in_simulated_time()
 SLOWS_DOWN = {'SCN-R-107'}

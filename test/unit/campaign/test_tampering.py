@@ -35,6 +35,7 @@ from safety_scenarios.errors import TraceError
 from safety_scenarios.traces.journal import read_journal
 from unit.loopback_runs import loopback_run
 
+pytestmark = pytest.mark.slow
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
 HAZARD, BENIGN = 'SCN-R-101', 'SCN-R-D-101'
 TRIALS, SETTINGS, SUMMARY, MANIFEST = ('trials.jsonl', 'settings.json', 'campaign.json',

@@ -22,6 +22,7 @@ import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.loading import load_scenarios
 
+pytestmark = pytest.mark.slow
 SCENARIO = 'SCN-R-101'
 
 

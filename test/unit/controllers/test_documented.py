@@ -25,6 +25,7 @@ from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.model.parameters import known_parameters
 
+pytestmark = pytest.mark.slow
 MANUAL = (Path(__file__).parents[3] / 'doc' / 'controllers.md').read_text()
 ROW = re.compile(r'^\| `(\w+)` \| `(\w+)` \| ([^|]+) \|([^|]*)\| [^|]+ \|$', re.MULTILINE)
 ENTRY_POINTS = re.compile(r"```toml\n\[project\.entry-points\.'(.+)'\]\n(\w+) = '(.+)'\n```")

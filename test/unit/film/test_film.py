@@ -35,6 +35,7 @@ from safety_scenarios.film.strip import draw_strip
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.verdict import Verdict
 
+pytestmark = pytest.mark.slow
 NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'
 PLAN = [PlannedTrial(trial_id=f'{scenario}.c.s7.t{index}', scenario_id=scenario, index=index,
                      seed=7, controller='c')

@@ -30,6 +30,7 @@ from safety_scenarios.lint.review import review, WAIVABLE
 from safety_scenarios.loading import load_scenarios
 import yaml
 
+pytestmark = pytest.mark.slow
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'hostile'
 INDEX: list[dict[str, Any]] = yaml.safe_load((DATA / 'index.yaml').read_text(encoding='utf-8'))
 ODD = [entry for entry in INDEX if entry['code'] != 'refused']

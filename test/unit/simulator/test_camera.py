@@ -31,6 +31,7 @@ from safety_scenarios.simulator.camera import camera_frame
 from unit.simulator.driven import Drive, drive, PERSON_STEPS_NEAR, twist
 from unit.simulator.test_senses import CONTEXT, messages, stimulus
 
+pytestmark = pytest.mark.slow
 HAS_GL = any(map(ctypes.util.find_library, ('EGL', 'OSMesa')))
 draws = pytest.mark.skipif(not HAS_GL, reason='neither EGL nor OSMesa is on this machine')
 BOX = {'name': 'box', 'at': [4.0, -0.6], 'size': [0.5, 0.8, 0.9], 'heading': 0.4}

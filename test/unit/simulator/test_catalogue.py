@@ -22,6 +22,7 @@ from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.verdict import Verdict
 
+pytestmark = pytest.mark.slow
 WORLDS = load_scenarios(['worlds']).scenarios
 HAZARDS = {one.id for one in WORLDS if not one.is_benign}
 
