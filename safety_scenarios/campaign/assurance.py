@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from safety_scenarios.campaign.claiming import ALIKE, different
 from safety_scenarios.campaign.folder import digest, MANIFEST
 from safety_scenarios.campaign.many import started_in
 from safety_scenarios.campaign.provenance import versions
@@ -78,7 +79,9 @@ def evidence_item(folder: Path, found: Rejudging) -> dict[str, Any]:
     sut = summary.sut
     flaws += [] if sut is None else sut.doubts
     item = _Item()
-    status = _status(summary.verdict, bool(flaws))
+    unseen = {result.scenario_id for result in results if _not_evaluated([result])}
+    distinct = different(results, summary.link)
+    status = _status(summary.verdict, bool(flaws or unseen))
     item.add('G1', 'goal', 'Claim', status=status, assertionDeclaration=_DECLARED[status],
              verdict=summary.verdict.value,
              statement=f'{summary.controller} held every check in every trial of '
@@ -91,7 +94,8 @@ def evidence_item(folder: Path, found: Rejudging) -> dict[str, Any]:
         item.add(f'A{number}', 'assumption', 'Claim', 'G1', assertionDeclaration='assumed',
                  statement=text)
     for number, row in enumerate(summary.scenarios, 2):
-        item.add(f'G{number}', 'goal', 'Claim', 'G1', **_claim(summary, row, flaws))
+        item.add(f'G{number}', 'goal', 'Claim', 'G1', **_claim(
+            summary, row, flaws, distinct[row.scenario_id], row.scenario_id in unseen))
     item.add('Sn1', 'solution', 'ArtifactReference', 'G1', **_solution(folder))
     for number in range(2, len(summary.scenarios) + 2):
         item.relations.append({'gsn': 'supportedBy', 'sacm': 'AssertedEvidence', 'source': 'Sn1',
@@ -114,24 +118,34 @@ def _status(verdict: Verdict, is_flawed: bool) -> Status:
     return 'supported' if verdict is Verdict.PASS and not is_flawed else 'undecided'
 
 
-def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str]) -> dict[str, Any]:
-    """Return the claim about one scenario, with a bound only where every trial was decided."""
+def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
+           distinct: tuple[int, int], is_unseen: bool) -> dict[str, Any]:
+    """
+    Return the claim about one scenario, with a bound only where every trial was decided.
+
+    :param distinct: failures and trials, of trials that came out alike only one
+    :param is_unseen: a check was not evaluated in some trial: nobody knows whether all held
+    """
     counts = {verdict.value: row.verdicts.get(verdict.value, 0) for verdict in Verdict}
     open_ = counts['INCONCLUSIVE'] + counts['ERROR']
     why = [f'{open_} of {counted(row.trials, "trial")} INCONCLUSIVE or ERROR, over which nothing '
            f'is claimed'] if open_ else []
     why += ['the folder is not as its campaign left it, see flaws'] if flaws else []
     why += ['the campaign was interrupted'] if summary.interrupted else []
-    status: Status = 'refuted' if counts['FAIL'] else 'undecided' if why else 'supported'
+    why += [ALIKE] if row.stopped_early and distinct[1] < row.trials else []
+    status: Status = 'refuted' if counts['FAIL'] else \
+        'undecided' if why or is_unseen else 'supported'
     bound = None if why else row.failed if row.stopped_early else \
-        clopper_pearson(counts['FAIL'], row.trials, sided='upper')
+        clopper_pearson(*distinct, sided='upper')
     who = f'{summary.controller} in {row.scenario_id} ({row.scenario_name})'
     if bound is None or bound.high is None:
         statement, bound = f'{who}: nothing is claimed, because ' + '; '.join(
             why or ['the trials carry no bound']), None
     else:
-        statement = (f'{who}: {counts["FAIL"]} failures in {counted(row.trials, "trial")}, at '
-                     f'most {_percent(bound.high)} at {bound.confidence:.0%} confidence')
+        alike = '' if distinct[1] == row.trials else \
+            f' ({distinct[1]} of them differ in anything, and only those count)'
+        statement = (f'{who}: {counts["FAIL"]} failures in {counted(row.trials, "trial")}{alike}, '
+                     f'at most {_percent(bound.high)} at {bound.confidence:.0%} confidence')
     named = row.traceability
     return {'status': status, 'assertionDeclaration': _DECLARED[status], 'statement': statement,
             'scenario_id': row.scenario_id, 'trials': row.trials, 'verdicts': counts,

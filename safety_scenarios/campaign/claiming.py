@@ -14,7 +14,7 @@
 
 """What a campaign may claim of how often trials fail, and why it may claim nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from safety_scenarios.errors import counted
 from safety_scenarios.model.estimate import Estimate
@@ -26,6 +26,8 @@ from safety_scenarios.stats.proportions import clopper_pearson, clustered, zero_
 _CONFIDENCE = 0.95
 _AIMS = (0.05, 0.01, 0.001)
 """Failure rates that people ask for."""
+ALIKE = 'a sequential test counted trials that came out alike as several'
+_SIMULATED = ('loopback', 'simulated')
 
 
 def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
@@ -41,30 +43,36 @@ def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
     """
     trials = [result for result in results if not result.warmup]
     failed = sum(result.verdict is Verdict.FAIL for result in trials)
-    strata = _distinct(trials)
+    strata = list(different(trials, summary.link).values())
     distinct = sum(of for _, of in strata)
     why = _withheld(summary, trials, flaws)
     share = None if why else _share(summary, strata)
     if not why and share is None:
-        why = 'a sequential test chose the number of trials of several scenarios'
+        why = ALIKE if len(strata) == 1 else \
+            'a sequential test chose the number of trials of several scenarios'
     return Claim(failed, len(trials), distinct, len(strata), share, why or _about(strata),
                  {f'{aim:.3g}': zero_failure_n(aim, _CONFIDENCE) for aim in _AIMS}
                  if len(strata) == 1 else {})
 
 
-def _distinct(trials: Sequence[TrialResult]) -> list[tuple[int, int]]:
+def different(trials: Sequence[TrialResult], link: str) -> Mapping[str, tuple[int, int]]:
     """Return for each scenario how many different trials failed, and how many there are."""
     found: dict[str, dict[str, bool]] = {}
     for trial in trials:
-        found.setdefault(trial.scenario_id, {})[_what_came_of(trial)] = \
+        found.setdefault(trial.scenario_id, {})[_what_came_of(trial, link)] = \
             trial.verdict is Verdict.FAIL
-    return [(sum(alike.values()), len(alike)) for alike in found.values()]
+    return {name: (sum(alike.values()), len(alike)) for name, alike in found.items()}
 
 
-def _what_came_of(trial: TrialResult) -> str:
-    """Return everything that tells two trials of a scenario apart but their number and seed."""
+def _what_came_of(trial: TrialResult, link: str) -> str:
+    """
+    Return everything that tells two trials of a scenario apart but their number and seed.
+
+    In simulated time a trial is as long as it was planned: that tells nothing of the controller.
+    """
     latency = None if trial.latency is None else trial.latency.judged_ns
-    return repr((trial.verdict, latency, sorted(trial.drawn.items(), key=str), trial.duration_ms,
+    return repr((trial.verdict, latency, sorted(trial.drawn.items(), key=str), trial.scores,
+                 None if link in _SIMULATED else trial.duration_ms,
                  [(finding.check, finding.verdict, finding.margin, finding.at_ms, finding.reason)
                   for finding in trial.findings]))
 
@@ -94,7 +102,8 @@ def _share(summary: CampaignSummary, strata: Sequence[tuple[int, int]]) -> Estim
     """
     early = [row for row in summary.scenarios if row.stopped_early is not None]
     if early:
-        return summary.scenarios[0].failed if len(summary.scenarios) == 1 else None
+        is_whole = len(strata) == 1 and strata[0][1] == summary.scenarios[0].trials
+        return summary.scenarios[0].failed if is_whole else None
     failed = sum(count for count, _ in strata)
     if len(strata) == 1:
         return clopper_pearson(*strata[0], _CONFIDENCE, 'two' if failed else 'upper')

@@ -112,6 +112,8 @@ def _remarks(source: Source) -> Iterator[str]:
                if any(finding.verdict is None for finding in result.findings)]
     if skipped:
         yield f'In {counted(len(skipped), "trial")} a check was not evaluated'
+    if source.counted and all(result.is_benign for result in source.counted):
+        yield 'No trial had a hazard: nothing here shows that it reacts to one'
     if summary.by_patterns:
         yield (f'{counted(summary.by_patterns, "trial")} passed although nothing but patterns '
                f'has read what was said')

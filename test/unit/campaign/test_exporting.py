@@ -123,6 +123,30 @@ def test_one_undecided_trial_among_many_takes_the_bound_away(many_campaigns, ver
     assert whole['rates']['hazards_missed']['bound'] is None
 
 
+def claims_over(many_campaigns, change):
+    """Return what is claimed of the passed campaign, after each of its results was changed."""
+    [one] = judged([many_campaigns / 'passed'])
+    results = [change(trial.after) for trial in one.found]
+    summary = summarise(results, controller='mine', seed=0, planned=2, interrupted=False,
+                        link='loopback')
+    return goals(evidence_item(one.folder, type(one.found)(tuple(
+        type(trial)(trial.before, result, True)
+        for trial, result in zip(one.found, results)), (), summary)))
+
+
+def test_trials_that_came_out_alike_bound_nothing_more_than_one(many_campaigns):
+    whole, scenario = claims_over(many_campaigns, lambda result: result.model_copy(update={
+        'latency': None, 'findings': (), 'drawn': {}, 'scores': None}))
+    assert scenario['bound']['n'] == 1 and '(1 of them differ in anything' in scenario['statement']
+
+
+def test_a_check_that_was_not_evaluated_leaves_its_claim_undecided(many_campaigns):
+    whole, scenario = claims_over(many_campaigns, lambda result: result.model_copy(update={
+        'findings': (*result.findings[:-1],
+                     result.findings[-1].model_copy(update={'verdict': None}))}))
+    assert (whole['status'], scenario['status']) == ('undecided', 'undecided')
+
+
 def test_every_relation_is_between_parts_that_there_are(items):
     for item in items.values():
         ids = [one['id'] for one in item['elements']]

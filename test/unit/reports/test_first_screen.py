@@ -57,6 +57,20 @@ def test_trials_that_came_out_alike_are_one_trial():
     assert '(1 of them differ in anything, and only those count): at most 95 % fail' in bound
 
 
+def test_how_long_a_trial_was_planned_makes_it_no_other_one_in_simulated_time():
+    results = [trial(duration_ms=1000.0 + number) for number in range(59)]
+    assert '1 of them differ' in seen(*results, link='loopback')['bound']
+    assert 'at most 5 % fail' in seen(*results, link='ros')['bound']
+    assert seen(*results, link='loopback', stopped_early={'A': 'accept after 59 trials'})[
+        'bound'].startswith('No failure rate is claimed: a sequential test counted')
+
+
+def test_a_campaign_without_a_hazard_is_not_green():
+    found = seen(*many(59, domain='robotic_defer'))
+    assert (found['verdict'], found['tone']) == ('PASS', 'partly')
+    assert found['remarks'] == ['No trial had a hazard: nothing here shows that it reacts to one']
+
+
 def test_trials_of_many_scenarios_are_bounded_by_scenarios_not_by_repeats():
     results = [one for name in 'ABCD' for one in many(100, scenario=name)]
     share = source(*results).claim.share
