@@ -29,7 +29,6 @@ from itertools import repeat
 import json
 import os
 from pathlib import Path
-import shutil
 from typing import Any, IO
 import zlib
 
@@ -69,7 +68,7 @@ from safety_scenarios.model.selftest import KillMatrix
 from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports.html.packing import compact, visible_in
-from safety_scenarios.reports.html.page import render, require
+from safety_scenarios.reports.html.page import LOADED, render, require
 from safety_scenarios.reports.html.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
@@ -355,8 +354,19 @@ def _clear(beside: Path) -> None:
     """Remove what an earlier page loaded; a folder with anything else in it stays."""
     if not beside.exists():
         return
-    others = [path.name for path in beside.iterdir()
-              if path.suffix != '.js' or not path.stem.isdigit()]
-    if others:
-        raise OSError(0, f'{beside} holds {counted(len(others), "other file")}')
-    shutil.rmtree(beside)
+    paths = list(beside.iterdir())
+    others = [path for path in paths if not _is_ours(path)]
+    if others or beside.is_symlink():
+        raise OSError(0, f'{beside} holds {counted(len(others), "other file")}' if others
+                      else f'{beside} is a link')
+    for path in paths:
+        path.unlink()
+    beside.rmdir()
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether a file begins as those do that a page loads."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open('rb') as file:
+        return file.read(len(LOADED)) == LOADED.encode()

@@ -34,6 +34,8 @@ _PROGRAMS = ('report.js', 'trial.js', 'comparison.js')
 _STYLES = ('report.css', 'trial.css', 'comparison.css')
 MOST_INSIDE = 2_650_000
 """Characters of drawn trials in the page itself; with all the rest a page stays below 5 MB."""
+LOADED = 'SafetyScenarios.loaded('
+"""How a file beside the page begins."""
 _BLOCK = 16
 """Trials that are packed together: what they have in common is stored once."""
 _FEW = 100
@@ -123,7 +125,7 @@ def _csp(text: str) -> str:
 
 
 def _script(number: int, text: str) -> str:
-    return f'SafetyScenarios.loaded({number},"{text}");\n'
+    return f'{LOADED}{number},"{text}");\n'
 
 
 def _placed(sources: Sequence[Source]) -> \

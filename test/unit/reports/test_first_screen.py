@@ -18,7 +18,8 @@ import json
 
 import pytest
 from safety_scenarios.campaign.claiming import claim_of
-from safety_scenarios.campaign.reporting import drawn
+from safety_scenarios.campaign.reporting import drawn, write
+from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.result import Finding, Note, Verdict
 from safety_scenarios.reports.html.first_screen import fixes, headline, tiles
@@ -176,3 +177,14 @@ def test_a_page_says_by_its_policy_that_it_asks_no_network(tmp_path):
     assert policy.startswith("default-src 'none'; script-src 'sha256-") and 'http' not in policy
     assert 'unsafe-inline' not in policy.partition('script-src')[2].partition(';')[0]
     assert '<script src' not in html
+
+
+@pytest.mark.parametrize('theirs', ['1.js', '2.js/data'])
+def test_files_of_others_beside_the_page_stay_whatever_they_are_called(theirs, tmp_path):
+    kept, ours = tmp_path / 'page_data' / theirs, tmp_path / 'page_data' / '0.js'
+    kept.parent.mkdir(parents=True)
+    kept.write_text('theirs')
+    ours.write_text('SafetyScenarios.loaded(0,"");')
+    with pytest.raises(SettingsError, match='page_data holds 1 other file'):
+        write([source(*many(1))], tmp_path / 'page.html')
+    assert kept.read_text() == 'theirs' and ours.exists()
