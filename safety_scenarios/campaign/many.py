@@ -49,8 +49,6 @@ cut off: it neither ended nor runs, and ``repair`` completes it.
 judged again: ``evaluate --output`` wrote it; without records, plan and manifest it shows nothing
 by itself.
 """
-_DEEPEST = 4
-"""Levels of folders that are looked through."""
 _YOUNG_S = 2.0
 """A campaign locks its file right after making it; nobody looks at the lock before."""
 _ONES_OWN = ('traces', 'recordings', 'logs')
@@ -108,7 +106,7 @@ def places_in(folder: Path) -> Sequence[Path]:
     :raises SettingsError: the folder cannot be read
     """
     try:
-        return list(_places(folder, _DEEPEST))
+        return list(_places(folder))
     except OSError as error:
         raise SettingsError(f'{error.filename}: cannot be read: {error.strerror}. Name a folder '
                             f'of campaigns') from None
@@ -188,13 +186,13 @@ def follow(folder: Path, wait: Callable[[], None]) -> Iterator[TrialResult]:
         wait()
 
 
-def _places(folder: Path, deeper: int) -> Iterator[Path]:
+def _places(folder: Path) -> Iterator[Path]:
     if (folder / SETTINGS).exists() or (folder / TRIALS).exists():
         yield folder
-    elif deeper:
+    else:
         for below in sorted(folder.iterdir()):
             if below.is_dir() and not below.is_symlink() and below.name not in _ONES_OWN:
-                yield from _places(below, deeper - 1)
+                yield from _places(below)
 
 
 def _listed(place: Path, top: Path) -> Listed:

@@ -29,11 +29,9 @@ from safety_scenarios.campaign.indexing import INDEX, write_index
 from safety_scenarios.campaign.many import (
     campaigns_in,
     follow,
-    is_running,
     least_margins,
     Listed,
 )
-from safety_scenarios.campaign.reading import ended
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text
@@ -81,7 +79,8 @@ def list_campaigns(folder: Path) -> None:
 
 
 @click.command('tail', epilog=(
-    'Exit codes: those of the campaign; 3 if it was cut off; 2 wrong input or usage.'))
+    'Exit codes: those of the campaign; 3 if it was cut off or is broken; 2 wrong input or '
+    'usage.'))
 @_FOLDER
 def tail(folder: Path) -> None:
     r"""
@@ -104,9 +103,11 @@ def tail(folder: Path) -> None:
         number += 1
         screen.print(f'[dim]{number}[/] {_line(result)}', soft_wrap=True, highlight=False)
         sys.stdout.flush()
-    summary = ended(chosen.folder)
-    if summary is None or is_running(chosen.folder):
-        click.echo('error: it did not end: it was cut off. Run repair', err=True)
+    [now] = campaigns_in(chosen.folder)
+    summary = now.summary
+    if summary is None:
+        click.echo('error: it did not end: it was cut off. Run repair' if now.state != 'broken'
+                   else f'error: no verdict: {on_one_line(now.problem)}', err=True)
         sys.exit(3)
     click.echo(f'{summary.verdict.value}, exit code {summary.exit_code}', err=True)
     sys.exit(summary.exit_code)

@@ -175,16 +175,19 @@ def _margin(source: Source) -> Mapping[str, Any]:
 
 def _latency(source: Source) -> Mapping[str, Any]:
     rows = [row for row in source.summary.scenarios if row.latency_ms]
+    unseen = sum(row.not_measured for row in source.summary.scenarios if not row.latency_ms)
     if not rows:
         return {'name': 'Slowest reaction', 'value': NONE, 'tone': '',
-                'more': 'none was asked for'}
+                'more': f'in {counted(unseen, "trial")} it could not be measured' if unseen else
+                'none was asked for'}
     silent = [row for row in rows if row.worst_ms is None]
     if silent:
         return {'name': 'Slowest reaction', 'value': 'none came', 'tone': 'fail',
                 'more': f'in {silent[0].scenario_name}: a hazard without any reaction'}
     row = max(rows, key=lambda one: one.worst_ms or 0.0)
     claims = [one.upper_ms.high for one in rows if one.upper_ms.high is not None]
-    more = f'99 of 100 within {max(claims):.0f} ms' if claims and len(claims) == len(rows) \
+    is_bounded = claims and len(claims) == len(rows) and not unseen
+    more = f'99 of 100 within {max(claims):.0f} ms' if is_bounded \
         else 'seen, no claim about others: a bound on 99 % takes 299 trials of each scenario'
     return {'name': 'Slowest reaction', 'value': f'{row.worst_ms:.0f} ms', 'tone': '',
             'more': f'{row.scenario_name}; {more}'}

@@ -135,6 +135,16 @@ def test_the_tail_of_a_campaign_ends_with_its_exit_code(runs, capsys):
     cut_off(runs / 'passed')
     assert main(['tail', str(runs / 'passed')]) == 3
     assert 'cut off' in capsys.readouterr().err
+    changed(runs / 'failed')
+    assert main(['tail', str(runs / 'failed')]) == 3
+    told = capsys.readouterr().err
+    assert 'no verdict: trials.jsonl was changed since' in told and 'exit code' not in told
+
+
+def test_a_campaign_is_found_however_deep_it_lies(runs):
+    deep = runs.joinpath(*'123456')
+    shutil.copytree(runs / 'passed', deep / 'passed')
+    assert '1/2/3/4/5/6/passed' in [one.name for one in campaigns_in(runs)]
 
 
 def test_a_report_is_opened_or_its_path_is_told(runs, monkeypatch, capsys):

@@ -128,6 +128,15 @@ def test_warm_up_is_in_no_number_of_the_screen():
     assert found.claim.trials == 59 and fixes(found) == []
 
 
+def test_a_reaction_that_could_not_be_measured_was_asked_for_and_bounds_nothing():
+    def said_of_it(*results):
+        return [one['more'] for one in tiles(source(*results)) if one['name'].startswith('Slow')]
+    early = trial('INCONCLUSIVE', anticipatory=True, scenario='B')
+    assert said_of_it(early) == ['in 1 trial it could not be measured']
+    assert '99 of 100' in said_of_it(*many(299))[0]
+    assert '99 of 100' not in said_of_it(*many(299), early)[0]
+
+
 def test_the_worst_margin_is_what_was_too_little_before_what_was_left():
     near = Finding(check='keeps away', kind='separation', verdict=Verdict.PASS, reason='r',
                    margin=0.01, unit='m')
