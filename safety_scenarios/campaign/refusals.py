@@ -54,8 +54,8 @@ def refuse_unrunnable(scenarios: Sequence[Scenario], settings: RunSettings, *,
     """
     blocks = [(scenario, scenario.agents) for scenario in scenarios if scenario.agents]
     problems = [Problem(_path(scenario), None, None, '', reason)
-                 for scenario, block in blocks for reason in block.not_runnable
-                 if not with_unbound]
+                for scenario, block in blocks for reason in block.not_runnable
+                if not with_unbound]
     if settings.world not in ('none', 'are'):
         problems += [Problem(_path(scenario), None, None, '', (
             f'got a scenario without a robot with world {settings.world}, expected one with ros: '

@@ -29,7 +29,7 @@ from itertools import repeat
 import json
 import os
 from pathlib import Path
-from typing import Any, IO
+from typing import Any
 import zlib
 
 from safety_scenarios import registry
@@ -91,7 +91,6 @@ class Views(Observer):
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / VIEWS
-        self._file: IO[str] | None = None
         self._known: set[str] = set()
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
@@ -106,18 +105,10 @@ class Views(Observer):
             lines.append({'scenario_id': result.scenario_id, 'about': about(record)})
         lines.append({'trial_id': result.trial_id, 'view': json.loads(drawn(record, result))})
         try:
-            if self._file is None:
-                self._file = self._path.open('a', encoding='utf-8')
-            self._file.writelines(compact(line) + '\n' for line in lines)
-            self._file.flush()
+            with self._path.open('a', encoding='utf-8') as file:
+                file.writelines(compact(line) + '\n' for line in lines)
         except OSError as error:
             raise TraceError(f'{self._path}: cannot be written: {error.strerror}') from error
-
-    def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Close the file: the manifest is about to be written."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
 
 
 class Report(Observer):

@@ -116,8 +116,8 @@ def severity_range(text: str) -> SeverityRange:
         if not 0 <= low <= high <= 1:
             raise ValueError
     except ValueError:
-        raise SettingsError(f"--severity: got {text!r:.60}, expected a number from 0 to 1 such as "
-                            f"0.9, a comparison such as '>=0.9', or a range such as 0.3..0.6"
+        raise SettingsError(f'--severity: got {text!r:.60}, expected a number from 0 to 1 such as '
+                            f'0.9, a comparison such as >=0.9, or a range such as 0.3..0.6'
                             ) from None
     sign = match['sign']
     if sign is None:

@@ -156,8 +156,8 @@ PIP = 'test/contract/test_packaging.py::test_pip_installs_share_index_and_ros2_r
 HERE = 'test/contract/test_documented_commands.py::'
 SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
 REPORT = 'test/unit/cli/test_report.py::test_the_command_'
-ARE_ITSELF = ('test/contract/test_are_calls.py::'
-              'test_a_language_model_that_calls_rightly_passes_here_and_in_are_and_else_in_neither')
+ARE_ITSELF = ('test/contract/test_are_calls.py::test_a_language_model_that_calls_rightly_'
+              'passes_here_and_in_are_and_else_in_neither')
 ELSEWHERE = {
     # command: the test that runs it, or the code behind it where that needs what no test may have
     'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '

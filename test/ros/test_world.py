@@ -99,8 +99,8 @@ def test_three_processes_at_a_factor_of_real_time_come_to_a_verdict(tmp_path):
     for short, long in (('target_ms: 100, acceptable_ms: 200, critical_ms: 300',
                          'target_ms: 300, acceptable_ms: 600, critical_ms: 1500'),
                         ('at_ms: 500', 'at_ms: 3000'),
-                        ('max_speed: 1.0', 'max_speed: 1.0, stopping: '
-                          '{model: constant_deceleration, deceleration: 1.0}')):
+                        ('max_speed: 1.0', 'max_speed: 1.0, stopping: {model: '
+                                           'constant_deceleration, deceleration: 1.0}')):
         assert short in text
         text = text.replace(short, long)
     patient.write_text(text, encoding='utf-8')

@@ -16,6 +16,7 @@
 
 from click.testing import CliRunner
 import pytest
+from safety_scenarios.cli.selecting import survey_of
 from safety_scenarios.cli.selftest import _runnable, selftest
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.selftest import KillMatrix, named, SABOTEURS
@@ -40,8 +41,8 @@ def test_a_robot_in_a_world_is_tested_there(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_what_only_a_world_shows_is_tested_where_it_is_named():
     for link, left_out in (('loopback', True), ('simulated', False)):
-        runnable, untested = _runnable((), link)
+        runnable, untested = _runnable(survey_of((), {}), link, are_named=False)
         assert not untested
         assert left_out is not any(scenario.needs_world for scenario in runnable)
-    [named_one], _ = _runnable(('SCN-R-201',), 'loopback')
+    [named_one], _ = _runnable(survey_of(('SCN-R-201',), {}), 'loopback', are_named=True)
     assert named_one.needs_world
