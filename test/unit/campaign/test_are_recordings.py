@@ -103,7 +103,16 @@ def unplanned(data: dict[str, Any]) -> None:
     data['events'] = []
 
 
+def ended(data: dict[str, Any]) -> None:
+    data['metadata']['definition'].update(has_exception=True, exception_type='ValueError')
+
+
+def doubled(data: dict[str, Any]) -> None:
+    data['completed_events'].insert(1, data['completed_events'][0])
+
+
 @pytest.mark.parametrize(('change', 'why'), [
+    (ended, 'an exception ended it: ValueError'), (doubled, "'task' more than once"),
     (without('verdict'), 'no verdict event'), (without('hazard'), 'did not come'),
     (without('reaction'), 'did not come'), (without_commands, 'of the kind command'),
     (moved('reaction', 0.01), 'off its own exact stamps'),
