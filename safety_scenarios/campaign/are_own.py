@@ -74,7 +74,8 @@ def restated(recording: Recording) -> TrialResult:
     doubts += _against_budget(task, latency)
     doubts += _against_plan(recording, verdict)
     if recording.exception is not None and verdict is Verdict.PASS:
-        doubts.append(f'its definition says that an exception ended it: {recording.exception:.200}')
+        doubts.append(f'its definition says that an exception ended it: '
+                      f'{recording.exception:.200}')
     twice = [name for name, count in Counter(
         one.event_id for one in recording.file.completed).items() if count > 1]
     if twice:

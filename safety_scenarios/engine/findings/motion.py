@@ -294,7 +294,7 @@ def _creeping(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
               window: tuple[int, int], leaves: bool) -> Finding | None:
     """Return the worst of how it moved in a standstill, None if it did not."""
     return worst_of([_crept(record, robot, track, window, leaves)
-                   for track in actual(record) or moved])
+                     for track in actual(record) or moved])
 
 
 def worst_of(found: Sequence[Finding | None]) -> Finding | None:
