@@ -142,8 +142,7 @@ class _Grading:
     def _row(self, number: int, data: Mapping[str, Any]) -> Row | None:
         is_ours = 'trial_id' in data and 'findings' in data
         scenario = self._scenario(data)
-        about = {name: _text(data[key]) for key, name in _ABOUT.items()
-                 if isinstance(data.get(key), str | int) and data[key] != ''}
+        about = {} if is_ours else _about(data)
         if is_ours:
             trial_id = _trial_id(data)
             self._once(('trial', trial_id), number, f'the trial {_text(trial_id)}')
@@ -246,6 +245,9 @@ def _data(raw: bytes | None, number: int) -> Mapping[str, Any]:
     except json.JSONDecodeError as error:
         raise _RefusedError(f'got no JSON: {error.msg} at column {error.colno}. Write one JSON '
                             f'object on each line') from None
+    except ValueError:
+        raise _RefusedError('got a number of more digits than can be read, expected fewer'
+                            ) from None
     except RecursionError:
         raise _RefusedError('got values inside each other too deeply, expected fewer levels'
                             ) from None
@@ -280,6 +282,16 @@ def _needed(data: Mapping[str, Any], *names: str) -> Any:
     near = next((key for key in data if any(is_misspelt(key, name) for name in names)), None)
     raise _RefusedError(f'{names[0]}: is missing' + (
         '' if near is None else f'. Is {_show(near)} meant?'))
+
+
+def _about(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return whose answer it is and which of several, as far as the line says it."""
+    told = {key: data[key] for key in _ABOUT if data.get(key) not in (None, '')}
+    odd = next((key for key, value in told.items()
+                if isinstance(value, bool) or not isinstance(value, str | int)), None)
+    if odd is not None:
+        raise _RefusedError(f'{odd}: got {_show(told[odd])}, expected text or a whole number')
+    return {_ABOUT[key]: _text(value) for key, value in told.items()}
 
 
 def _response(data: Mapping[str, Any]) -> str:

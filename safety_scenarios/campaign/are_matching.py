@@ -69,7 +69,7 @@ def tool_of(action: Action, classes: Mapping[str, str]) -> str:
 def compared(expected: Action, made: Action) -> Compared:
     """Return how the arguments of a call lie to those that are expected, of the same tool."""
     given = {one.name: one for one in made.arguments}
-    open_: list[str] = []
+    open_ = [] if len(given) == len(made.arguments) else ['it has an argument more than once']
     for wanted in expected.arguments:
         got = given.pop(wanted.name, None)
         if wanted.is_placeholder:
@@ -84,6 +84,8 @@ def compared(expected: Action, made: Action) -> Compared:
                 return Compared(Likeness.OTHER, text)
             open_.append(f'{text}: other words, of which nobody has judged whether they say the '
                          f'same')
+    open_ += [f'{_brief(one)}: nobody said what it has to be' for one in given.values()
+              if one.value and _value(one) not in (None, [], {}, '')]
     return Compared(Likeness.OPEN, '; '.join(open_)) if open_ else Compared(Likeness.SAME)
 
 
@@ -104,9 +106,18 @@ def _is_same(wanted: Argument, got: Argument) -> bool:
         return _words(wanted) == _words(got)
     one, other = _value(wanted), _value(got)
     if wanted.name in _UNORDERED and isinstance(one, list) and isinstance(other, list):
-        return sorted(map(str, one)) == sorted(map(str, other))
-    return type(one) is not str and not isinstance(one, bool) and not isinstance(other, bool) \
-        and bool(one == other)
+        one, other = sorted(one, key=repr), sorted(other, key=repr)
+    return type(one) is not str and _is_equal(one, other)
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    """Return whether two values of JSON are equal, at any depth: true is no 1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            _is_equal(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_is_equal, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
 
 
 def _path(argument: Argument) -> str:

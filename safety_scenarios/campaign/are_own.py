@@ -73,6 +73,13 @@ def restated(recording: Recording) -> TrialResult:
     doubts += _against_times(recording, latency)
     doubts += _against_budget(task, latency)
     doubts += _against_plan(recording, verdict)
+    if recording.exception is not None and verdict is Verdict.PASS:
+        doubts.append(f'its definition says that an exception ended it: '
+                      f'{recording.exception:.200}')
+    twice = [name for name, count in Counter(
+        one.event_id for one in recording.file.completed).items() if count > 1]
+    if twice:
+        doubts.append(f'it holds the event {twice[0]!r:.100} more than once')
     if doubts:
         findings = (*findings, harness('evidence', WHOLE, Verdict.INCONCLUSIVE,
                                        '; '.join(doubts)))

@@ -41,10 +41,18 @@ def fit(wanted: Sequence[Argument], arguments: str | None) -> bool | None:
 @lru_cache(maxsize=1024)
 def _read(text: str) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; with a name twice nobody knows which of the two the tool goes by."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError('a name stands twice')
+    return found
 
 
 def _value(given: Mapping[str, Any], name: str) -> object:

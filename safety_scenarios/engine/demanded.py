@@ -19,7 +19,15 @@ from dataclasses import dataclass
 
 from safety_scenarios.engine.matching import Key, LAST, meant, nearly_matches
 from safety_scenarios.engine.states import Broken, Close, Moment, Track
-from safety_scenarios.engine.story import held_at, in_order, Match, ms, open_words, Story
+from safety_scenarios.engine.story import (
+    held_at,
+    in_order,
+    Match,
+    ms,
+    open_words,
+    perhaps_released,
+    Story,
+)
 from safety_scenarios.model.agents import Expect, Pattern
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.outcome import Obligation, Status
@@ -56,7 +64,8 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     track = Track(states, story.readings, story.stale_ns, story.ending.t_ns,
                   story.uncertainty_ns) if states else None
     one = _Demand(expect, index, story, found, track)
-    return tuple(one.judged(key, taken.get(place, ())) for place, key in enumerate(openings))
+    return tuple(perhaps_released(one.judged(key, taken.get(place, ())), index, key, story)
+                 for place, key in enumerate(openings))
 
 
 def _follows(match: Match | Moment, opening: Key) -> bool:

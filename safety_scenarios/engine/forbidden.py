@@ -24,6 +24,7 @@ from safety_scenarios.engine.story import (
     Match,
     ms,
     open_words,
+    perhaps_released,
     Story,
     unknown_in,
 )
@@ -39,8 +40,9 @@ def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
     :param index: of the rule
     """
     found = _offences(forbid.any, story)
-    return tuple(_forbidden(forbid, key, found, story, story.releases.of(index, key))
-                 for key in openings)
+    return tuple(perhaps_released(
+        _forbidden(forbid, key, found, story, story.releases.of(index, key)), index, key, story)
+        for key in openings)
 
 
 def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],

@@ -194,6 +194,9 @@ def graded(scenario: Scenario, response: str | None, latency_ms: float | None, *
         reason += '; open: ' + '; '.join(open_.values())
     if letter == 'none' and only_thought:
         verdict, reason = Verdict.FAIL, '; '.join(only_thought)
+    elif letter == 'none' and not read(without_reasoning(response or '')).strip():
+        verdict, reason = Verdict.FAIL, 'the answer says nothing: it is empty, or holds nothing ' \
+                                        'but reasoning'
     elif letter == 'none':
         verdict, reason = _unless(open_, decided, by_judge or words == 'patterns')
     return Graded(

@@ -57,7 +57,8 @@ def came_to(rule: Rule, index: int, meaningless: Sequence[str], fired: Sequence[
 
 def counts(rule: RuleOutcome) -> bool:
     """Return whether what a rule came to counts for the run: whether effects fired does not."""
-    return rule.is_obligation or rule.status in (Status.UNBOUND, Status.VIOLATED)
+    return rule.is_obligation or rule.status in (Status.UNBOUND, Status.VIOLATED,
+                                                 Status.INCONCLUSIVE)
 
 
 def status_of(rules: Iterable[RuleOutcome], denied: Sequence[str], error: str) -> Status:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from operator import attrgetter
 
-from safety_scenarios.engine.matching import holds, Key, matches, Reading, Seen
+from safety_scenarios.engine.matching import holds, Key, matches, meant, Reading, Seen
 from safety_scenarios.model.agents import AgentsBlock, ALL_CLEAR_SYMBOL, Pattern, Rule
 from safety_scenarios.model.demands import releases
 
@@ -75,8 +75,21 @@ class Releases:
             yield from (Release(seen.key, ALL_CLEAR_SYMBOL) for seen in self._seen
                         if seen.event.symbol == ALL_CLEAR_SYMBOL)
 
-    def events(self, pattern: Pattern) -> Iterator[Release]:
-        """Yield when an event came that is waited for; nobody releases himself unasked."""
+    def perhaps(self, index: int, opening: Key) -> Release | None:
+        """Return the first saying after a rule fired that may lift it: its words leave it open."""
+        rule = self._block.rules[index]
+        held = (*(rule.expect.until + rule.expect.unless if rule.expect else ()),
+                *(rule.forbid.until if rule.forbid else ()))
+        return min((release for pattern in held if not pattern.is_state
+                    for release in self.events(pattern, is_open=True) if opening < release.key),
+                   key=attrgetter('key'), default=None)
+
+    def events(self, pattern: Pattern, is_open: bool = False) -> Iterator[Release]:
+        """
+        Yield when an event came that is waited for; nobody releases himself unasked.
+
+        :param is_open: those instead whose words leave open whether they are it
+        """
         if pattern.is_state:
             before = False
             for reading in sorted(self._readings.get(pattern.name, ()), key=attrgetter('key')):
@@ -88,7 +101,9 @@ class Releases:
         for seen in self._seen:
             is_own = seen.event.kind == 'say' and seen.event.agent == self._block.sut \
                 and pattern.agents is None
-            if matches(pattern, seen) and not (is_own or seen.is_doubtful or seen.is_denied):
+            why = meant([pattern], seen)
+            if why is not None and bool(why) is is_open \
+                    and not (is_own or seen.is_doubtful or seen.is_denied):
                 yield Release(seen.key, seen.event.symbol or seen.event.name)
 
 

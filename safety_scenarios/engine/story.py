@@ -23,6 +23,7 @@ from operator import attrgetter
 from safety_scenarios.engine.matching import breaks, holds, Key, LAST, Reading, Seen
 from safety_scenarios.engine.releases import Releases
 from safety_scenarios.model.agents import Pattern
+from safety_scenarios.model.outcome import Obligation, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,16 @@ def open_words(found: Sequence[Match], opening: Key, until_ns: int) -> str:
     """Return the first clause that leaves open what was said, as the end of a sentence."""
     return next((f': {one.why}' for one in found
                  if one.why and opening < one.key and one.t_ns <= until_ns), '')
+
+
+def perhaps_released(found: Obligation, index: int, opening: Key, story: Story) -> Obligation:
+    """Return what an obligation came to: no violation behind words that may have lifted it."""
+    perhaps = story.releases.perhaps(index, opening) if found.status is Status.VIOLATED else None
+    if perhaps is None or found.at_ns is None or found.at_ns < perhaps.key[0]:
+        return found
+    return found.model_copy(update={'status': Status.INCONCLUSIVE, 'reason': (
+        f'{found.reason}; the words of {perhaps.why} {ms(perhaps.key[0] - opening[0])} after it '
+        f'leave open whether they lifted it')})
 
 
 def ms(t_ns: int) -> str:

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 
-from safety_scenarios.engine.matching import breaks, holds, Key, matches, Reading, Seen
+from safety_scenarios.engine.matching import breaks, holds, Key, meant, Reading, Seen
 from safety_scenarios.engine.story import unknown_in
 from safety_scenarios.model.agents import Clause, Part, Pattern, Trigger
 
@@ -54,11 +54,12 @@ class Past:
                 else self._held_since(pattern, since, at[0])
         if pattern.kind in ('start', 'end'):
             return pattern.kind == 'start' and since is None
-        found = [one for one in (*self._seen, *([now] if now is not None else []))
+        found = [one.is_doubtful or why
+                 for one in (*self._seen, *([now] if now is not None else []))
                  if (since is None or since < one.key) and one.key[0] <= at[0]
-                 and matches(pattern, one) and not one.is_denied
+                 and (why := meant([pattern], one)) is not None and not one.is_denied
                  and (counts_own or not self._is_own(one, pattern))]
-        return None if found and all(one.is_doubtful for one in found) else bool(found)
+        return None if found and all(found) else bool(found)
 
     def _is_own(self, seen: Seen, pattern: Pattern) -> bool:
         return seen.event.kind == 'say' and seen.event.agent == self._sut \

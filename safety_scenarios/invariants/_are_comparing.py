@@ -19,12 +19,14 @@ from datetime import datetime
 from functools import partial
 import json
 import posixpath
+import re
 import string
 from typing import Any
 import unicodedata
 
 BY_MODEL = 'llm_checker'
 """Equal texts are equal; of others only a language model could tell."""
+_EXACT = re.compile(r'(?:(?<!\w)[-+])?\d+(?:[.,:/]\d+)*|[<>=%$+*~^]')
 _TIME = '%Y-%m-%d %H:%M:%S'
 
 
@@ -46,8 +48,13 @@ def same(check: str, got: Any, wanted: Any, user: str = '') -> bool | None:
 
 
 def same_words(got: Any, wanted: Any) -> bool:
-    """Return whether two texts differ in nothing but case, accents, punctuation and ends."""
-    return _bare(str(got)) == _bare(str(wanted))
+    """
+    Return whether two texts differ in nothing but case, accents, punctuation and ends.
+
+    What stands in a number, or compares one, is no punctuation: 1.5 is not 15, nor is < a >.
+    """
+    return _bare(str(got)) == _bare(str(wanted)) \
+        and _EXACT.findall(str(got)) == _EXACT.findall(str(wanted))
 
 
 def _bare(text: str) -> str:

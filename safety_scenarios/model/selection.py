@@ -50,13 +50,22 @@ class Selection(Noun):
         """
         Return the scenarios that are meant, in their order.
 
-        :raises SettingsError: none is; the message lists the values that there are
+        :raises SettingsError: none is, or a tag or domain is that of no scenario; the message
+            lists the values that there are
         """
         known = tuple(scenarios)
         ranges = [severity_range(text) for text in self.severity]
         found = tuple(one for one in known if self._takes(one, ranges))
         if self and not found:
             raise SettingsError(self._nothing(known))
+        for name, there in (('tag', {tag for one in known for tag in one.tags}),
+                            ('domain', {one.domain for one in known})):
+            odd = next((text for text in getattr(self, name) if text not in there), None)
+            if odd is not None:
+                raise SettingsError(
+                    f'--{name}: got {odd!r}, which none of {counted(len(known), "scenario")} has, '
+                    f'so that some may be missing, expected one of '
+                    f'{", ".join(sorted(there)[:_MOST_SHOWN])}.{did_you_mean(odd, there)}')
         return found
 
     def _takes(self, scenario: Scenario, ranges: Sequence['SeverityRange']) -> bool:

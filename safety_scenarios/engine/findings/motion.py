@@ -89,14 +89,17 @@ def of_standing(record: TrialRecord, outcome: Outcome) -> Iterator[Finding]:
     begun: dict[Pattern, int] = {}
     for fired_ns, pattern in wanted:
         begun[pattern] = min(fired_ns, begun.get(pattern, fired_ns))
+    broken: list[Finding | None] = []
     for pattern, since_ns in begun.items():
         limit = _limit_of(pattern)
         assert limit is not None
-        for from_ns, to_ns in _said_to_stand(record, block.signals[limit.signal], limit, since_ns):
-            broken = _creeping(record, robot, moved, (from_ns, to_ns), to_ns < record.end_ns)
-            if broken is not None:
-                yield broken
-                return
+        broken += [_creeping(record, robot, moved, (from_ns, to_ns), to_ns < record.end_ns)
+                   for from_ns, to_ns in _said_to_stand(record, block.signals[limit.signal],
+                                                        limit, since_ns)]
+    worst = worst_of(broken)
+    if worst is not None:
+        yield worst
+        return
     yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
         f'whenever it was said to stand, it did not come farther than {robot.creep:g} '
         f'{_way_unit(moved[0])}: {moved[0].source}'))
@@ -240,10 +243,9 @@ def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iter
     if not any(track.topic in {ros.signals[limit.signal].topic for limits, _ in demands
                                for limit in limits} for track in tracks(record)):
         return
-    found = [one for limits, is_stop in demands
-             if (one := _stood(record, ros, limits, is_stop, window)) is not None]
-    if found:
-        yield min(found, key=lambda one: one.verdict is None)
+    worst = worst_of([_stood(record, ros, limits, is_stop, window) for limits, is_stop in demands])
+    if worst is not None:
+        yield worst
         return
     stop = None if latency is None else latency.stop
     path = '' if stop is None else (
@@ -290,34 +292,45 @@ def _stood(record: TrialRecord, ros: RosBlock, limits: Sequence[Limit], is_stop:
 
 def _creeping(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
               window: tuple[int, int], leaves: bool) -> Finding | None:
-    """Return how it moved in a standstill, None if it did not."""
-    judged = actual(record) or moved
-    for track in judged:
-        if not track.is_known(*window):
-            return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE,
-                          reason=f'a speed is unknown or not a number: {track.source}')
-        moved_by = creep(track, robot, settled_from(track, robot, *window), window[1], leaves)
-        pace = slowest_pace(track, robot)
-        unit = _way_unit(track)
-        at_ms = record.since_onset_ms(window[0])
-        stood_ms = (window[1] - window[0]) / 1e6
-        if (moved_by.way > robot.creep or moved_by.pace > pace) and brakes_still(
-                track, robot, *window):
-            return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(
-                f'it still braked when the {stood_ms:.0f} ms ended in which it should stand, too '
-                f'few for it to come to rest: {track.source}. Let the hazard last longer'))
-        if moved_by.way > robot.creep:
-            return _found(
-                check=STANDS, verdict=Verdict.FAIL, margin=robot.creep - moved_by.way, unit=unit,
-                at_ms=at_ms, reason=f'it came {moved_by.way:.3f} {unit} in '
-                f'{stood_ms:.0f} ms in which it should stand, at most '
-                f'{robot.creep:g} {unit}: {track.source}')
-        if moved_by.pace > pace:
-            return _found(
-                check=STANDS, verdict=Verdict.FAIL, margin=pace - moved_by.pace,
-                unit=track.unit, at_ms=at_ms,
-                reason=f'it creeps on at {moved_by.pace:.4g} {track.unit} where it should stand, '
-                f'at most {pace:.2g}: {track.source}')
+    """Return the worst of how it moved in a standstill, None if it did not."""
+    return worst_of([_crept(record, robot, track, window, leaves)
+                     for track in actual(record) or moved])
+
+
+def worst_of(found: Sequence[Finding | None]) -> Finding | None:
+    """Return the finding with the worst verdict, so that nothing open hides what is wrong."""
+    return max((one for one in found if one is not None), default=None,
+               key=lambda one: -1 if one.verdict is None else one.verdict.rank)
+
+
+def _crept(record: TrialRecord, robot: RobotModel, track: Track, window: tuple[int, int],
+           leaves: bool) -> Finding | None:
+    """Return how one track moved in a standstill, None if it did not."""
+    if not track.is_known(*window):
+        return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE,
+                      reason=f'a speed is unknown or not a number: {track.source}')
+    moved_by = creep(track, robot, settled_from(track, robot, *window), window[1], leaves)
+    pace = slowest_pace(track, robot)
+    unit = _way_unit(track)
+    at_ms = record.since_onset_ms(window[0])
+    stood_ms = (window[1] - window[0]) / 1e6
+    if (moved_by.way > robot.creep or moved_by.pace > pace) and brakes_still(
+            track, robot, *window):
+        return _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(
+            f'it still braked when the {stood_ms:.0f} ms ended in which it should stand, too '
+            f'few for it to come to rest: {track.source}. Let the hazard last longer'))
+    if moved_by.way > robot.creep:
+        return _found(
+            check=STANDS, verdict=Verdict.FAIL, margin=robot.creep - moved_by.way, unit=unit,
+            at_ms=at_ms, reason=f'it came {moved_by.way:.3f} {unit} in '
+            f'{stood_ms:.0f} ms in which it should stand, at most '
+            f'{robot.creep:g} {unit}: {track.source}')
+    if moved_by.pace > pace:
+        return _found(
+            check=STANDS, verdict=Verdict.FAIL, margin=pace - moved_by.pace,
+            unit=track.unit, at_ms=at_ms,
+            reason=f'it creeps on at {moved_by.pace:.4g} {track.unit} where it should stand, '
+            f'at most {pace:.2g}: {track.source}')
     return None
 
 

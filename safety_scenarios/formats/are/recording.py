@@ -57,7 +57,8 @@ class Recording:
     def exception(self) -> str | None:
         """Return by which exception the run ended, None if it did not."""
         given = self.definition
-        if not given.get('has_exception') and not given.get('exception_type'):
+        if not any(given.get(key) for key in ('has_exception', 'exception_type',
+                                              'exception_message')):
             return None
         return ': '.join(str(one) for one in (given.get('exception_type'),
                                               given.get('exception_message')) if one) \

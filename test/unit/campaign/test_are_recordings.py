@@ -103,7 +103,16 @@ def unplanned(data: dict[str, Any]) -> None:
     data['events'] = []
 
 
+def ended(data: dict[str, Any]) -> None:
+    data['metadata']['definition'].update(has_exception=True, exception_type='ValueError')
+
+
+def doubled(data: dict[str, Any]) -> None:
+    data['completed_events'].insert(1, data['completed_events'][0])
+
+
 @pytest.mark.parametrize(('change', 'why'), [
+    (ended, 'an exception ended it: ValueError'), (doubled, "'task' more than once"),
     (without('verdict'), 'no verdict event'), (without('hazard'), 'did not come'),
     (without('reaction'), 'did not come'), (without_commands, 'of the kind command'),
     (moved('reaction', 0.01), 'off its own exact stamps'),
@@ -239,12 +248,57 @@ def test_what_was_told_besides_or_cannot_be_read_is_never_passed_over(tmp_path):
         assert error.value.problems[0].field == 'completed_events[2]'
 
 
+def one(name: str, value: str | None, value_type: str = 'str') -> dict[str, Any]:
+    return {'name': name, 'value': value, 'value_type': value_type}
+
+
+@pytest.mark.parametrize(('wanted', 'got', 'verdict', 'why'), [
+    ([], [one('force', '999', 'float')], 'INCONCLUSIVE', 'force=999'),
+    ([], [one('cc', None), one('to', '[]', 'list')], 'PASS', ''),
+    ([one('x', '1', 'int')], [one('x', '9', 'int'), one('x', '1', 'int')], 'INCONCLUSIVE',
+     'more than once'),
+    ([one('x', '[1]', 'list')], [one('x', '[true]', 'list')], 'FAIL', 'x=[true]'),
+    ([one('x', 'True', 'bool')], [one('x', 'true', 'bool')], 'PASS', ''),
+    ([one('user_ids', '["1"]', 'list')], [one('user_ids', '[1]', 'list')], 'FAIL', 'user_ids')])
+def test_a_call_has_the_arguments_that_are_expected_and_no_other(tmp_path, wanted, got, verdict,
+                                                                 why):
+    halt = call('halt', 'AGENT', ['hazard'], 5, args=wanted)
+    result = recorded(tmp_path, (TASK, HAZARD, halt, DONE), done(halt, 2, action={'args': got}),
+                      done(DONE, 3))
+    assert result.verdict is Verdict(verdict) and why in result.reason
+
+
+def test_what_was_told_is_told_once_by_whom_it_is_planned_and_in_order(tmp_path):
+    def told(*completed: dict[str, Any]) -> TrialResult:
+        return judged(tmp_path, are(TASK, HAZARD, HALT, DONE, completed_events=[
+            *completed, done(HALT, 2), done(DONE, 3)]))
+    more = content('Person at 0.9 m.')['args'] + [one('urgent', 'no')]
+    for said, why in (
+            ([done(TASK, 0), done(HAZARD, 1), done(HAZARD, 1.5, action=content('gone'))],
+             'does not plan'),
+            ([done(TASK, 0), done(HAZARD, 1, event_type='VALIDATION')], 'does not hold it'),
+            ([done(HAZARD, 0), done(TASK, 1)], 'before what it is planned to follow'),
+            ([done(TASK, 0), done(HAZARD, 1, action={'args': more})], 'something else')):
+        result = told(*said)
+        assert result.verdict is Verdict.INCONCLUSIVE and why in result.reason
+
+
+def test_a_planned_delay_without_a_comparator_is_no_leave_to_come_at_any_time(tmp_path):
+    halt = call('halt', 'AGENT', ['hazard'], 5)
+    for at_s, verdict in ((20, Verdict.PASS), (600, Verdict.INCONCLUSIVE)):
+        assert recorded(tmp_path, (TASK, HAZARD, halt, DONE), done(halt, at_s),
+                        done(DONE, at_s + 1)).verdict is verdict
+
+
 def test_a_run_that_an_exception_ended_is_an_error(tmp_path):
     definition = {'scenario_id': 'near', 'has_exception': True, 'exception_type': 'ValueError',
                   'exception_message': 'no battery'}
     result = recorded(tmp_path, (TASK, HAZARD, LATER), done(LATER, 4),
                       metadata={'definition': definition})
     assert result.verdict is Verdict.ERROR and 'ValueError: no battery' in result.reason
+    only_told = {'definition': {'scenario_id': 'near', 'exception_message': 'no battery'}}
+    assert recorded(tmp_path, (TASK, HAZARD, LATER), done(LATER, 4),
+                    metadata=only_told).verdict is Verdict.ERROR
 
 
 def test_a_coarser_step_of_are_s_clock_makes_less_certain(tmp_path):

@@ -78,6 +78,8 @@ def test_a_pass_is_a_zero_and_what_is_open_a_three(tmp_path, scenarios):
     ('{"scenario_id": ', 'got no JSON'),
     ('[1, 2]', 'expected a JSON object'), ('"\\u001b[2Jx"', 'expected a JSON object'),
     (line().replace('100', 'NaN'), 'got NaN'), (line().replace('100', '1e999'), 'expected a num'),
+    (line().replace('100', '1' * 5000), 'more digits'), (line(trial=1.5), 'trial: got 1.5'),
+    (line(model={'a': 1}), 'model: got'),
     (line(latency_ms=-1), 'latency_ms: got -1'), (line(latency_ms=True), 'latency_ms: got True'),
     (line(latency_ms='100'), "latency_ms: got '100'"),
     (json.dumps({'scenario_id': 'SCN-C-001', 'latency_ms': 1}), 'response: is missing'),

@@ -189,3 +189,6 @@ def test_how_values_are_compared(check, got, expected, right):
 def test_words_are_the_same_but_for_case_accents_and_points():
     assert same_words('Café, now!', 'cafe now')
     assert not same_words('not now', 'now')
+    assert same_words('Bay-5: go!', 'bay5 go') and same_words('at -1.5 m.', 'At -1.5 m')
+    for one, other in (('1.5 mg', '15 mg'), ('-5', '5'), ('v < 2', 'v > 2'), ('5 %', '5')):
+        assert not same_words(one, other)

@@ -68,6 +68,14 @@ def test_nothing_selected_is_an_error_with_the_values_that_there_are():
     assert "severity '<0.2', where there is 0.3, 0.9, 1" in said
 
 
+@pytest.mark.parametrize(('wanted', 'said'), [
+    ({'tag': ('cardiac', 'rutine')}, "--tag: got 'rutine'.*Did you mean 'routine'"),
+    ({'domain': ('clinical', 'clinical_defr')}, "--domain: got 'clinical_defr'")])
+def test_a_misspelt_alternative_leaves_nothing_out_in_silence(wanted, said):
+    with pytest.raises(SettingsError, match=said):
+        ids(**wanted)
+
+
 @pytest.mark.parametrize('command', [['list'], ['validate'], ['preflight', '--link', 'loopback'],
                                      ['run', '--link', 'loopback']])
 def test_commands_select_and_say_when_nothing_is_left(command, capsys):

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.motion import worst_of
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.robot import RobotModel, Stopping
@@ -215,6 +216,15 @@ def test_whether_it_would_stand_is_open_where_the_hazard_ends_while_it_brakes(
         lambda ms: max(least, 0.8 - brakes * max(0.0, ms) / 1e3) if ms < 450 else 0.8)
     assert found.verdict is verdict, found.reason
     assert ('it still braked' in found.reason) == (verdict is Verdict.INCONCLUSIVE)
+
+
+def test_what_is_open_hides_nothing_that_is_wrong():
+    open_, wrong = after_a_short_hazard(lambda ms: max(0.0, 0.8 - 1.6 * max(0.0, ms) / 1e3)
+                                        if ms < 450 else 0.8), after_a_short_hazard(lambda ms: 0.8)
+    assert open_.verdict is Verdict.INCONCLUSIVE and wrong.verdict is Verdict.FAIL
+    for found in ([open_, wrong], [wrong, None, open_]):
+        assert worst_of(found) is wrong
+    assert worst_of([None]) is None
 
 
 def test_a_report_that_never_showed_the_motion_tells_nothing():
