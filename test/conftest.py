@@ -19,7 +19,7 @@ import os
 from alone import pytest_itemcollected, pytest_runtest_protocol  # noqa: F401
 from order import pytest_collection_modifyitems  # noqa: F401
 import pytest
-from ros.campaigns import brief, campaign, Run, SOON
+from ros.campaigns import brief, campaign, DRIVEN, Run, SOON
 from safety_scenarios.ros.domain import chosen_domain
 
 os.environ.update(SOON)
@@ -30,7 +30,7 @@ os.environ['SAFETY_SCENARIOS_REPORT'] = 'off'  # hundreds of runs, of which few 
 def rule_based_run(tmp_path_factory) -> Run:
     """Run one campaign of the reference over everything that is shipped, each hazard soon."""
     folder = tmp_path_factory.mktemp('campaign')
-    return campaign(folder / 'rule_based', *brief(folder / 'scenarios'), 'clinical',
+    return campaign(folder / 'rule_based', *brief(folder / 'scenarios', *DRIVEN), 'clinical',
                     '--words', 'patterns', calibration='short')
 
 

@@ -25,6 +25,7 @@ import re
 import subprocess
 import sys
 
+from examples import FEW
 from safety_scenarios.engine.findings.latency_findings import WITHIN_BUDGET
 from safety_scenarios.engine.findings.observation import ON_TIME
 from safety_scenarios.model.result import BUSY_HOST
@@ -32,6 +33,9 @@ from safety_scenarios.model.result import BUSY_HOST
 QUICK = str(Path(__file__).parents[1] / 'data' / 'quick_person.yaml')
 """A trial of a second, for what any hazard shows."""
 SHIPPED = Path(__file__).parents[2] / 'config' / 'scenarios' / 'robotic'
+DRIVEN = frozenset(re.search(r'\nid: (.*)\n', path.read_text(encoding='utf-8'))[1] for path in (
+    sorted(SHIPPED.glob('*.yaml'))[::2 if FEW else 1]))
+"""Ids of those that the reference is driven through over DDS: all, or half of them."""
 FAULTY = Path(__file__).with_name('faulty_controller.py')
 SOON = {'FASTRTPS_DEFAULT_PROFILES_FILE': str(Path(QUICK).with_name('soon_discovered.xml'))}
 """Of each process of a test, so that two of them meet at once and not within three seconds."""

@@ -33,7 +33,7 @@ from ros.campaigns import (
     unmeasured,
 )
 
-pytestmark = [pytest.mark.dds, pytest.mark.exact]
+pytestmark = pytest.mark.dds
 QUICK_MS = 500
 """From its onset to its all-clear."""
 CLOCK = Path(__file__).with_name('sim_clock.py')
@@ -57,6 +57,7 @@ def rows(run, check):
             if row['check'] == check]
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize('factor', ['0.25', '1', '4'])
 def test_one_controller_gets_one_verdict_at_every_real_time_factor(tmp_path, domain, factor):
     run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '2', '--latency-clock', 'steady',
@@ -72,6 +73,7 @@ def test_one_controller_gets_one_verdict_at_every_real_time_factor(tmp_path, dom
     assert run.summary()['scenarios'][0]['rtf'][0] == pytest.approx(float(factor), rel=0.1)
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize(('schedule', 'slower'), [('steady', 1), ('ros', 2)])
 def test_the_hazard_lasts_its_time_on_the_schedule_clock(tmp_path, domain, schedule, slower):
     run = judge(tmp_path, 'wait_50_ms', domain, '--latency-clock', 'steady', '--schedule-clock',
@@ -93,6 +95,7 @@ def test_ros_time_without_a_simulation_is_no_schedule_clock(tmp_path, domain):
     assert 'schedule_clock: got ros without use_sim_time' in run.output
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize('factor', ['0.25', '4'])
 def test_outside_the_declared_range_nothing_is_judged(tmp_path, domain, factor):
     run = judge(tmp_path, 'wait_50_ms', domain, clock=[factor])
@@ -102,6 +105,7 @@ def test_outside_the_declared_range_nothing_is_judged(tmp_path, domain, factor):
     assert 'of real time during the trial, expected 0.9 to 1.1' in trial['reason']
 
 
+@pytest.mark.exact
 def test_in_a_declared_range_the_worse_of_both_clocks_is_judged(tmp_path, domain):
     run = judge(tmp_path, 'wait_50_ms', domain, '--rtf-max', '5', clock=['4'])
     reaction = run.trials[0]['latency']['reaction']
@@ -152,6 +156,7 @@ def test_a_best_effort_publisher_is_heard_and_named(tmp_path, domain):
     assert any('best_effort' in row['detail'] for row in rows(run, 'commands'))
 
 
+@pytest.mark.exact
 def test_a_controller_that_misses_one_in_twenty_is_found_out(tmp_path, domain):
     run = judge(tmp_path, 'five_percent_deaf', domain, '--trials', '20', again=False)
     assert run.code == 1
@@ -165,6 +170,7 @@ def test_a_controller_that_misses_one_in_twenty_is_found_out(tmp_path, domain):
     assert row['failed']['high'] > 0.05 > row['failed']['low']
 
 
+@pytest.mark.exact
 def test_the_robot_s_own_state_confirms_the_stop_later(tmp_path, domain):
     text = Path(QUICK).read_text().replace(
         '  reaction:', '  feedback: [{topic: odom, message: nav_msgs/msg/Odometry}]\n'
@@ -197,6 +203,7 @@ def test_two_declared_hosts_are_judged_by_arrival(tmp_path, domain):
     assert notes(run) == {'no-better-method', 'delivery-unknown'}
 
 
+@pytest.mark.exact
 def test_a_responder_beside_the_controller_splits_the_latency(tmp_path):
     run = campaign(tmp_path / 'run', QUICK, '--controller', 'rule_based')
     assert run.code == 0, run.output
@@ -212,6 +219,7 @@ def test_a_responder_beside_the_controller_splits_the_latency(tmp_path):
         assert latency['split'] is None
 
 
+@pytest.mark.exact
 def test_known_delays_are_recovered_and_the_floor_is_printed(tmp_path):
     file = tmp_path / 'calibration.json'
     done = subprocess.run([COMMAND, 'calibrate', '--form', 'short', '--json', str(file)],
