@@ -91,13 +91,26 @@ class Server:
         self._environment: Any = None
         self._tools: dict[str, Any] = {}
 
-    def load(self, text: str) -> 'dict[str, Any]':
-        """Take a scenario, in its first state; what was before is gone."""
+    def load(self, text: str, keep: 'list[str] | None' = None,
+             skip: 'list[str] | None' = None) -> 'dict[str, Any]':
+        """
+        Take a scenario, in its first state; what was before is gone.
+
+        :param keep: names of apps, of which only these are there; None: all
+        :param skip: names of apps that are not there
+        """
         from are.simulation.data_handler.importer import JsonScenarioImporter
         from are.simulation.environment import Environment, EnvironmentConfig
-        scenario = JsonScenarioImporter().import_from_json(text, load_completed_events=False)[0]
+        there = [app['name'] for app in json.loads(text).get('apps', [])]
+        unknown = sorted({*(keep or ()), *(skip or ())} - set(there))
+        if unknown:
+            raise ValueError(f'are_keep and are_skip: got {", ".join(unknown)}, expected apps of '
+                             f'the file: {", ".join(sorted(there))}')
+        wanted = [name for name in there
+                  if (keep is None or name in keep) and name not in (skip or ())]
+        scenario = JsonScenarioImporter().import_from_json(
+            text, apps_to_skip=skip, apps_to_keep=keep, load_completed_events=False)[0]
         scenario.initialize()
-        wanted = [app['name'] for app in json.loads(text).get('apps', [])]
         missing = sorted(set(wanted) - {app.name for app in scenario.apps or []})
         if missing:
             raise ValueError(f'ARE has left out the apps {", ".join(missing)}: it does not know '

@@ -103,7 +103,7 @@ def _around(inner: AbstractContextManager[Link], process: AppProcess, folder: Pa
 def _with_tools(scenario: Scenario, process: AppProcess) -> Scenario:
     block = scenario.agents
     assert block is not None and block.apps is not None  # others are refused before
-    loaded = process.ask('load', text=text_of(scenario))
+    loaded = process.load(text_of(scenario))
     tools, known = [], []
     for one in loaded['tools']:
         known.append(_tool(one))

@@ -81,7 +81,7 @@ class AppLink(Link):
         self._agent = block.agent(block.sut) or self._agent
         self._offered = frozenset(tool.name for tool in block.tools if tool.returns is None)
         self._begin_ns, self._is_loaded = None, False
-        self._process.ask('load', text=text_of(trial.scenario))
+        self._process.load(text_of(trial.scenario))
         self._is_loaded = True
         self._inner.open(trial)
 

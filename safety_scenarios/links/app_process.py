@@ -96,6 +96,15 @@ class AppProcess:
             return answer
         self._fail(f'ARE: {do}: got {str(found)[:_SHOWN]}, expected an answer')
 
+    def load(self, text: str) -> Mapping[str, Any]:
+        """
+        Let ARE take a scenario with the apps that the settings want; return its tools.
+
+        :raises MeasurementError: it does not, or has no app of such a name
+        """
+        return self.ask('load', text=text, keep=list(self._settings.are_keep) or None,
+                        skip=list(self._settings.are_skip) or None)
+
     def close(self) -> None:
         """End the process, and remove what it has left; calling it again does nothing."""
         process, self._process, self._unread = self._process, None, b''

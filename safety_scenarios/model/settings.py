@@ -86,6 +86,10 @@ class AreSettings(Noun):
     are-venv/bin/python."""
     are_timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
     """How long ARE may take for one call of a tool, or for loading a scenario (s)."""
+    are_keep: tuple[str, ...] = Field(default=(), max_length=100)
+    """Apps of the file that are there, by their names; none: all. ARE calls it apps_to_keep."""
+    are_skip: tuple[str, ...] = Field(default=(), max_length=100)
+    """Apps of the file that are not there, by their names. ARE calls it apps_to_skip."""
 
 
 class SequentialTest(Noun):

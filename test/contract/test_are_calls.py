@@ -33,6 +33,7 @@ from safety_scenarios.campaign.apps import AppsOfCampaign
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.errors import MeasurementError
 from safety_scenarios.links.app_link import AppLink
 from safety_scenarios.links.app_process import AppProcess
 from safety_scenarios.loading import load_scenarios
@@ -205,6 +206,22 @@ def test_an_app_that_raises_says_so_to_the_controller_and_the_run_goes_on(proces
     first = next(iter(record.of_kind('tool_result')))
     assert list(json.loads(first.arguments)) == ['error']
     assert result.verdict is Verdict.PASS
+
+
+def test_only_the_apps_that_are_kept_are_there(are_python, tmp_path):
+    text = json.dumps({**json.loads(Path(ERRANDS).read_text(encoding='utf-8')), 'events': []})
+    there = {}
+    for name, chosen in (('all', {}), ('kept', {'are_keep': ('ContactsApp',)}),
+                         ('skipped', {'are_skip': ('ContactsApp',)}),
+                         ('unknown', {'are_skip': ('Contacts',)})):
+        with closing(AppProcess(AreSettings(are_python=str(are_python), **chosen))) as running:
+            if name == 'unknown':
+                with pytest.raises(MeasurementError, match='got Contacts, expected apps of the'):
+                    running.load(text)
+                break
+            there[name] = {tool['name'].partition('__')[0] for tool in running.load(text)['tools']}
+    assert there['kept'] & {'ContactsApp', 'CalendarApp'} == {'ContactsApp'}
+    assert there['skipped'] == there['all'] - {'ContactsApp'}
 
 
 def test_each_trial_begins_with_the_apps_as_the_file_has_them(process, tmp_path):
