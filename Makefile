@@ -14,6 +14,7 @@ PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
 # First what computes, then what talks DDS (test/alone.py). A file is what a worker gets, the slow ones first (test/order.py).
 # One of the second kind that a busy machine has kept from its messages is tried once more: the last line counts these.
+DDS := test/ros test/contract
 BESIDE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
@@ -30,7 +31,7 @@ eval: $(STAMP)
 test: $(STAMP)-test
 	$(MAKE) --jobs 2 lint environments
 	$(BESIDE) -m 'not alone'
-	$(BESIDE) -m alone --reruns 1
+	$(BESIDE) -m alone --reruns 1 $(DDS)
 
 check: export EXAMPLES = few
 check: $(STAMP)-test lint

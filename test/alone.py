@@ -25,9 +25,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 import fcntl
 import os
+from pathlib import Path
 
 import pytest
 
+TESTS, PLACES = Path(__file__).parent, ('ros', 'contract')
 FIXTURES = {'rule_based_run', 'domain'}
 """Whoever uses one of these talks DDS."""
 LOCK = '/dev/shm'
@@ -39,6 +41,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if item.path.parent.name == 'ros' or item.get_closest_marker('dds') is not None \
             or FIXTURES & _fixtures(item):
         item.add_marker(pytest.mark.alone)
+        here = item.path.relative_to(TESTS).parts[0] if TESTS in item.path.parents else PLACES[0]
+        if here not in PLACES:
+            raise pytest.UsageError(f'{item.nodeid}: talks DDS, expected it in a folder that make '
+                                    f'test looks for such tests in: {", ".join(PLACES)}')
 
 
 def _fixtures(item: pytest.Item) -> set[str]:

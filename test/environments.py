@@ -14,10 +14,14 @@
 
 """Build what several tests share, before they begin: ``python test/environments.py``."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from contract.are_environment import are_python
 from contract.noble_environment import noble_python
 from interfaces_built import interfaces_folder
 
 if __name__ == '__main__':
-    for build in (are_python, noble_python, interfaces_folder):
-        build()
+    with ThreadPoolExecutor() as pool:
+        for built in [pool.submit(build) for build in (
+                interfaces_folder, are_python, noble_python)]:
+            built.result()
