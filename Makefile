@@ -22,16 +22,15 @@ export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT
 # Commands are started hundreds of times: without these files each compiles the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: eval test check lint environments bench fuzz clean
+.PHONY: eval test prepared check lint environments interfaces bench fuzz clean
 
 # Closed loop: evaluator, simulator and controller are three processes. LINK=simulated: all in one, in seconds.
 eval: $(STAMP)
 	$(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco --real-time-factor $(FACTOR)
 
-test: $(STAMP)-test
-	$(MAKE) --jobs 2 lint environments
+test: prepared
 	$(BESIDE) -m 'not alone'
-	$(BESIDE) -m alone --reruns 1 $(DDS)
+	$(BESIDE) -n 3 -m alone --reruns 1 $(DDS)
 
 check: export EXAMPLES = few
 check: $(STAMP)-test lint
@@ -42,8 +41,15 @@ lint: $(STAMP)-test
 	$(BIN)/mypy
 
 # What tests would build first of all, and wait for; one that cannot be built fails its tests, and not here.
-environments: $(STAMP)-test
-	-$(BIN)/python test/environments.py
+prepared:
+	$(MAKE) --jobs 2 $(STAMP)-test environments
+	$(MAKE) --jobs 2 lint interfaces
+
+environments:
+	-$(PYTHON) test/environments.py are noble
+
+interfaces: $(STAMP)-test
+	-$(BIN)/python test/environments.py interfaces > /dev/null
 
 bench: $(STAMP)
 	$(BIN)/python bench/run.py

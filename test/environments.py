@@ -12,16 +12,22 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Build what several tests share, before they begin: ``python test/environments.py``."""
+"""
+Build what several tests share, before they begin: ``python test/environments.py are noble``.
+
+``are`` and ``noble`` need nothing but Python; ``interfaces`` needs the environment of the tests.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+import sys
 
-from contract.are_environment import are_python
-from contract.noble_environment import noble_python
-from interfaces_built import interfaces_folder
+BUILDERS = {'are': ('contract.are_environment', 'are_python'),
+            'noble': ('contract.noble_environment', 'noble_python'),
+            'interfaces': ('interfaces_built', 'interfaces_folder')}
 
 if __name__ == '__main__':
     with ThreadPoolExecutor() as pool:
-        for built in [pool.submit(build) for build in (
-                interfaces_folder, are_python, noble_python)]:
+        for built in [pool.submit(getattr(import_module(module), name))
+                      for module, name in (BUILDERS[which] for which in sys.argv[1:])]:
             built.result()

@@ -52,7 +52,7 @@ def _base() -> str:
         if subprocess.run([place, '-c', 'import ensurepip, venv'], check=False,
                           capture_output=True).returncode == 0:
             return place
-    return sys.executable
+    return os.path.realpath(sys._base_executable)  # the same from whatever environment
 
 
 def _build(folder: Path) -> None:
