@@ -16,7 +16,7 @@
 Tests that talk DDS: which they are, and how many of them run at once.
 
 Each of them carries the marker ``alone``, so that ``-m alone`` and ``-m 'not alone'`` part all
-tests in two: what measures does not run beside what computes. They mostly wait, so some of them
+tests in two: what talks does not run beside what computes. They mostly wait, so some of them
 may run at once. One that measures exactly carries the marker ``exact`` and has the machine to
 itself: it holds a lock of this machine alone, which the others share, in every worker and clone.
 """

@@ -87,10 +87,11 @@ def suite(tmp_path) -> Path:
 
 def test_make_test_runs_the_two_calls_on_everything():
     recipe = re.search(r'^test: .*\n((?:\t.*\n)+)', (ROOT / 'Makefile').read_text(), re.MULTILINE)
-    call = re.compile(r"\t\$\(BESIDE\)(?: -n 3)? -m ('.*'|\w+)(?: --reruns 1 \$\(DDS\))?")
-    calls = [call.fullmatch(line)
-             for line in recipe[1].splitlines() if 'BESIDE' in line]
-    assert [found[1].strip("'") for found in calls] == list(CALLS)
+    call = re.compile(r"\t\$\((?:BESIDE|PYTEST)\)(?: -n 3)? -m ('.*'|\w+)"
+                      r'(?: --reruns 1 \$\(DDS\))?')
+    calls = [call.fullmatch(line) for line in recipe[1].splitlines()]
+    assert [found[1].strip("'") for found in calls] == [
+        CALLS[0], 'exact', f'{CALLS[1]} and not exact']
 
 
 @pytest.mark.slow
