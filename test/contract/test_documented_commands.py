@@ -124,14 +124,14 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
         0, (('my_policy', 'my_policy:Policy' + IN_LOOPBACK), ('--trials 3', ''),
             ('${{ github.sha }}', '0a1b2c3'))),
     'safety-scenarios matrix results/loopback --requirements requirements.txt '
-    '--output matrix.csv': (0, ()),
+    '--output matrix.csv': (0, (('matrix results/loopback', 'matrix results/good'),)),
     'safety-scenarios run scenarios --link loopback --controller my_policy --trials 20 '
     '--sut-version $CI_COMMIT_SHA --junit junit.xml --output results': (
         0, (('my_policy', 'my_policy:Policy'), ('--trials 20', ''),
             ('$CI_COMMIT_SHA', '0a1b2c3'), ('results', 'results/gitlab'))),
     'safety-scenarios matrix results --requirements requirements.txt --output matrix.csv': (
-        0, (('matrix results', 'matrix results/gitlab'),))}
-"""In the order in which they run, because some of them read what others have written."""
+        0, (('matrix results', 'matrix results/good'),))}
+"""None reads what another has written: CI runs every third of them."""
 
 LAUNCH = 'test/ros/test_launch.py::'
 HIL = 'test/unit/ros_arguments/test_hil_arguments.py::'
