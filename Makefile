@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
 # First what computes, then what measures exactly, last what else talks DDS (test/alone.py). A file is what a worker gets, the slow ones first (test/order.py).
-# One of the second kind that a busy machine has kept from its messages is tried once more: the last line counts these.
+# One of the second kind that a busy machine has kept from its messages is tried once more: they are named at the end, and the last line counts them.
 DDS := test/ros test/contract
 BESIDE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -30,8 +30,8 @@ eval: $(STAMP)
 
 test: prepared
 	$(BESIDE) -m 'not alone'
-	$(PYTEST) -m exact --reruns 1 $(DDS)
-	$(BESIDE) -n 3 -m 'alone and not exact' --reruns 1 $(DDS)
+	$(PYTEST) -m exact --reruns 1 -r sR $(DDS)
+	$(BESIDE) -n 3 -m 'alone and not exact' --reruns 1 -r sR $(DDS)
 
 check: export EXAMPLES = few
 check: $(STAMP)-test lint

@@ -17,21 +17,19 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 import json
-import logging
-import os
-import signal
 import sys
 import threading
 import time
 import traceback
 from typing import Any
 
+from rclpy.context import Context
 from rclpy.node import Node
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import make_controller, parameter_model
-from safety_scenarios.errors import ControllerError, described, SafetyScenariosError
+from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.agents import AGENTS
 from safety_scenarios.model.envelope import Envelope
@@ -42,13 +40,12 @@ from safety_scenarios.model.robot_interfaces import stamp_of
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.simulated_robot import from_json
 from safety_scenarios.model.trial import PROMPT, RESPONSE
-from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, to_ros
-from safety_scenarios.ros.node_arguments import refuse_foreign, topic_rules, usage, wants_help
+from safety_scenarios.ros.node_arguments import refuse_foreign, topic_rules
+from safety_scenarios.ros.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.parameters import (
     names_of,
-    NOT_PARAMETERS,
     overrides,
     read_plugin_parameters,
     read_settings,
@@ -57,7 +54,7 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.participant import Participant
 from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.responder import Responder
-from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.ros.spinning import spinning
 from std_msgs.msg import String
 
 _NAME = 'controller_node'
@@ -67,8 +64,6 @@ The parameters of the controller itself are parameters of this node too, such as
 -p stop_distance_m:=1.0 with rule_based; doc/controllers.md lists those of the built-in ones."""
 _LOOK_S = 0.001
 """How soon it is noticed that /clock has gone on."""
-_PATIENCE_S = 5.0
-"""Threads of a controller have this long to end by themselves."""
 
 
 class ControllerNode(Node):
@@ -78,7 +73,7 @@ class ControllerNode(Node):
         super().__init__(_NAME, **options)
         self.settings = read_settings(self, ControllerSettings)
         if self.settings.exit_with_stdin:
-            threading.Thread(target=until_stdin_closes, args=(ended,), daemon=True).start()
+            end_with_parent(ended)
         self._host = self._hosted()
         self._answers = ThreadPoolExecutor(max_workers=1, thread_name_prefix='answer')
         self._responder = Responder(self) if self.settings.responder else None
@@ -237,32 +232,20 @@ def _keep(error: Exception) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT, SIGTERM or, when asked to, the end of standard input."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    speak_plainly((sys.stdout, sys.stderr))
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    try:
-        if wants_help(arguments, names_of(ControllerSettings)):
-            print(usage(_NAME, _WHAT, ControllerSettings, NOT_PARAMETERS, _MORE))
-            return 0
-        with ros_context(arguments, None) as context:
-            node = ControllerNode(context=context, ended=ended)
-            node.check(arguments)
-            with spinning(node, on_error=ended.set) as spin:
-                try:
-                    if node.settings.drives:
-                        _tick_until(ended, node)
-                    ended.wait()
-                finally:
-                    node.close()
-            if spin.error is not None:
-                return 1
-    except SafetyScenariosError as error:
-        print(f'controller_node: {error}', file=sys.stderr)
-        return 2
-    return 0
+    return NodeProgram(_NAME, _WHAT, ControllerSettings, _MORE).run(arguments, _control)
+
+
+def _control(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
+    node = ControllerNode(context=context, ended=ended)
+    node.check(arguments)
+    with spinning(node, on_error=ended.set) as spin:
+        try:
+            if node.settings.drives:
+                _tick_until(ended, node)
+            ended.wait()
+        finally:
+            node.close()
+    return 0 if spin.error is None else 1
 
 
 def _tick_until(ended: threading.Event, node: ControllerNode) -> None:
@@ -289,15 +272,6 @@ def _tick_in_ros_time(ended: threading.Event, node: ControllerNode) -> None:
         if now_ns >= due_ns:
             node.tick()
             due_ns = max(due_ns + node.period_ns, now_ns)
-
-
-def until_stdin_closes(ended: threading.Event) -> None:
-    """Set ``ended`` when the parent is gone, and end the process if it does not obey."""
-    while os.read(sys.stdin.fileno(), 4096):
-        pass
-    ended.set()
-    time.sleep(_PATIENCE_S)
-    os._exit(1)  # a plug-in that hangs must not outlive the evaluator
 
 
 if __name__ == '__main__':

@@ -19,7 +19,6 @@ from contextlib import ExitStack
 import gc
 import os
 from pathlib import Path
-import signal
 import sys
 import threading
 
@@ -43,6 +42,7 @@ from safety_scenarios.ros.diagnostics import Diagnostics
 from safety_scenarios.ros.hearing import Hearing
 from safety_scenarios.ros.monitoring import Monitoring
 from safety_scenarios.ros.node_arguments import refuse_foreign, topic_rules, usage, wants_help
+from safety_scenarios.ros.node_program import ended_by_signal
 from safety_scenarios.ros.parameters import (
     names_of,
     NOT_PARAMETERS,
@@ -67,9 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Watch until SIGINT or SIGTERM; return the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     speak_plainly((sys.stdout, sys.stderr))
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+    ended = ended_by_signal()
     try:
         if wants_help(arguments, names_of(MonitorSettings)):
             print(usage(NAME, _WHAT, MonitorSettings, NOT_PARAMETERS, _MORE))

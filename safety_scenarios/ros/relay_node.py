@@ -15,19 +15,16 @@
 """``relay_node``: a wire between topics on which things may go wrong, by a seed."""
 
 from collections.abc import Sequence
-import logging
-import signal
 import sys
 import threading
 
-from safety_scenarios.errors import SafetyScenariosError
-from safety_scenarios.reports.plain_text import speak_plainly
-from safety_scenarios.ros.controller_node import until_stdin_closes
-from safety_scenarios.ros.node_arguments import refuse_foreign, usage, wants_help
-from safety_scenarios.ros.parameters import names_of, NOT_PARAMETERS, overrides
+from rclpy.context import Context
+from safety_scenarios.ros.node_arguments import refuse_foreign
+from safety_scenarios.ros.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.parameters import names_of, overrides
 from safety_scenarios.ros.relay import NAME, Relay, RelayNode, summary
 from safety_scenarios.ros.relay_settings import RelaySettings
-from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.ros.spinning import spinning
 
 _WHAT = ('Carries messages of any interface from topic to topic, and lets what may be wrong with '
          'a wire be wrong with them, until SIGINT or SIGTERM.')
@@ -38,29 +35,16 @@ doc/wire_faults.md."""
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT, SIGTERM or, when asked to, the end of standard input."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    speak_plainly((sys.stdout, sys.stderr))
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    try:
-        if wants_help(arguments, names_of(RelaySettings)):
-            print(usage(NAME, _WHAT, RelaySettings, NOT_PARAMETERS, _MORE))
-            return 0
-        with ros_context(arguments, None) as context:
-            return _carry(arguments, RelayNode(context=context), ended)
-    except SafetyScenariosError as error:
-        print(f'{NAME}: {error}', file=sys.stderr)
-        return 2
+    return NodeProgram(NAME, _WHAT, RelaySettings, _MORE).run(arguments, _carry)
 
 
-def _carry(arguments: Sequence[str], node: RelayNode, ended: threading.Event) -> int:
+def _carry(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
+    node = RelayNode(context=context)
     space, name = node.get_namespace(), node.get_name()
     refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME,
                    names_of(RelaySettings) | set(overrides(node)))
     if node.settings.exit_with_stdin:
-        threading.Thread(target=until_stdin_closes, args=(ended,), daemon=True).start()
+        end_with_parent(ended)
     relay = Relay(node)
     with spinning(node, on_error=ended.set) as spin:
         relay.run(ended)

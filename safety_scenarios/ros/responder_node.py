@@ -15,25 +15,21 @@
 """``responder_node``: nothing but a responder, for calibration."""
 
 from collections.abc import Sequence
-import signal
 import sys
-import threading
 
 from rclpy.node import Node
-from safety_scenarios.ros.controller_node import until_stdin_closes
+from safety_scenarios.ros.node_program import end_with_parent, ended_by_signal
 from safety_scenarios.ros.responder import Responder
 from safety_scenarios.ros.spinning import ros_context, spinning
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run until SIGINT, SIGTERM or the end of standard input."""
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+    ended = ended_by_signal()
     with ros_context(sys.argv if arguments is None else arguments, None) as context:
         node = Node('responder_node', context=context)
         responder = Responder(node)
-        threading.Thread(target=until_stdin_closes, args=(ended,), daemon=True).start()
+        end_with_parent(ended)
         with spinning(node, on_error=ended.set) as spin:
             ended.wait()
         responder.close()

@@ -33,9 +33,8 @@ FOLDERS = sorted({path.parent for path in MODULES} - {ROOT})
 NEEDS_ROS = ('rclpy', 'launch', 'launch_ros', 'ament_index_python')
 NEEDS_ARE = 'are'
 """Name of the folder and of the only package that it needs; ARE has an environment of its own."""
-MAY_PRINT = ('cli/', 'reports/', 'ros/controller_node.py', 'ros/monitor_node.py',
-             'ros/relay_node.py',
-             'ros/simulator_node.py')
+MAY_PRINT = ('cli/', 'reports/', 'ros/monitor_node.py', 'ros/node_program.py',
+             'ros/relay_node.py')
 
 
 @cache

@@ -26,6 +26,7 @@ from typing import ClassVar
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 import pytest
+import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from safety_scenarios import registry
@@ -216,7 +217,7 @@ def test_a_wrong_parameter_ends_a_simulator_too(argument, reason, capsys):
     (evaluator_node, 'controller [rule_based]'), (controller_node, 'controller [rule_based]'),
     (simulator_node, 'real_time_factor [1.0]')])
 def test_help_is_shown_and_nothing_started(module, shows, monkeypatch, capsys):
-    monkeypatch.setattr(module, 'ros_context', None)
+    monkeypatch.setattr(rclpy, 'init', None)
     assert module.main(['--help']) == 0
     shown = capsys.readouterr().out
     assert 'usage: ros2 run safety_scenarios' in shown and f'\n  {shows}\n' in shown
