@@ -20,6 +20,7 @@ theirs: time, threads and wires. It has no clock, and nothing here waits.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 import re
 from typing import NamedTuple, TypeVar
@@ -108,8 +109,18 @@ class ControllerHost:
 
     @property
     def period_ns(self) -> int:
-        """Time between two ticks."""
-        return self._plugin.period_ns
+        """
+        Time between two ticks.
+
+        :raises ControllerError: it is no time that passes: nothing would ever be due after it
+        """
+        told, period_ns = self._plugin.period_ns, 0
+        with suppress(OverflowError, TypeError, ValueError):
+            period_ns = round(told)
+        if period_ns <= 0:
+            raise ControllerError(f'the controller {self._context.controller}: period_ns: got '
+                                  f'{told!r}, expected a number > 0 (ns)')
+        return period_ns
 
     @property
     def answer_delay_ns(self) -> int:

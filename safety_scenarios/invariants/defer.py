@@ -22,6 +22,11 @@ from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.braking import braking
+from safety_scenarios.motion.course import progress
+from safety_scenarios.motion.required import moving, required
+
+_PROGRESS = 0.5
+"""Share of its way that who clears a zone comes away from where it was: around a corner 0.7."""
 
 
 class Defer(InvariantPlugin):
@@ -29,9 +34,10 @@ class Defer(InvariantPlugin):
     ``signal >= at_least`` from onset for ``protected_ms``, then stopped within ``within_ms``.
 
     On a level crossing, in a fire door, with a person half lifted, a stop at once is the wrong
-    stop. What ends the protection is the scenario's own stimulus; ``protected_ms`` says when. The
-    stop must hold until the all-clear. The margin is that of the speed while protected (signal's
-    unit), or the time left when it stopped (s).
+    stop. To drive on is to get away by what the driver executes, and not in a circle. What ends
+    the protection is the scenario's own stimulus; ``protected_ms`` says when. The stop must hold
+    until the all-clear. The margin is that of the speed while protected (signal's unit), or the
+    time left when it stopped (s).
     """
 
     kind: Literal['defer'] = 'defer'
@@ -67,7 +73,8 @@ class Defer(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the all-clear came before the time was over')
         unit = ros.signals[self.signal].unit
-        series = record.margin_series([Limit(signal=self.signal, at_least=self.at_least)])
+        clears = Limit(signal=self.signal, at_least=self.at_least)
+        series = required(record, clears)
         going, before = series.within(onset_ns, free_ns - 1), series.before(onset_ns)
         if not going:
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived while protected')
@@ -83,6 +90,12 @@ class Defer(InvariantPlugin):
         if len(known) < len(samples):
             return self.finding(Verdict.INCONCLUSIVE, f'{self.signal} is unknown or not a number '
                                                       f'while protected')
+        track = moving(record, clears)
+        off, way = (0.0, 0.0) if track is None else progress(track, onset_ns, free_ns)
+        if off < _PROGRESS * way:
+            return self.finding(
+                Verdict.FAIL, f'drove {way:.2f} m in the protected time and came no farther than '
+                f'{off:.2f} m, to and fro or in a circle', off - _PROGRESS * way, 'm', 0.0)
         return self._stopped(record, free_ns, due_ns, clear_ns, slack, unit)
 
     def _stopped(self, record: TrialRecord, free_ns: int, due_ns: int, clear_ns: int,

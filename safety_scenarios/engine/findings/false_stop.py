@@ -24,6 +24,7 @@ from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Nominal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
+from safety_scenarios.motion.required import required
 
 NO_FALSE_STOP = 'no stop without a reason before the hazard'
 MOMENT_NS = 100_000_000
@@ -57,11 +58,11 @@ def false_stop(record: TrialRecord) -> Iterator[Finding]:
         return
     from_ns, until_ns = begin_ns + SETTLING_NS, onset.stamps.steady_ns
     try:
-        required = record.margin_series([ros.nominal.require])
+        moves = required(record, ros.nominal.require)
         reacted = record.margin_series(ros.reaction.limits) if ros.reaction else None
     except LookupError:
         return  # told as what nobody could read
-    moved = _from_first_motion(required, from_ns, until_ns)
+    moved = _from_first_motion(moves, from_ns, until_ns)
     if not moved:
         return
     found = [_judged(record, ros.nominal, spell, until_ns) for spell in _spells(moved, until_ns)]
@@ -76,14 +77,14 @@ def false_stop(record: TrialRecord) -> Iterator[Finding]:
                                                           f'first motion to the hazard'))
 
 
-def _from_first_motion(required: MarginSeries, from_ns: int, until_ns: int) -> list[Sample]:
+def _from_first_motion(moves: MarginSeries, from_ns: int, until_ns: int) -> list[Sample]:
     """Return the samples in force from the first that holds, and none before ``from_ns``."""
-    before = required.before(from_ns)
-    if before is not None and before.holds and required.first_broken(
+    before = moves.before(from_ns)
+    if before is not None and before.holds and moves.first_broken(
             from_ns, until_ns - 1) is None:
         return [before] if from_ns < until_ns else []  # as nearly always; there may be millions
     samples = [*([before] if before is not None else []), *(
-        sample for sample in required.within(from_ns, until_ns) if sample.t_ns < until_ns)]
+        sample for sample in moves.within(from_ns, until_ns) if sample.t_ns < until_ns)]
     first = next((place for place, sample in enumerate(samples) if sample.holds), len(samples))
     return samples[first:] if from_ns < until_ns else []
 

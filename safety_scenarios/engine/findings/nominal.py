@@ -27,9 +27,10 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.observed_onset import ARMED
 from safety_scenarios.model.outcome import Outcome, Status
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.scenario import RosBlock
+from safety_scenarios.model.scenario import Requirement, RosBlock
 from safety_scenarios.model.trial import ALL_CLEAR, ONSET, TrialRecord
 from safety_scenarios.motion.course import progress
+from safety_scenarios.motion.required import moving, required
 from safety_scenarios.motion.track import tracks
 
 _SILENT_PERIODS = 5
@@ -103,6 +104,11 @@ def _kept_working(record: TrialRecord, ros: RosBlock) -> Finding:
     silence = _silence(record, ros, clear_ns)
     if silence is not None:
         return _found(name, Verdict.INCONCLUSIVE, f'before the all-clear {silence}')
+    idle = required(record, require).first_broken(onset_ns, clear_ns)
+    if idle is not None:
+        return _found(name, Verdict.FAIL,
+                      f'{require} held throughout the event, {_unmoved(record, require)}',
+                      (idle.t_ns - onset_ns) / 1e6)
     for track in tracks(record):
         if track.is_base and track.is_known(onset_ns, clear_ns):
             off, way = progress(track, onset_ns, clear_ns)
@@ -136,12 +142,21 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
     silence = _silence(record, ros, onset_ns)
     if silence is not None:
         return _found(name, Verdict.INCONCLUSIVE, f'before the hazard {silence}')
+    really = required(record, require).before(onset_ns)
+    if really is None or not really.holds:
+        return _found(name, Verdict.INCONCLUSIVE,
+                      f'{require} held when the hazard came, {_unmoved(record, require)}')
     if ros.reaction is not None:
         already = record.margin_series(ros.reaction.limits).before(onset_ns)
         if already is not None and already.holds:
             return _found(name, Verdict.INCONCLUSIVE,
                           f'{ros.reaction} already held before the hazard')
     return _found(name, Verdict.PASS, f'{require} held when the hazard came')
+
+
+def _unmoved(record: TrialRecord, require: Requirement) -> str:
+    track = moving(record, require)
+    return 'but not for the motion' + ('' if track is None else f': {track.source}')
 
 
 def _silence(record: TrialRecord, ros: RosBlock, until_ns: int) -> str | None:

@@ -1,0 +1,61 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether a robot does what its commands must say before a hazard, and in a benign variant."""
+
+import numpy
+from safety_scenarios.model.margins import MarginSeries
+from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.track import Track, tracks
+
+_SHARE = 0.5
+"""A driver that is declared may limit and ramp: so much of what is required it must execute."""
+_ROUNDING = 1e-9
+"""Share of a limit that sums of squares may be off."""
+
+
+def required(record: TrialRecord, limit: Limit) -> MarginSeries:
+    """
+    Return how a requirement holds by what is commanded, and by the motion that becomes of it.
+
+    A number in a command need not move anything: ``linear.z`` of a base, an axis that its driver
+    does not have, a stamp by which it has run out. Where a base has to drive or to turn, its
+    motion in the plane has to show it.
+
+    :raises LookupError: the commands have no such field
+    """
+    said, track = record.margin_series([limit]), moving(record, limit)
+    if track is None or limit.at_least is None:
+        return said
+    least = limit.at_least * (_SHARE if track.is_executed else 1.0 - _ROUNDING)
+    shown = track.linear if _unit(record, limit) == 'm/s' else numpy.abs(track.velocity[:, 2])
+    return MarginSeries.together(
+        [said, MarginSeries.of_arrays(track.times_ns, numpy.where(
+            shown < least, shown - limit.at_least, numpy.inf))])  # unknown is what is said
+
+
+def moving(record: TrialRecord, limit: Limit) -> Track | None:
+    """Return the motion of the base that a limit asks to move, None where it asks for none."""
+    ros = record.trial.scenario.ros
+    if ros is None or not (limit.at_least or 0.0) > 0 \
+            or _unit(record, limit) not in ('m/s', 'rad/s'):
+        return None
+    topic = ros.signals[limit.signal].topic
+    return next((one for one in tracks(record) if one.is_base and one.topic == topic), None)
+
+
+def _unit(record: TrialRecord, limit: Limit) -> str:
+    ros = record.trial.scenario.ros
+    return '' if ros is None else ros.signals[limit.signal].unit
