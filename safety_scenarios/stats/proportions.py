@@ -120,6 +120,11 @@ def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Es
     for the few degrees of freedom of m clusters (Korn and Graubard 1998, Survey Methodology
     24:193, with the normal quantile in place of t(n - 1), so that repeats add nothing).
 
+    Scenarios of which some have more decided trials than others: each residual is weighed up for
+    how much its cluster draws the share to itself (MacKinnon and White 1985, J. Econometrics
+    29:305, HC2), and the degrees of freedom are those of as many clusters of one size as would
+    tell as much (Kish 1965: the square of the sum of the sizes over the sum of their squares).
+
     Three choices of ours. The effective size is at least 1 and at most the trials made: never
     narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
     effect can be seen and each cluster counts as one trial. And a kind of cluster that none of m
@@ -247,16 +252,17 @@ def _effective(made: Sequence[tuple[int, int]], miss: float) -> float:
     share = sum(count for count, _ in made) / n
     if clusters == 1 or share in (0.0, 1.0):
         return float(clusters)
-    between = sum((count - share * of)**2 for count, of in made) * clusters / (clusters - 1.0)
+    between = math.fsum((count - share * of)**2 / (1.0 - of / n) for count, of in made)
     size = n * n * share * (1.0 - share) / between if between else math.inf
-    few = _few(miss, clusters)
+    alike = n * n / sum(of * of for _, of in made)
+    few = _few(miss, max(1.0, alike - 1.0))
     return min(float(n), max(1.0, size * few * few))
 
 
 @cache
-def _few(miss: float, clusters: int) -> float:
-    """Return the normal quantile over that of Student's t with one degree less than clusters."""
-    return NormalDist().inv_cdf(miss) / noncentral_t_quantile(miss, clusters - 1.0, 0.0)
+def _few(miss: float, freedom: float) -> float:
+    """Return the normal quantile over that of Student's t with so many degrees of freedom."""
+    return NormalDist().inv_cdf(miss) / noncentral_t_quantile(miss, freedom, 0.0)
 
 
 def _share(value: float, low: float, high: float, n: int, confidence: float,

@@ -16,6 +16,7 @@
 
 import math
 
+import numpy
 import pytest
 from safety_scenarios.stats.proportions import (
     bonferroni,
@@ -158,6 +159,17 @@ def test_the_design_effect_is_that_of_a_ratio_over_clusters():
     assert found.high == pytest.approx(max(
         stats.beta.ppf(0.975, 0.3 * size + 1, 0.7 * size), 0.3 + 0.7 * (1.0 - 0.025**(1 / 4))))
     assert found.method.endswith(f'effective n {size:.4g}')
+
+
+@pytest.mark.parametrize('sizes', [[1] * 19 + [200], [3, 3, 3, 100]])
+def test_one_scenario_with_most_of_the_trials_does_not_tell_about_all(sizes):
+    chance, held = numpy.random.default_rng(3), 0
+    for _ in range(200):
+        rates = chance.beta(0.1, 0.9, len(sizes))
+        found = clustered([(int(chance.binomial(of, rate)), of)
+                           for rate, of in zip(rates, sizes)])
+        held += found.low <= 0.1 <= found.high
+    assert held >= 190, 'weighed by size alone, 0.75 to 0.84 of them hold'
 
 
 def test_empty_clusters_are_left_out():
