@@ -25,6 +25,7 @@ from safety_scenarios.engine.findings import (
     confirmed,
     contact,
     coverage,
+    driving,
     false_stop,
     latency_findings,
     motion,
@@ -121,6 +122,7 @@ def _of_rules(record: TrialRecord, clocks: Timeline, gate: LimitName,
                 *latency_finding(record, outcome, gate), *of_invariants,
                 *coverage.no_content_checked(record, of_invariants),
                 *motion.of_motion(record, None), *motion.of_standing(record, outcome),
+                *driving.of_driving(record, outcome),
                 *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)

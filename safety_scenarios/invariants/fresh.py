@@ -30,6 +30,8 @@ from safety_scenarios.motion.braking import braked_until
 
 Oldest = tuple[int, str, int]
 """Time left (ns), topic, steady ns of the command."""
+_HELD_NS = 100_000_000
+"""A command that is held until the next for longer than two periods of 20 Hz is motion too."""
 
 
 class Fresh(InvariantPlugin):
@@ -39,7 +41,7 @@ class Fresh(InvariantPlugin):
     The age is that of the newest header stamp that was sent on the topic (frozen data keep their
     stamp), or of the newest message where its type has none; ROS clock. What was never sent is as
     old as the trial, and leaves the answer open; so do commands that cease while they move the
-    robot. One that by then brakes at the deceleration of ``robot.stopping`` may end it. The
+    robot, or are held for 100 ms more than the data are good for. One that by then brakes at the deceleration of ``robot.stopping`` may end it. The
     margin is the time that the oldest data behind a moving command had left (s).
     """
 
@@ -88,6 +90,10 @@ class Fresh(InvariantPlugin):
                 missing.discard(event.name)
             if event.kind != 'command' or stamps.steady_ns not in moves:
                 continue
+            if left_ns < -_HELD_NS and 0 < silent_ns <= max_ns and not self._brakes(
+                    record, stamps.steady_ns + left_ns, stamps.steady_ns):
+                unsure = unsure or (f'a command to move stayed in force until {topic} was '
+                                    f'{-left_ns / 1e6:.0f} ms too old')
             margin, held_ns = moves[stamps.steady_ns]
             silent_ns = held_ns if margin < 0 else 0
             if math.isnan(margin):

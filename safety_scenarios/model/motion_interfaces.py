@@ -28,10 +28,12 @@ ALWAYS = frozenset((
     'ackermann_msgs/msg/AckermannDriveStamped'))
 """Types that say motion whatever their topic is called."""
 BY_NAME = frozenset((
-    'std_msgs/msg/Float64MultiArray', 'std_msgs/msg/Float64', 'sensor_msgs/msg/JointState',
+    'std_msgs/msg/Float64MultiArray', 'std_msgs/msg/Float64', 'std_msgs/msg/Float32MultiArray',
+    'std_msgs/msg/Float32', 'sensor_msgs/msg/JointState',
     'control_msgs/msg/MultiDOFCommand'))
 """Types that say many things, and motion on a topic that is called after a command."""
-_WORDS = ('cmd', 'command', 'controller', 'reference', 'velocit', 'effort', 'setpoint', 'goal')
+_WORDS = ('cmd', 'command', 'controller', 'reference', 'velocit', 'effort', 'setpoint', 'goal',
+          'actuator', 'motor', 'throttle', 'thrust', 'wheel')
 _NO_MOTION = frozenset(('header', 'layout', 'time_from_start', 'duration', 'dof_names',
                         'joint_names', 'name', 'steering_angle', 'steering_angle_velocity'))
 """Fields whose numbers move nothing by themselves."""

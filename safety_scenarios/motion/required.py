@@ -15,10 +15,11 @@
 """Whether a robot does what its commands must say before a hazard, and in a benign variant."""
 
 import numpy
+from numpy.typing import NDArray
 from safety_scenarios.model.margins import MarginSeries
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.motion.track import Track, tracks
+from safety_scenarios.motion.track import Floats, Track, tracks
 
 _SHARE = 0.5
 """A driver that is declared may limit and ramp: so much of what is required it must execute."""
@@ -39,11 +40,15 @@ def required(record: TrialRecord, limit: Limit) -> MarginSeries:
     said, track = record.margin_series([limit]), moving(record, limit)
     if track is None or limit.at_least is None:
         return said
-    least = limit.at_least * (_SHARE if track.is_executed else 1.0 - _ROUNDING)
     shown = track.linear if _unit(record, limit) == 'm/s' else numpy.abs(track.velocity[:, 2])
-    return MarginSeries.together(
-        [said, MarginSeries.of_arrays(track.times_ns, numpy.where(
-            shown < least, shown - limit.at_least, numpy.inf))])  # unknown is what is said
+    return MarginSeries.together([said, MarginSeries.of_arrays(track.times_ns, numpy.where(
+        shows(track, shown, limit), numpy.inf, shown - limit.at_least))])
+
+
+def shows(track: Track, speeds: Floats, limit: Limit) -> NDArray[numpy.bool_]:
+    """Return at each set-point whether it is fast enough for a limit; unknown counts as said."""
+    least = (limit.at_least or 0.0) * (_SHARE if track.is_executed else 1.0 - _ROUNDING)
+    return ~((speeds < least) | (speeds <= 0.0))
 
 
 def moving(record: TrialRecord, limit: Limit) -> Track | None:
@@ -52,7 +57,11 @@ def moving(record: TrialRecord, limit: Limit) -> Track | None:
     if ros is None or not (limit.at_least or 0.0) > 0 \
             or _unit(record, limit) not in ('m/s', 'rad/s'):
         return None
-    topic = ros.signals[limit.signal].topic
+    return of_topic(record, ros.signals[limit.signal].topic)
+
+
+def of_topic(record: TrialRecord, topic: str) -> Track | None:
+    """Return the motion of the base that a topic commands, None where it commands none."""
     return next((one for one in tracks(record) if one.is_base and one.topic == topic), None)
 
 

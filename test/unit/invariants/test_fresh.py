@@ -89,6 +89,17 @@ def test_going_on_without_data_fails_with_the_topic_and_the_age():
     assert 'scan that was 2700 ms older' in finding.reason
 
 
+def test_a_command_that_is_held_long_after_its_data_are_too_old_leaves_it_open():
+    def held_until(t_ms: float) -> Finding:
+        return judged([*driving(NOMINAL_MS + 20, 240, every_ms=20.0), (240, 0.8),
+                       *driving(t_ms, 3000, 0.0)], scans())
+
+    assert held_until(350).verdict is Verdict.PASS
+    found = held_until(500)
+    assert (found.verdict, 'scan was 250 ms too old' in found.reason) == (
+        Verdict.INCONCLUSIVE, True)
+
+
 def test_standing_still_needs_no_data():
     assert judged(until(100), scans()).verdict is Verdict.PASS
     assert judged(until(900, 0.05), scans(to_ms=900)).verdict is Verdict.PASS

@@ -16,11 +16,13 @@
 
 from typing import Any
 
+import safety_scenarios as ss
+from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.drivers.diff_drive import DiffDrive
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.defer import Defer
 from safety_scenarios.model.command_topic import CommandTopic
-from safety_scenarios.model.message import Message
+from safety_scenarios.model.message import Command, Message, Observation
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.scenario import Scenario
 from unit.records import (
@@ -107,3 +109,17 @@ def test_who_stands_or_turns_in_a_circle_on_the_rails_has_not_cleared_them():
 
     assert judged(moving(x=0.8)) is judged(turning(0.5)) is Verdict.PASS
     assert judged(moving(z=0.8)) is judged(turning(6.3)) is Verdict.FAIL
+
+
+class Climbs(AsReference):
+    """The reference, but for what it drives by."""
+
+    def spoil(self, command: Command, observation: Observation) -> Command | Message:
+        return moving(z=command.velocity[0])
+
+
+def test_among_agents_who_says_that_it_drives_drives():
+    judged = [ss.run('nobody_in_the_way', controller=controller, link='loopback', words='patterns')
+              for controller in ('rule_based', Climbs)]
+    assert [one.verdict.value for one in judged] == ['PASS', 'FAIL']
+    assert 'a motion is one: speed >=' in judged[1].explain()
