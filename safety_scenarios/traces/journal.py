@@ -59,6 +59,8 @@ _STAMPS = ('steady_ns', 'system_ns', 'ros_ns', 'source_ns', 'received_ns', 'head
 _REST = ('text', 'hazard', 'truth', 'scheduled_ns', 'trial_id', 'agent', 'symbol', 'arguments',
          'depth', 'sequence')
 _DEFAULTS = tuple(Event.model_fields[name].get_default() for name in _REST)
+_BEYOND = 1 << 63
+"""No clock counts so far (ns)."""
 _SAME = 'same'
 _stamps, _rest = attrgetter(*_STAMPS), attrgetter(*_REST)
 _json = json.JSONEncoder(separators=(',', ':'), default=dict).encode
@@ -285,6 +287,12 @@ def _record(trial: Trial, events: list[Event], last: dict[str, Any]) -> TrialRec
 
 def _event(value: Any, before: dict[str, Message]) -> Event:
     kind, name, stamps, rest, *message = value
+    if len(message) > 1 or (message and message[0] != _SAME and len(message[0]) != 2):
+        raise ValueError('got more than an event has, expected kind, name, stamps, what else is '
+                         'known and a message of a type and its data')
+    for stamp in stamps:
+        if stamp is not None and not -_BEYOND < stamp < _BEYOND:
+            raise ValueError(f'got a stamp of {stamp} ns, expected one that has 64 bits')
     if kind == 'mark':
         name = old_names.MARKS.get(name, name)
     if message and message[0] != _SAME:

@@ -36,7 +36,7 @@ SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',
              'confirmed': 'latency',
              'rule_findings': 'rule', 'invariant_findings': 'invariant', 'coverage': 'coverage',
-             'motion': 'motion', 'contact': 'contact', 'wiring': 'wiring',
+             'motion': 'motion', 'driving': 'motion', 'contact': 'contact', 'wiring': 'wiring',
              'network': 'network', 'evidence': 'evidence', 'words': 'coverage'}
 """Every module that finds something."""
 FINDS_NOTHING = {'__init__', 'harness', 'other_trials'}

@@ -134,7 +134,10 @@ def test_of_a_killed_trial_every_whole_line_counts(tmp_path):
     (1, b'[]'), (1, b'{"journal":2,"trial":{}}'), (1, b'\xff'), (3, b'{]'), (3, b'["mark"]'),
     (3, b'["dance","x",[1,1,1,null,null,null],{}]'), (3, b'["mark","x",[1,1,1],{}]'),
     (3, b'["mark","x",[1,1,1,null,null,null],{},"same"]'),
-    (3, b'["mark","x",["1",1,1,null,null,null],{}]')])
+    (3, b'["mark","x",["1",1,1,null,null,null],{}]'),
+    (3, b'["mark","x",[1,9223372036854775808,1,null,null,null],{}]'),
+    (3, b'["mark","x",[1,1,1,null,null,null],{},["a/msg/A",{}],"more"]'),
+    (3, b'["mark","x",[1,1,1,null,null,null],{},["a/msg/A",{},"more"]]')])
 def test_a_damaged_line_is_told_with_its_number(tmp_path, line, text):
     path = written(tmp_path / 'a', record(reacting(150)))
     lines = path.read_bytes().splitlines()
