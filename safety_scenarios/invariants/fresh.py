@@ -41,8 +41,9 @@ class Fresh(InvariantPlugin):
     The age is that of the newest header stamp that was sent on the topic (frozen data keep their
     stamp), or of the newest message where its type has none; ROS clock. What was never sent is as
     old as the trial, and leaves the answer open; so do commands that cease while they move the
-    robot, or are held for 100 ms more than the data are good for. One that by then brakes at the deceleration of ``robot.stopping`` may end it. The
-    margin is the time that the oldest data behind a moving command had left (s).
+    robot, or that are held until 100 ms after the data have grown too old. One that by then
+    brakes at the deceleration of ``robot.stopping`` may end it. The margin is the time that the
+    oldest data behind a moving command had left (s).
     """
 
     names_stimuli: ClassVar[tuple[str, ...]] = ('topics',)
