@@ -90,6 +90,19 @@ def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, p
     assert touch['verdict'] == 'FAIL', touch
 
 
+@pytest.mark.parametrize('arguments', [(), ('--standard',)])
+def test_in_lock_step_time_passes_only_with_the_controller(tmp_path, domain, path, scenario,
+                                                           arguments):
+    """By either services; no load of the host is in any number."""
+    with world(domain, path, *arguments):
+        run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
+                       str(domain), '--lockstep', again=False, **path)
+    trial, = run.trials
+    assert trial['verdict'] == 'PASS', run.output
+    assert trial['world']['lockstep'] and 0.3 < trial['world']['min_gap_m'] < 0.95
+    assert 'lock-step' in {note['code'] for note in trial['notes']}
+
+
 def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
     """With what is there, and which versions have it."""
     with world(domain, path, '--misses', 'set_pose'):
