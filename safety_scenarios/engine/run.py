@@ -153,7 +153,7 @@ class _Player:
         self._shown_ns: int | None = None
         ros = trial.scenario.ros
         self._watch = None if ros is None or ros.onset is None \
-            else OnsetWatch(ros.onset, ros.signals)
+            else OnsetWatch(ros.onset, ros.signals, trial.all_clear_ns or 0)
         self._begin_ns = self._mark(NOMINAL)
         for plugin in trial.nominal:
             self._streams.begin(plugin, self._begin_ns)
@@ -243,17 +243,40 @@ class _Player:
         """Play on to the all-clear, and the nominal stimuli to the end of the observation."""
         trial = self._trial
         assert trial.all_clear_ns is not None
+        if self._watch is not None and self._watch.tells_end:
+            self._await_end(self._watch, onset_ns, hazard, others)
+            return
         self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
         if self._shown_ns is not None and any(stream.is_drawn for stream in hazard):
             onset_ns = max(onset_ns, self._shown_ns)  # with the first live message after its time
             self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
         self._mark(ALL_CLEAR)
+        self._take_back(hazard, onset_ns + trial.all_clear_ns)
+        self._play(self._nominal.values(), onset_ns + trial.end_ns)
+
+    def _take_back(self, hazard: Sequence[Stream], at_ns: int) -> None:
+        """Let nothing of the hazard be shown any more, and the nominal stimuli again."""
         taken = {stream.plugin.topic for stream in hazard}
         for stream in hazard:
             self._streams.withdraw(stream)
         for topic in taken & set(self._nominal):
-            self._streams.resume(topic, onset_ns + trial.all_clear_ns)
-        self._play(self._nominal.values(), onset_ns + trial.end_ns)
+            self._streams.resume(topic, at_ns)
+
+    def _await_end(self, watch: OnsetWatch, onset_ns: int, hazard: Sequence[Stream],
+                   others: Sequence[Stream]) -> None:
+        """Play on until the reference sensor shows the hazard no more, and some time after it."""
+        trial = self._trial
+        assert trial.all_clear_ns is not None and trial.scenario.ros is not None \
+            and trial.scenario.ros.onset is not None
+        clear_ns = onset_ns + trial.all_clear_ns
+        within_ns = round((trial.scenario.ros.onset.release_within_ms or 0.0) * 1e6)
+        if not self._play([*hazard, *others], clear_ns, lambda event: watch.has_ended):
+            self._take_back(hazard, clear_ns)
+            self._play(self._nominal.values(), clear_ns + within_ns,
+                       lambda event: watch.has_ended)
+        if watch.has_ended and not watch.problem:
+            over_ns = self._mark(ALL_CLEAR)
+            self._play(self._nominal.values(), over_ns + trial.end_ns - trial.all_clear_ns)
 
     def _play(self, streams: Iterable[Stream], until_ns: int,
               stop: Callable[[Event], bool] = lambda event: False) -> bool:

@@ -241,6 +241,8 @@ class LoopbackLink(Link):
     def _see_hazard(self) -> None:
         if self._sensor is not None and self._sensor.see(self._now_ns):
             self._later(self._sensor.latency_ns, self._sense)
+            if self._sensor.there_ns < math.inf:
+                self._later(self._sensor.latency_ns + round(self._sensor.there_ns), self._sense)
 
     def _sense_again(self) -> Sequence[Event]:
         self._later(SENSED_NS, self._sense_again)

@@ -49,6 +49,9 @@ class ReferenceSensor:
         self.latency_ns = max(0, round(wanted.latency_ns + off_ns))
         self._quiet, self._alarm = _both(wanted, signals[wanted.when.signal])
         self._shown_ns: float = math.inf
+        self.there_ns: float = math.inf if wanted.release_within_ms is None \
+            or trial.all_clear_ns is None else trial.all_clear_ns
+        """How long the hazard is there; infinite: nobody asks when it is over."""
 
     def see(self, now_ns: int) -> bool:
         """Take that a hazard is shown now; return whether it is the first."""
@@ -58,7 +61,8 @@ class ReferenceSensor:
 
     def tell(self, now_ns: int) -> Message:
         """Return what it sends now."""
-        return self._alarm if now_ns >= self._shown_ns + self.latency_ns else self._quiet
+        since_ns = now_ns - self._shown_ns - self.latency_ns
+        return self._alarm if 0 <= since_ns < self.there_ns else self._quiet
 
 
 def _both(wanted: ObservedOnset, signal: Signal) -> tuple[Message, Message]:

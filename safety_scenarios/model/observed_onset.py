@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.model.budget import MAX_MS, Milliseconds
-from safety_scenarios.model.event import Event
+from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.noun import Noun, TopicName
 from safety_scenarios.model.signal import Limit, Signal
@@ -72,6 +72,9 @@ class ObservedOnset(Noun):
     """By how much that may be off at most, the sensor's own period included (ms)."""
     within_ms: Milliseconds = 60_000.0
     """How long the hazard is waited for."""
+    release_within_ms: Milliseconds | None = None
+    """The hazard is over when the sensor shows it no more: ``all_clear.at_ms`` after onset at the
+    earliest, and so long after that at the latest. None: it is over at ``all_clear.at_ms``."""
     stamp: Literal['received', 'header'] = 'received'
     """header: by the stamp in the message's header, where its clock is known to be ours."""
 
@@ -109,12 +112,16 @@ class OnsetWatch:
     """
     Looks for the edge, during a trial and in its record alike: it is fed every event in order.
 
+    :param least_ns: the hazard has to be there for so long, where its end is observed too
     :ivar edge: the message that first showed the hazard
+    :ivar release: the first one after it that showed it no more, where that is asked for
     :ivar problem: why there can be no onset, whatever comes
     """
 
-    def __init__(self, wanted: ObservedOnset, signals: Mapping[str, Signal]) -> None:
-        self._wanted = wanted
+    def __init__(self, wanted: ObservedOnset, signals: Mapping[str, Signal],
+                 least_ns: int = 0) -> None:
+        self._wanted, self._least_ns = wanted, least_ns
+        self.release: Event | None = None
         self._signal = signals[wanted.when.signal]
         self._is_armed = False
         self._last: tuple[Event, bool | None] | None = None
@@ -130,12 +137,25 @@ class OnsetWatch:
 
     def take(self, event: Event) -> bool:
         """Take one event, and return whether nothing more need be waited for."""
+        is_told = event.kind == 'feedback' and event.name == self._wanted.topic
         if not self.is_over:
             if event.kind == 'mark' and event.name == ARMED:
                 self._arm()
-            elif event.kind == 'feedback' and event.name == self._wanted.topic:
+            elif is_told:
                 self._hear(event)
+        elif is_told and self.tells_end and not self.problem:
+            self._hear_end(event)
         return self.is_over
+
+    @property
+    def tells_end(self) -> bool:
+        """Whether the sensor also says when the hazard is over."""
+        return self._wanted.release_within_ms is not None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the hazard is over, or nobody can know when it was."""
+        return self.release is not None or bool(self.problem)
 
     def observed(self, measuring: Measuring) -> Observed | None:
         """Return the onset; None if there was no edge, or ``problem`` says why it tells none."""
@@ -146,17 +166,31 @@ class OnsetWatch:
         if self.problem:
             return None
         stamps, late_ns = edge.stamps, 0
+        if self._wanted.stamp == 'received' and self._transits \
+                and stamps.source_ns is not None and stamps.received_ns is not None:
+            late_ns = max(0, round(stamps.received_ns - stamps.source_ns
+                                   - median(self._transits)))
+        return Observed(edge.model_copy(update={'stamps': self._moved(stamps)}),
+                        self._wanted.uncertainty_ns + late_ns)
+
+    def ended(self, measuring: Measuring) -> Stamps | None:
+        """Return when the hazard was over; None: it was not, or nobody knows when."""
+        release = self.release
+        if release is None or self.problem:
+            return None
+        self.problem = self._foreign(release, measuring)
+        return None if self.problem else self._moved(release.stamps)
+
+    def _moved(self, stamps: Stamps) -> Stamps:
+        """Return the stamps of a message moved back to what it tells of."""
         seen_ns = stamps.received_ns or stamps.system_ns
         if self._wanted.stamp == 'header' and stamps.header_ns is not None:
             seen_ns = stamps.header_ns
-        elif self._transits and stamps.source_ns is not None and stamps.received_ns is not None:
-            late_ns = max(0, round(stamps.received_ns - stamps.source_ns
-                                   - median(self._transits)))
         back_ns = stamps.system_ns - seen_ns + self._wanted.latency_ns
-        return Observed(edge.model_copy(update={'stamps': stamps.model_copy(update={
+        return stamps.model_copy(update={
             'steady_ns': stamps.steady_ns - back_ns, 'system_ns': stamps.system_ns - back_ns,
             'ros_ns': stamps.ros_ns - back_ns, 'source_ns': None, 'received_ns': None,
-            'header_ns': None})}), self._wanted.uncertainty_ns + late_ns)
+            'header_ns': None})
 
     def _arm(self) -> None:
         self._is_armed = True
@@ -176,6 +210,29 @@ class OnsetWatch:
             self._gaps.append(stamps.steady_ns - before[0].stamps.steady_ns)
         if stamps.received_ns is not None and stamps.source_ns is not None:
             self._transits.append(stamps.received_ns - stamps.source_ns)
+
+    def _hear_end(self, event: Event) -> None:
+        """Take what the sensor says once it has shown the hazard."""
+        holds = self._holds(event)
+        before, self._last = self._last, (event, holds)
+        if self.release is not None:
+            if holds:
+                self.problem = (f'{self._where} held again after it had ended, so that nobody '
+                                f'knows when the hazard was over. Keep away from the sensor then')
+        elif holds is False:
+            assert self.edge is not None  # it is heard after the edge alone
+            self.release = event
+            there_ns = event.stamps.steady_ns - self.edge.stamps.steady_ns
+            if there_ns < self._least_ns:
+                self.problem = (
+                    f'{self._where} held for {there_ns / 1e6:.0f} ms, expected '
+                    f'{self._least_ns / 1e6:.0f} ms at least (all_clear.at_ms): the hazard was '
+                    f'gone before it could be judged. Leave it there for longer')
+            else:
+                self.problem = self._untold(event, before)
+        elif holds is None and not self.problem:
+            self.problem = (f'{self._where}: a message came that does not tell whether it still '
+                            f'holds, so that nobody knows when the hazard was over')
 
     def _holds(self, event: Event) -> bool | None:
         assert event.message is not None
@@ -230,10 +287,10 @@ class OnsetWatch:
 
 
 def watched(wanted: ObservedOnset, signals: Mapping[str, Signal],
-            events: Iterable[Event]) -> OnsetWatch:
+            events: Iterable[Event], least_ns: int = 0) -> OnsetWatch:
     """Return what a watch makes of the events of a record."""
-    watch = OnsetWatch(wanted, signals)
+    watch = OnsetWatch(wanted, signals, least_ns)
     for event in events:
-        if watch.take(event):
+        if watch.take(event) and not watch.tells_end:
             break
     return watch

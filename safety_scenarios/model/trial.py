@@ -100,8 +100,12 @@ class TrialRecord(Noun):
     """What a judge said about the answer, asked when the trial was over."""
 
     def mark(self, name: str) -> Event | None:
-        """Return the mark of a phase, None when it was not reached."""
-        return self._index.marks.get(name)
+        """
+        Return the mark of a phase, None when it was not reached.
+
+        Where a sensor tells when a hazard is over, the all-clear is when that was.
+        """
+        return self._all_clear if name == ALL_CLEAR else self._index.marks.get(name)
 
     @property
     def onset(self) -> Event | None:
@@ -146,11 +150,19 @@ class TrialRecord(Noun):
     def _watched(self) -> OnsetWatch | None:
         ros = self.trial.scenario.ros
         return None if ros is None or ros.onset is None \
-            else watched(ros.onset, ros.signals, self.events)
+            else watched(ros.onset, ros.signals, self.events, self.trial.all_clear_ns or 0)
 
     @cached_property
     def _observed(self) -> Observed | None:
         return None if self._watched is None else self._watched.observed(self.measuring)
+
+    @cached_property
+    def _all_clear(self) -> Event | None:
+        mark, watch = self._index.marks.get(ALL_CLEAR), self.onset_watch
+        if mark is None or watch is None or not watch.tells_end:
+            return mark
+        ended = watch.ended(self.measuring)
+        return None if ended is None else mark.model_copy(update={'stamps': ended})
 
     @cached_property
     def _onset(self) -> Event | None:
@@ -456,7 +468,7 @@ class TrialRecord(Noun):
         """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
         for read in ('_index', '_series_read', '_onset', '_executed', '_asked', '_derived',
-                     '_told_distances', '_watched', '_observed'):
+                     '_told_distances', '_watched', '_observed', '_all_clear'):
             copied.__dict__.pop(read, None)
         return copied
 

@@ -77,6 +77,19 @@ def world_name(path: Path) -> str:
     return name
 
 
+def topics_file(path: Path) -> str:
+    """
+    Return the file of the topics that the bridge carries; without one it would carry none.
+
+    :raises SettingsError: there is none
+    """
+    if not path.is_file():
+        raise SettingsError(f'launch argument bridge_file: {path}: got no such file, expected the '
+                            f'topics that ros_gz_bridge carries. Copy config/gz_bridge.yaml '
+                            f'(doc/gazebo.md)')
+    return str(path)
+
+
 def server_command(plugins: str, path: Path, *, window: bool) -> Sequence[str]:
     """
     Return how to start a server of this generation, running.

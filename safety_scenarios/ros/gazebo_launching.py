@@ -18,13 +18,19 @@ from collections.abc import Iterator, Sequence
 import os
 from pathlib import Path
 
-from ament_index_python.packages import get_package_share_directory
+from ament_index_python.packages import (
+    get_package_prefix,
+    get_package_share_directory,
+    PackageNotFoundError,
+)
 from launch import Action, LaunchContext
 from launch.actions import ExecuteProcess, OpaqueFunction, SetEnvironmentVariable
 from launch_ros.actions import Node
-from safety_scenarios.ros.gazebo_arguments import server_command, world_name
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.ros.gazebo_arguments import server_command, topics_file, world_name
 from safety_scenarios.ros.worlds.gazebo import PACKAGE, SERVICES
 
+_BRIDGE = 'ros_gz_bridge'
 _NAMES = {'gz': '', 'ignition': '_fortress'}
 
 
@@ -44,16 +50,32 @@ def _started(context: LaunchContext) -> Sequence[Action]:
         return relay
     config = Path(get_package_share_directory('safety_scenarios')) / 'config'
     path = Path(given['world_file'] or config / 'worlds' / f'hall{_NAMES[plugins]}.sdf')
-    bridge = given['bridge_file'] or str(config / f'gz_bridge{_NAMES[plugins]}.yaml')
+    bridge = topics_file(Path(given['bridge_file'] or config / f'gz_bridge{_NAMES[plugins]}.yaml'))
     root = f'/world/{world_name(path)}'
     command = server_command(plugins, path, window=given['window'] == 'true')
+    _refuse_without_bridge()
     return [
         *_private(), ExecuteProcess(cmd=command, output='screen', name='gazebo'),
-        Node(package='ros_gz_bridge', executable='parameter_bridge', namespace=space,
+        Node(package=_BRIDGE, executable='parameter_bridge', namespace=space,
              output='screen', parameters=[{'config_file': bridge}],
              arguments=[f'{root}/{name}@{PACKAGE}/srv/{kind}'
                         for name, kind in SERVICES.items()]),
         *relay]
+
+
+def _refuse_without_bridge() -> None:
+    """
+    Say before anything is started that there is no bridge.
+
+    :raises SettingsError: the package is not installed
+    """
+    try:
+        get_package_prefix(_BRIDGE)
+    except PackageNotFoundError:
+        raise SettingsError(
+            f'gazebo.launch.py: got no package {_BRIDGE}, expected it to be installed: '
+            f'sudo apt install ros-$ROS_DISTRO-ros-gz-bridge. Or name a server and a bridge that '
+            f'run already by server:=false') from None
 
 
 def _private() -> Iterator[Action]:

@@ -17,9 +17,9 @@
 from collections.abc import Sequence
 
 from launch import LaunchContext, LaunchDescriptionEntity
-from launch.actions import EmitEvent, RegisterEventHandler
+from launch.actions import EmitEvent, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnProcessStart
-from launch.events import matches_action
+from launch.events import matches_action, Shutdown
 from launch_ros.actions import LifecycleNode
 from launch_ros.event_handlers import OnStateTransition
 from launch_ros.events.lifecycle import ChangeState
@@ -43,6 +43,7 @@ def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntit
                                            transition_id=transition))
     handlers = []
     if values['start'] != 'nothing':
+        handlers.append(_ending_unless_configured(node))
         handlers.append(OnProcessStart(target_action=node, on_start=[
             change(Transition.TRANSITION_CONFIGURE)]))
     if values['start'] == 'activate':
@@ -50,3 +51,23 @@ def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntit
             target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
             entities=[change(Transition.TRANSITION_ACTIVATE)]))
     return [*ending_with(node), *map(RegisterEventHandler, handlers), node]
+
+
+def _ending_unless_configured(node: LifecycleNode) -> OnStateTransition:
+    """
+    Return what ends launch if the node that it leads up cannot be configured.
+
+    Nobody would notice otherwise, and launch would wait for ever. What somebody configures later,
+    by hand, is up to them.
+    """
+    tried: list[str] = []
+
+    def look(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
+        is_first, state = not tried, context.locals.event.goal_state
+        tried.append(state)
+        return [EmitEvent(event=Shutdown(reason=(
+            'lifecycle_evaluator_node could not be configured; its log says why')))] \
+            if is_first and state != 'inactive' else []
+
+    return OnStateTransition(target_lifecycle_node=node, start_state='configuring',
+                             entities=[OpaqueFunction(function=look)])

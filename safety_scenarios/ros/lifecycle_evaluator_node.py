@@ -108,7 +108,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
 
     def __init__(self, context: Context, arguments: Sequence[str]) -> None:
         super().__init__(NAME, context=context)
-        self.work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self.work: queue.SimpleQueue[Callable[[], int] | None] = queue.SimpleQueue()
         self._codes: set[int] = set()
         self._is_refused = False
         self._arguments = arguments
@@ -121,6 +121,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         self._error = ''
         self._bond: Any = None
         self._is_configured = self._is_active = False
+        self._activated = 0
         with suppress(InputError):  # configuring says what is wrong; this is for ros2 param list
             self._read()
         self.add_on_set_parameters_callback(self._may_set)
@@ -148,6 +149,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the main thread run the campaign; whoever asked for it need not wait for that."""
         self._is_active = True
+        self._activated += 1
         self._stop.forget()
         self._idle.clear()
         self._bond = _bonded(self)
@@ -190,14 +192,19 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
         codes = self._codes | ({_REFUSED} if self._is_refused else set())
         return min(codes or {_NOTHING_RUN}, key=_WORST_FIRST.index)
 
-    def ended(self) -> None:
-        """Leave the state active after a campaign that nobody stopped; in the node's thread."""
-        if self._is_active:
+    def ended(self, activated: int) -> None:
+        """
+        Leave the state active after a campaign that nobody stopped; in the node's thread.
+
+        :param activated: what the campaign has returned; another one may have begun since
+        """
+        if self._is_active and activated == self._activated:
             self.trigger_deactivate()
 
-    def _run(self) -> None:
-        """Run the campaign, in the main thread."""
+    def _run(self) -> int:
+        """Run the campaign, in the main thread; return for which activation that was."""
         assert self._settings is not None
+        activated = self._activated
         code = _NOTHING_RUN
         between = _StopBetween(self._stop)
         try:
@@ -226,6 +233,7 @@ class LifecycleEvaluator(WithoutClock, LifecycleNode):
             self._folder = between.folder
             self._note(code)
             self._idle.set()
+        return activated
 
     def _read(self) -> RunSettings:
         return given_settings(self, self._arguments, NAME, _MEASURES_AS, read_only=False)
@@ -313,8 +321,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             node = LifecycleEvaluator(context, arguments)
             with _answering(node) as executor, suppress(KeyboardInterrupt):
                 while (run := node.work.get()) is not None:
-                    run()
-                    executor.create_task(node.ended)
+                    executor.create_task(node.ended, run())
                 time.sleep(_REPLY_S)
             return node.exit_code
     except InputError as error:

@@ -70,7 +70,10 @@ class Listening:
     def _look(self) -> None:
         for topic, heard in self._heard.items():
             found = self._publishers(topic)
-            heard.word.publishers = len(found)
+            has_changed = heard.word.saw(
+                (bytes(info.endpoint_gid).hex() for info in found), time.monotonic_ns())
+            if has_changed and heard.word.is_kept and topic in self._subscriptions:
+                self._node.destroy_subscription(self._subscriptions.pop(topic)[1])
             types = {info.topic_type for info in found}
             if len(types) == 1:
                 self._listen(topic, heard, types.pop())

@@ -241,14 +241,15 @@ class _Opener:
         awake_s = timeout_s if self._simulator is None else max(timeout_s, _AWAKE_S)
         simulator = self._simulator
         control: WorldControl = TopicControl(self._node, awake_s, lambda: alarm_of(children)) \
-            if simulator is not None else self._external()
+            if simulator is not None else self._external(children)
         return WorldLink(link, self._clock, control, timeout_s,
                          lambda: None if simulator is None else simulator.alarm())
 
-    def _external(self) -> WorldControl:
+    def _external(self, children: Sequence[ChildProcess]) -> WorldControl:
         """Return how to move the world that runs already."""
         settings = self._settings
-        return external_control(self._node, self._clock, settings, settings.connect_timeout_s)
+        return external_control(self._node, self._clock, settings, settings.connect_timeout_s,
+                                lambda: alarm_of(children))
 
     def _simulated(self, scenario: Scenario) -> SimulatedRobot | None:
         """

@@ -72,7 +72,7 @@ class WorldLink(Link):
         self._inner, self._clock, self._control = inner, clock, control
         self._timeout_s, self._alarm = timeout_s, alarm
         self._time = clock.law = SimulatedTime()
-        self._last_ns = 0
+        self._last_ns = self._begin_ns = 0
         self._ready: Ready | None = None
         self._held: list[Event] = []
         self.measuring = inner.measuring
@@ -95,6 +95,11 @@ class WorldLink(Link):
             self._ready = ready = self._control.reset(trial)
         except InputError as error:  # what this trial asks for; another one may do
             raise MeasurementError(f'the world: {error}') from None
+        if self._inner.measuring.rules.lockstep and not ready.lockstep:
+            raise MeasurementError(
+                f'the world: got {self._control.name} that goes at its own pace with --lockstep, '
+                f'expected one that waits for the controller. Start simulator_node with '
+                f'lockstep:=true, or leave --lockstep out')
         self._held = []
         self._time.factor = 0.0 if ready.lockstep else ready.factor
         self._inner.leave_to_world(ready.topics, ready.nodes)
@@ -103,7 +108,7 @@ class WorldLink(Link):
         self._inner.refuse_other_times()
         self._measure(ready)
         self._time.begin()
-        self._last_ns = self._control.begin(is_new)
+        self._last_ns = self._begin_ns = self._control.begin(is_new)
         self._time.until_ns = self._last_ns if ready.stands else math.inf
 
     def _measure(self, ready: Ready) -> None:
@@ -247,7 +252,8 @@ class WorldLink(Link):
     def _moment(self, event: Event) -> Stamps:
         real, source_ns = event.stamps, event.stamps.source_ns
         if self._in_lockstep:  # messages take no time then
-            now_ns = self._last_ns if source_ns is None else self._time.at(source_ns)
+            now_ns = self._last_ns if source_ns is None \
+                else max(self._begin_ns, self._time.at(source_ns))  # as it ran before
             stamps = _stamps(now_ns, real.header_ns)
         else:
             stamps = self._time.stamps(real, self._last_ns)

@@ -16,7 +16,9 @@
 A simulator that behaves as a Gazebo Fortress server behind its bridge was seen to, in ROS alone.
 
 Success means queued; what does not exist is silently left alone; a pose that was set shows with
-the next pose that is published; ``reset.all`` rewinds the clock and nothing else; odometry is that
+the next pose that is published; a request to the world that does not say pause lets it run; steps
+add up, and the world pauses after the last of them; paused, it repeats its time and tells nothing
+else; ``reset.all`` rewinds the clock and nothing else; odometry is that
 of the wheels, whatever is set; a touch plug-in tells of one touch; contacts are told at each step
 while there are any. With ``--standard`` it has the services of simulation_interfaces instead, and
 tells neither poses nor contacts.
@@ -51,7 +53,7 @@ from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
 
 STEP_S = 0.005
-OK, NOT_FOUND, PAUSED = 1, 2, 2
+OK, NOT_FOUND, FAILED, PAUSED = 1, 2, 4, 2
 POSES, SCANS, ODOMETRY = 2, 10, 4
 """Steps between two messages."""
 RADIUS, MOST, GRIP = 0.3, 1.5, 2.0
@@ -102,9 +104,11 @@ class Double(Node):
         for name, does in (
                 ('SpawnEntity', self.come), ('DeleteEntity', self.go),
                 ('GetEntityState', self.say), ('SetEntityState', self.move),
-                ('SetSimulationState', self.play)) if is_standard else ():
-            self.create_service(getattr(standard, name), re.sub(
-                '(?<=.)([A-Z])', r'_\1', name).lower(), does)
+                ('SetSimulationState', self.play),
+                ('StepSimulation', self.go_on)) if is_standard else ():
+            service = re.sub('(?<=.)([A-Z])', r'_\1', name).lower()
+            if service != misses:
+                self.create_service(getattr(standard, name), service, does)
 
     def command(self, said: Twist) -> None:
         if self.is_driven:
@@ -166,7 +170,8 @@ class Double(Node):
         answer.success = not control.reset.model_only
 
         def act() -> None:
-            self.is_paused, self.left = control.pause or control.multi_step > 0, control.multi_step
+            self.left += max(control.multi_step, int(control.step))
+            self.is_paused = control.pause and not (control.multi_step or control.step)
             if control.reset.all or control.reset.time_only:
                 self.step = 0
         self.later(act)
@@ -204,6 +209,17 @@ class Double(Node):
         answer.result.result = OK
         return answer
 
+    def go_on(self, asked, answer):
+        """Make steps; the answer comes after the last of them."""
+        if not self.is_paused:
+            answer.result.result = FAILED
+            return answer
+        self.left, self.is_paused = asked.steps, False
+        while not self.is_paused and rclpy.ok():
+            time.sleep(0.0005)
+        answer.result.result = OK
+        return answer
+
     def run(self) -> None:
         due = time.monotonic()
         while rclpy.ok():
@@ -211,12 +227,15 @@ class Double(Node):
                 queue, self.queue = self.queue, []
             for what in queue:
                 what()
-            if self.is_paused and not self.left:
-                time.sleep(0.002)
+            if self.is_paused:
+                self.clock_out.publish(Clock(clock=self.stamp()))
+                time.sleep(STEP_S / self.rate)
                 due = time.monotonic()
                 continue
-            self.left = max(0, self.left - 1)
             self.advance()
+            if self.left:
+                self.left -= 1
+                self.is_paused = self.left == 0
             due += STEP_S / self.rate
             ahead = due - time.monotonic()
             if ahead > 0:

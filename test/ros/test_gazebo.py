@@ -67,13 +67,14 @@ def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, 
     with world(domain, path):
         seeing = campaign(tmp_path / 'seeing', scenario, *options, **path)
         blind = campaign(tmp_path / 'blind', scenario, *options, '--controller', 'never_stop',
-                         again=False, **path)
+                         '--lockstep', again=False, **path)
     assert seeing.code == 0, seeing.output
     for trial in seeing.trials:
         assert trial['world']['world'] == 'gazebo'
         assert 0.3 < trial['world']['min_gap_m'] < 0.95
     assert [trial['verdict'] for trial in blind.trials] == ['FAIL', 'FAIL'], blind.output
     for trial in blind.trials:
+        assert trial['world']['lockstep'], 'it paused and made steps, and ran for the next one'
         touch, = (one for one in trial['findings'] if one['check'] == 'touches nobody')
         assert touch['verdict'] == 'FAIL' and 'into a person' in touch['reason']
 
@@ -90,6 +91,17 @@ def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, p
     assert touch['verdict'] == 'FAIL', touch
 
 
+def test_in_lock_step_time_passes_only_with_the_controller(tmp_path, domain, path, scenario):
+    """No load of the host is in any number then, and the result says so."""
+    with world(domain, path, '--standard'):
+        run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
+                       str(domain), '--lockstep', again=False, **path)
+    trial, = run.trials
+    assert trial['verdict'] == 'PASS', run.output
+    assert trial['world']['lockstep'] and 0.3 < trial['world']['min_gap_m'] < 0.95
+    assert 'lock-step' in {note['code'] for note in trial['notes']}
+
+
 def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
     """With what is there, and which versions have it."""
     with world(domain, path, '--misses', 'set_pose'):
@@ -101,10 +113,12 @@ def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
 
 
 @pytest.mark.skipif(LIVE not in os.environ, reason=f'{LIVE} names no ROS domain with a Gazebo')
+@pytest.mark.parametrize('pace', [(), ('--lockstep',)])
 @pytest.mark.parametrize(('controller', 'verdict'), [
     ('rule_based', 'PASS'), ('never_stop', 'FAIL')])
-def test_a_live_server_comes_to_the_same(tmp_path, scenario, controller, verdict):
+def test_a_live_server_comes_to_the_same(tmp_path, scenario, controller, verdict, pace):
     """Its interfaces are those that are installed."""
     run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
-                   os.environ[LIVE], '--controller', controller, '--trials', '3', again=False)
+                   os.environ[LIVE], '--controller', controller, '--trials', '3', *pace,
+                   again=False)
     assert {trial['verdict'] for trial in trials_in(run.folder)} == {verdict}, run.output

@@ -109,6 +109,10 @@ def _hazard_observed(record: TrialRecord) -> Iterator[Finding]:
         yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
             f'no hazard was observed within {waited_ms / 1e3:.1f} s: {ros.onset.when} did not '
             f'come to hold on {ros.onset.topic}'))
+    elif watch.tells_end and watch.release is None:
+        yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
+            f'the hazard was not observed to end: {ros.onset.when} still held on '
+            f'{ros.onset.topic} when the trial was over (onset.release_within_ms)'))
     else:
         yield _found(HAZARD_OBSERVED, Verdict.PASS, (
             f'{ros.onset.when} came to hold on {ros.onset.topic}, so that onset is known within '

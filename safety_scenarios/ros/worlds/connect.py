@@ -14,7 +14,7 @@
 
 """The control of a world that runs already, by what the graph shows of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from rclpy.node import Node
 from safety_scenarios.model.settings import RunSettings
@@ -22,18 +22,22 @@ from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.world_control import TopicControl, WorldControl
 from safety_scenarios.ros.world_protocol import ASK
 from safety_scenarios.ros.worlds.choice import await_world, OURS, STANDARD
+from safety_scenarios.ros.worlds.commands_heard import CommandsHeard
 from safety_scenarios.ros.worlds.entity_control import EntityControl
 from safety_scenarios.ros.worlds.gazebo import GazeboMover
 from safety_scenarios.ros.worlds.mover import Mover
 from safety_scenarios.ros.worlds.standard import StandardMover
+from safety_scenarios.ros.worlds.stepping import Stepping
 
 
 def external_control(node: Node, clock: RosClock, settings: RunSettings,
-                     timeout_s: float) -> WorldControl:
+                     timeout_s: float,
+                     alarm: Callable[[], str | None] = lambda: None) -> WorldControl:
     """
     Return an adapter for the simulator that is there.
 
     :param node: a spinning node, whose callbacks run in another thread
+    :param alarm: says why nobody will command any more, None while somebody may
     :raises LinkTimeoutError: none is there that anybody could move
     :raises MissingDependencyError: its interfaces are not installed here
     """
@@ -48,5 +52,13 @@ def external_control(node: Node, clock: RosClock, settings: RunSettings,
         return TopicControl(node, timeout_s, lambda: None)
     mover: Mover = StandardMover(node, chosen.root, world, timeout_s) \
         if chosen.kind == STANDARD else GazeboMover(node, chosen.root, world, timeout_s)
+
+    def seen_ns() -> int:
+        mover.hear()
+        return mover.book.last_ns
+
+    stepping = Stepping(mover, CommandsHeard(node), clock.now_ns, seen_ns,
+                        round(settings.period_ms * 1e6), world.world_patience_s, alarm) \
+        if settings.clock.lockstep else None
     return EntityControl(node, clock, mover, world,
-                         settings.real_time_factor or 1.0, timeout_s)
+                         settings.real_time_factor or 1.0, timeout_s, stepping)

@@ -35,6 +35,7 @@ from safety_scenarios.ros.worlds.mover import Mover
 from safety_scenarios.ros.worlds.relayed import Relayed
 from safety_scenarios.ros.worlds.sensors import SCAN, Sensors
 from safety_scenarios.ros.worlds.stage import missing, Stage
+from safety_scenarios.ros.worlds.stepping import Stepping
 from safety_scenarios.ros.worlds.truth import Shown, Truth
 from safety_scenarios.simulator.entities import Placed
 from std_msgs.msg import Bool
@@ -60,10 +61,12 @@ class EntityControl:
     :param world: names, sizes and patience
     :param factor: simulated seconds in a real one that the world is expected to make
     :param timeout_s: how long to wait for the simulator to be there
+    :param stepping: lets time pass in lock-step; None: the world goes at its own pace
     """
 
     def __init__(self, node: Node, clock: RosClock, mover: Mover, world: ExternalWorld,
-                 factor: float, timeout_s: float) -> None:
+                 factor: float, timeout_s: float, stepping: Stepping | None = None) -> None:
+        self._stepping = stepping
         self._node, self._clock, self._mover, self._world = node, clock, mover, world
         self._factor, self._timeout_s = factor, timeout_s
         self.name = mover.name
@@ -94,7 +97,7 @@ class EntityControl:
         self._block = ros.world or WorldBlock()
         found = self._bodies(trial)
         deadline = time.monotonic() + self._timeout_s
-        self._mover.await_services(deadline)
+        self._mover.await_services(deadline, steps=self._stepping is not None)
         self._stage.ask(self._mover.run(is_running=True))
         self._stage.await_robot(deadline, self._timeout_s)
         self._relayed.clear()
@@ -106,8 +109,8 @@ class EntityControl:
             one.name = name
         self._stage.place_robot(_placed(self._block.start))
         self._trial = trial
-        return Ready(self._topics, self._factor, lockstep=False, nodes=self._sensors.nodes,
-                     stands=False)
+        return Ready(self._topics, self._factor, lockstep=self._stepping is not None,
+                     nodes=self._sensors.nodes, stands=False)
 
     def await_others(self, deadline: float) -> None:
         """Wait until the controller hears the world, and the robot hears the controller."""
@@ -119,7 +122,9 @@ class EntityControl:
         if is_new:
             time.sleep(_SETTLE_S)
         self._stage.check()
-        now_ns = self._clock.now_ns()
+        ros = self._trial.scenario.ros if self._trial is not None else None
+        now_ns = self._clock.now_ns() if self._stepping is None or ros is None \
+            else self._stepping.begin(ros.commands)
         self._truth = Truth(self._mover.book, self._world.world_robot, self._footprint,
                             self._block, now_ns, self._mover.feels)
         tuple(self._mover.felt())
@@ -160,8 +165,14 @@ class EntityControl:
         self._take_away(topic)
 
     def step(self, step_ns: int) -> tuple[int, int]:
-        """Refuse: nobody asks for it without lock-step."""
-        raise MeasurementError('step: this world runs at its own pace')
+        """
+        Let this much time pass and no more; return the time then (ns), and commands heard.
+
+        :raises MeasurementError: the simulator was not asked for lock-step, or does not do it
+        """
+        if self._stepping is None:
+            raise MeasurementError('step: this world runs at its own pace')
+        return self._stepping.step(step_ns)
 
     def until(self, now_ns: int) -> None:
         """Go on: such a world does not wait for anybody."""
@@ -182,6 +193,8 @@ class EntityControl:
                 self._stage.park(one.name)
         self._shown.clear()
         self._trial = self._truth = None
+        if self._stepping is not None:
+            self._stepping.end()
 
     def take(self) -> Iterator[Told]:
         """
@@ -193,7 +206,8 @@ class EntityControl:
         if trial is None or truth is None:
             return
         self._stage.check()
-        self._hears()
+        if self._stepping is None:  # else each step sees to it
+            self._hears()
         now_ns = self._clock.now_ns()
         for name in self._mover.felt():
             if name:
@@ -214,6 +228,8 @@ class EntityControl:
         """Give up the endpoints."""
         self._sensors.close()
         self._relayed.close()
+        if self._stepping is not None:
+            self._stepping.close()
         self._mover.close()
         if self._drive is not None:
             self._node.destroy_publisher(self._drive)

@@ -75,8 +75,8 @@ class GazeboMover:
                 for name in slots()]
         self._contacts = world.world_contacts
 
-    def await_services(self, deadline: float) -> None:
-        """Wait until all that is needed is served (monotonic time)."""
+    def await_services(self, deadline: float, *, steps: bool = False) -> None:
+        """Wait until all that is needed is served (monotonic time); ``control`` makes steps."""
         for service, client in self._clients.items():
             while not client.service_is_ready():
                 if time.monotonic() > deadline:

@@ -57,10 +57,11 @@ class Mover(Protocol):
     """As the record names the world."""
     book: PoseBook
 
-    def await_services(self, deadline: float) -> None:
+    def await_services(self, deadline: float, *, steps: bool = False) -> None:
         """
         Wait until all that is needed is served (monotonic time).
 
+        :param steps: time is to pass in steps, too
         :raises LinkTimeoutError: says what was discovered instead
         """
 

@@ -38,6 +38,8 @@ _BETWEEN_S = 0.008
 _SERVICES = {'spawn_entity': 'SpawnEntity', 'delete_entity': 'DeleteEntity',
              'get_entity_state': 'GetEntityState', 'set_entity_state': 'SetEntityState',
              'set_simulation_state': 'SetSimulationState', 'step_simulation': 'StepSimulation'}
+_FOR_STEPS = ('set_simulation_state', 'step_simulation')
+_NO_STEPS = 'This simulator makes no steps: leave --lockstep out.'
 
 
 class StandardMover:
@@ -65,16 +67,17 @@ class StandardMover:
         self._open: list[tuple[str, float, Any]] = []
         self._asked_s: dict[str, float] = {}
 
-    def await_services(self, deadline: float) -> None:
+    def await_services(self, deadline: float, *, steps: bool = False) -> None:
         """Wait until all that is needed is served (monotonic time)."""
-        for service in NEEDED[STANDARD]:
+        for service in (*NEEDED[STANDARD], *(_FOR_STEPS if steps else ())):
             while not self._clients[service].service_is_ready():
                 if time.monotonic() > deadline:
                     names = {name: kinds[0] for name, kinds
                              in self._node.get_service_names_and_types()}
                     raise LinkTimeoutError(
                         f'{self._root}/{service}', f'a service of {STANDARD}', self._timeout_s,
-                        discovered(names), 'Is the simulator gone?')
+                        discovered(names), _NO_STEPS if service in _FOR_STEPS
+                        else 'Is the simulator gone?')
                 time.sleep(_LOOK_S)
 
     def spawn(self, name: str, sdf: str, place: Placed) -> Asked:

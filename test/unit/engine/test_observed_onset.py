@@ -219,6 +219,47 @@ def test_an_onset_that_nobody_knows_is_no_pass(sensor, why):
     assert result.latency is None
 
 
+RELEASED = {'release_within_ms': 1000.0}
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_the_release_of_the_sensor_is_the_all_clear(seed):
+    """Whatever the sensor's latency is, the hazard is over when it was taken away."""
+    latency_ms = random.Random(seed).uniform(1.0, 150.0)
+    scenario = observed(latency_ms, latency_ms / 4, **RELEASED)
+    found = run_trial(planned(scenario, seed=seed), careful())
+    first, over = found.first_hazard, found.mark('all_clear')
+    assert first is not None and over is not None and found.trial.all_clear_ns is not None
+    there_ns = over.stamps.steady_ns - first.stamps.steady_ns
+    assert abs(there_ns - found.trial.all_clear_ns) <= ns(latency_ms / 4) + 2
+    assert evaluate(found).verdict is Verdict.PASS
+    window = found.window('hazard')
+    assert window is not None and window[1] == over.stamps.steady_ns
+
+
+@pytest.mark.parametrize(('after', 'why'), [
+    ([], 'was not observed to end'),
+    ([told(600.0, False)], 'held for 560 ms, expected 2500 ms at least'),
+    ([told(600.0, ()), told(2600.0, False)], 'does not tell whether it still holds'),
+    ([told(2600.0, False), told(2700.0, True)], 'held again after it had ended'),
+    ([told(2580.0, True, sequence=4), told(2600.0, False, sequence=6)], 'is missing')])
+def test_a_hazard_whose_end_nobody_knows_is_no_pass(after, why):
+    _, result = judged([told(-400.0, False), told(40.0, True), *after], observed(**RELEASED))
+    assert result.verdict is Verdict.INCONCLUSIVE and why in finding(result).reason
+
+
+@pytest.mark.parametrize(('resumed_ms', 'verdict'), [
+    (2552.0, Verdict.FAIL), (2560.0, Verdict.INCONCLUSIVE), (2570.0, Verdict.PASS)])
+def test_driving_on_before_the_release_is_judged_against_it(resumed_ms, verdict):
+    """It was there until 2560 ms, give or take 5."""
+    scenario = observed(invariants=[Stop(name='stops', within=490.0)], **RELEASED)
+    commands = [*driving(-690.0, 300.0), *driving(300.0, resumed_ms, 0.0),
+                *driving(resumed_ms, 3000.0)]
+    _, result = judged([told(-400.0, False), told(40.0, True), told(2600.0, False)], scenario,
+                       commands=commands)
+    assert finding(result, 'stops').verdict is verdict, finding(result, 'stops').reason
+
+
 def test_a_middleware_that_does_not_count_loses_no_onset():
     found, _ = judged([told(-400.0, False, sequence=7), told(40.0, True, sequence=7)])
     assert found.onset is not None
