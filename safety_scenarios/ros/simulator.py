@@ -45,6 +45,7 @@ from safety_scenarios.ros.pace import RealTime
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.ros.robot_frames import RobotFrames
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
+from safety_scenarios.ros.standing_host import BEGIN_NS, DRIVE, SERVED, StandingHost
 from safety_scenarios.ros.unpack import from_raw
 from safety_scenarios.ros.world_protocol import (
     ANSWER,
@@ -65,8 +66,6 @@ from std_msgs.msg import String
 NAME = 'simulator_node'
 SLOWEST = 0.5
 """Slower than that a controller has more than twice the time that a robot would give it."""
-_BEGIN_NS = 1_000_000_000
-"""Not 0, which a clock has that has not begun."""
 _CLOCK_NS = 5_000_000
 """Between two messages on /clock, in simulated time."""
 _LEAST_CLOCK_NS = 3_300_000
@@ -77,6 +76,8 @@ _STANDING_S = 0.02
 """How often the time is told while it stands for the evaluator."""
 _TURN_S = 0.05
 """How soon the node notices that it shall end."""
+_ASKED = (ASK, SERVED, DRIVE)
+"""What arrives that is no command."""
 _REMEMBERED = 100
 """Answers that are given again when somebody asks again, because the first one got lost."""
 
@@ -100,9 +101,9 @@ class SimulatorNode(WithoutClock, Node):
                 f'lockstep too')
 
 
-class Simulator:
+class Simulator(StandingHost):
     """
-    Owns one world at a time, and the time in it.
+    Owns one world at a time, and the time in it: that of an evaluator's trial, or one without.
 
     :param node: a spinning node, whose callbacks run in another thread
     """
@@ -120,15 +121,16 @@ class Simulator:
         self._frames = RobotFrames(node)
         self._publishers: dict[str, tuple[str, Any]] = {}
         self._commands: dict[str, tuple[str, Any]] = {}
-        self._now_ns = self._clock_ns = self._boundary_ns = _BEGIN_NS
+        self._now_ns = self._clock_ns = self._boundary_ns = BEGIN_NS
         self._tick_ns = max(_CLOCK_NS, round(_LEAST_CLOCK_NS * factor))
-        self._pace = RealTime(factor or 1.0, _BEGIN_NS, time.monotonic_ns())
+        self._pace = RealTime(factor or 1.0, BEGIN_NS, time.monotonic_ns())
         self._step_ns = round(self._settings.step_ms * 1e6)
         self._is_paused = self._settings.lockstep
         self._heard = self._taken = 0
         self._said: dict[str, str] = {}
-        self._world: World | None = None
+        self._world = None
         self._empty()
+        self.offer()
 
     def _empty(self) -> None:
         if self._world is not None:
@@ -149,6 +151,11 @@ class Simulator:
         while not ended.is_set():
             while self._arrived:
                 self._take(*self._arrived.popleft())
+            self.listen()
+            if self._answering.is_stepping:
+                self._answering.go_on()
+                time.sleep(0)  # whoever asks is heard in between
+                continue
             if self._is_paused:
                 self._publish_clock()  # for who comes while it stands
                 self._wait(_TURN_S)
@@ -220,7 +227,7 @@ class Simulator:
                 self._show(one, one.message)
         if (states or self._sensed or self._reported) and self._trial is not None:
             self._tell(states=states, sensed=tuple(self._sensed), reported=tuple(self._reported))
-            self._sensed, self._reported = [], []
+        self._sensed, self._reported = [], []
 
     def _show(self, one: Sensed, plain: Message) -> None:
         topic, message, stamp_ns = one.name, to_ros(plain), None
@@ -249,30 +256,34 @@ class Simulator:
         if self._trial is not None:
             self._tell(fault=str(error) if isinstance(error, MeasurementError)
                        else described(error))
-        trial = self._trial
+        trial, is_standing = self._trial, self.standing is not None
         self._empty()
         self._trial = trial  # whose evaluator may still ask
+        if is_standing:
+            self._answering.lose(described(error))
+
+    @property
+    def trial_id(self) -> str:
+        """Return which trial of an evaluator runs now; empty: none does."""
+        return self._trial.trial_id if self._trial is not None and self._world is not None else ''
 
     def _take(self, topic: str, payload: Any) -> None:
         if topic == ASK:
             self._serve(payload)
+            return
+        if self.serve(topic, payload):
             return
         self._heard += 1
         self._taken += 1
         known = self._commands.get(topic)
         if known is None or self._world is None or not self._is_live:
             return
-        self._catch_up()
+        self.catch_up()
         message, _ = from_raw(payload, known[0])
         try:
             self._world.command(topic, message, self._now_ns - self._begin_ns, self._now_ns)
         except MeasurementError as error:  # it costs this trial, and no other
             self._give_up(error)
-
-    def _catch_up(self) -> None:
-        """Let the time pass that has passed; what falls due in it stays so for the next turn."""
-        if not self._is_paused:
-            self._to(min(self._pace.at(time.monotonic_ns()), self._next_ns() - 1))
 
     def _serve(self, text: str) -> None:
         request = read_request(text)
@@ -291,13 +302,18 @@ class Simulator:
         self._answers.publish(String(data=said))
 
     def _answer(self, request: Request) -> Answer:
-        self._catch_up()
+        self.catch_up()
         now_ns = self._now_ns
         does: Mapping[str, Callable[[Request], Mapping[str, Any]]] = {
             'reset': self._reset, 'look': self._look, 'begin': self._begin,
             'apply': self._apply, 'withdraw': self._withdraw, 'end': self._end,
             'pause': self._pause, 'step': self._step}
         try:
+            if request.trial and request.trial == self.given_up:
+                if request.what != 'end':
+                    raise MeasurementError(f'{request.what}: the trial {request.trial} has ended: '
+                                           f'somebody has reset the simulation')
+                return Answer(id=request.id, now_ns=now_ns)
             if self._is_foreign(request):
                 raise MeasurementError(
                     f'{request.what}: got it for the trial {request.trial}, expected '
@@ -319,12 +335,19 @@ class Simulator:
 
     def _reset(self, request: Request) -> Mapping[str, Any]:
         """Build the world of a trial; it stands still until it is told to begin."""
+        self.take_back()
         self._empty()
         trial = planned(request, registry.resolve)
         self._world = World(trial.scenario, trial.seed)
         self._trial, ros = trial, trial.scenario.ros
         assert ros is not None  # else there is no world
         self._heard_there = {one.topic for one in ros.feedback}
+        self._connect(ros)
+        return self._look(request)
+
+    def _connect(self, ros: RosBlock) -> None:
+        """Have the topics of a new world, and none of those of the one before."""
+        assert self._world is not None  # its topics are asked for
         declared = {one.frame for one in ros.frames}
         self._frames.announce((one for one in self._world.frames if one.frame not in declared),
                               self._now_ns)
@@ -338,7 +361,6 @@ class Simulator:
             self._publisher(topic, interface)
         for topic in self._commands.keys() - {one.topic for one in ros.commands}:
             self._node.destroy_subscription(self._commands.pop(topic)[1])
-        return self._look(request)
 
     def _look(self, request: Request) -> Mapping[str, Any]:
         """Say who is connected, and listen to whoever commands by now."""
@@ -405,12 +427,11 @@ class Simulator:
         deadline = time.monotonic() + self._settings.patience_s
         with self._changed:
             while not self._heard and time.monotonic() < deadline:
-                commands = [one for one in self._arrived if one[0] != ASK]
-                if commands:
+                if any(one[0] not in _ASKED for one in self._arrived):
                     break
                 self._changed.wait(deadline - time.monotonic())
-            commands = [one for one in self._arrived if one[0] != ASK]
-            others = [one for one in self._arrived if one[0] == ASK]
+            commands = [one for one in self._arrived if one[0] not in _ASKED]
+            others = [one for one in self._arrived if one[0] in _ASKED]
             self._arrived.clear()
             self._arrived.extend(others)
         for one in commands:

@@ -42,7 +42,8 @@ except (AttributeError, RuntimeError) as error:
 _WHAT = ('Lets a robot move in the embedded world, with its sensors as topics and its time on '
          '/clock, until SIGINT or SIGTERM.')
 _MORE = """
-It stands still until an evaluator with world mujoco or external asks for a trial (doc/ros.md)."""
+It is empty until an evaluator with world mujoco or external asks for a trial (doc/ros.md), or
+somebody moves its world by the services of simulation_interfaces (doc/simulator.md)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,7 +60,10 @@ def _simulate(arguments: Sequence[str], context: Context, ended: threading.Event
         end_with_parent(ended)
     simulator = Simulator(node)
     with spinning(node, on_error=ended.set) as spin:
-        simulator.run(ended)
+        try:
+            simulator.run(ended)
+        finally:
+            simulator.close()
     return 0 if spin.error is None else 1
 
 

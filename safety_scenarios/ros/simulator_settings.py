@@ -30,5 +30,8 @@ class SimulatorSettings(Noun):
     controller."""
     patience_s: float = Field(default=5.0, gt=0, le=600, json_schema_extra={'unit': 's'})
     """In lock-step: how long one is waited for, in real time (s)."""
+    scenario: str = Field(default='', max_length=1000)
+    """Scenario (file or id) whose robot and scene are there for those who use the services of
+    simulation_interfaces, while no evaluator has a trial; empty: SCN-R-101."""
     exit_with_stdin: bool = False
     """End when standard input closes; for a parent that must not leave it behind."""

@@ -94,6 +94,23 @@ class Base:
         self._qpos[:] = self._start.x, self._start.y, self._start.heading
         self._qvel[:] = self._applied[:] = 0.0
 
+    def halt(self) -> None:
+        """Brake, and forget what was commanded."""
+        self._followers = {topic: follower for topic, driver in self._drivers.items()
+                           if (follower := driver.follow({})) is not None}
+        self._wanted.clear()
+        self._asked = self._target = (0.0, 0.0, 0.0)
+
+    def put(self, pose: tuple[float, float, float], moved: Twist) -> None:
+        """
+        Be somewhere else at once; what was commanded stays so.
+
+        :param moved: how it moves then, along x and y of the frame ``world`` and about z
+        """
+        self._qpos[:], self._qvel[:] = pose, moved
+        self._applied[:] = 0.0
+        self._reference = self.twist
+
     def take(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
         """Take a command; one that the driver rejects changes nothing."""
         follower = self._followers.get(topic)

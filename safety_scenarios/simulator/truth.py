@@ -13,7 +13,7 @@
 # limitations under the License.
 """What is true of the robot and of what is near it: distances between surfaces, contacts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 from typing import Any
@@ -105,6 +105,23 @@ class Truth:
         if nearest:  # most likely it is the nearest next time too
             pairs.insert(0, pairs.pop(nearest))
         return float(found)
+
+    def inside(self, geoms: Iterable[int] | None,
+               others: Mapping[str, Iterable[int]]) -> Iterator[tuple[str, float]]:
+        """
+        Yield what overlaps with something, and by how much (m): the scene, the robot, others.
+
+        :param geoms: of that something; None: it is the robot
+        """
+        mine = list(self._geoms if geoms is None else geoms)
+        around: dict[str, Iterable[int]] = {name: [geom] for name, geom in self._scene}
+        for name, theirs in (around | ({} if geoms is None else {'robot': self._geoms})
+                             | dict(others)).items():
+            gap = min((float(mujoco.mj_geomDistance(self._model, self._data, own, other, 1.0,
+                                                    None)) for own in mine for other in theirs),
+                      default=1.0)
+            if gap < 0:
+                yield name, -gap
 
     def watch(self, step_s: float) -> None:
         """Take what a step of the physics has brought: contacts with their forces."""

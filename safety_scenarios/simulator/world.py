@@ -59,18 +59,21 @@ class World:
 
     :param seed: of whatever is drawn in it, such as the noise of a scanner
     :param step_s: of the physics; a link leaves it as it is
+    :param entities: instead of what the stimuli of the scenario may put there
     :raises InputError: the scenario asks for a scene, a robot or an intent that cannot be
     """
 
-    def __init__(self, scenario: Scenario, seed: int, step_s: float = STEP_S) -> None:
+    def __init__(self, scenario: Scenario, seed: int, step_s: float = STEP_S,
+                 entities: Sequence[Entity] | None = None) -> None:
         ros = scenario.ros
         if ros is None:
             raise InputError(f'{scenario.id}: got a scenario without ros, expected one with a '
                              f'robot: a world has nothing to move. Use link loopback')
         block = ros.world or WorldBlock()
         self.now_ns = self._asked_ns = 0
-        self._known = _entities(scenario, ros)
-        self._entities = [entity for found in self._known.values() for entity in found]
+        self._known = _entities(scenario, ros) if entities is None else {}
+        self._entities = [entity for found in self._known.values() for entity in found] \
+            if entities is None else list(entities)
         self._walls = moving_walls(block)
         self._chassis: Chassis | MountedArm = arm_of(scenario, ros.robot, block) \
             if ros.robot.kind == 'arm' else chassis_of(scenario, ros.robot, block)

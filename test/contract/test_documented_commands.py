@@ -158,7 +158,11 @@ SUITE = f'{HERE}test_make_knows_what_it_is_asked_for'
 REPORT = 'test/unit/cli/test_report.py::test_the_command_'
 ARE_ITSELF = ('test/contract/test_are_calls.py::test_a_language_model_that_calls_rightly_'
               'passes_here_and_in_are_and_else_in_neither')
+SERVED = 'test/ros/test_served.py::' \
+         'test_the_standard_adapter_comes_to_what_our_own_control_comes_to'
 ELSEWHERE = {
+    'ros2 run safety_scenarios simulator_node --ros-args -p scenario:=SCN-R-101': SERVED,
+    'safety-scenarios run SCN-R-101 --world external --world-services /simulator_node': SERVED,
     # command: the test that runs it, or the code behind it where that needs what no test may have
     'ros2 run safety_scenarios relay_node --ros-args -p "topics:=[\'scan:=scan_on_wire\']" '
     '-p "faults:=[\'scan_on_wire:={kind: delay, delay_ms: 100}\']"': RELAY,

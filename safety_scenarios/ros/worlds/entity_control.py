@@ -30,6 +30,7 @@ from safety_scenarios.ros.world_control import Ready
 from safety_scenarios.ros.world_protocol import Told
 from safety_scenarios.ros.worlds.bodies import bodies_of, refuse_scene
 from safety_scenarios.ros.worlds.course import Course
+from safety_scenarios.ros.worlds.disturbed import Disturbed
 from safety_scenarios.ros.worlds.footprint import disc, gap, read_footprint
 from safety_scenarios.ros.worlds.mover import Mover
 from safety_scenarios.ros.worlds.relayed import Relayed
@@ -72,6 +73,7 @@ class EntityControl:
         self.name = mover.name
         self._stage, self._sensors = Stage(mover, world), Sensors(node, clock.now_ns)
         self._relayed = Relayed(node, clock.now_ns, timeout_s)
+        self._disturbed = Disturbed(mover.book, world.world_robot)
         self._drive = node.create_publisher(Bool, world.world_drive_enable, qos.conversation()) \
             if world.world_drive_enable else None
         self._trial: Trial | None = None
@@ -128,6 +130,7 @@ class EntityControl:
         self._truth = Truth(self._mover.book, self._world.world_robot, self._footprint,
                             self._block, now_ns, self._mover.feels)
         tuple(self._mover.felt())
+        self._disturbed.begin(now_ns)
         self._sensors.begin()
         self._moved_ns = now_ns
         self._heard = self._mover.book.last_ns, time.monotonic()
@@ -155,6 +158,7 @@ class EntityControl:
                         f'expected it beside the robot. Let it appear farther away than both are '
                         f'wide')
                 self._stage.ask(self._mover.put(one.name, place))
+                self._disturbed.put(one.name, place, is_new=True)
             one.topics.add(self._told_as(topic, one, found))
         self._shown[topic] = found
         return now_ns
@@ -214,6 +218,8 @@ class EntityControl:
                 self._stage.spent.add(name)
             truth.feel(name)
         self._confirm(now_ns)
+        self._disturbed.check((one.name, one.since_ns) for one in self._all()
+                              if one.topics and one.since_ns is not None)
         self._move(now_ns)
         self._track()
         sensed = tuple(self._sensors.heard())
@@ -343,6 +349,7 @@ class EntityControl:
                 self._footprint, robot, one.body.footprint, there) > 0.0)
             if place != before:
                 self._stage.ask(self._mover.put(one.name, place))
+                self._disturbed.put(one.name, place)
 
     def _track(self) -> None:
         """Let trackers see whom they are to see."""

@@ -19,7 +19,7 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-from safety_scenarios.errors import LinkTimeoutError
+from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.model.external_world import ExternalWorld
 from safety_scenarios.ros.worlds.choice import discovered, NEEDED, STANDARD
 from safety_scenarios.ros.worlds.gazebo import fill, interfaces, yaw
@@ -66,6 +66,7 @@ class StandardMover:
         self._known: set[str] = {self._robot}
         self._open: list[tuple[str, float, Any]] = []
         self._asked_s: dict[str, float] = {}
+        self._is_swept = False
 
     def await_services(self, deadline: float, *, steps: bool = False) -> None:
         """Wait until all that is needed is served (monotonic time)."""
@@ -79,6 +80,36 @@ class StandardMover:
                         discovered(names), _NO_STEPS if service in _FOR_STEPS
                         else 'Is the simulator gone?')
                 time.sleep(_LOOK_S)
+        if not self._is_swept:
+            self._sweep(deadline)
+
+    def _sweep(self, deadline: float) -> None:
+        """
+        Let what an earlier evaluator has left go: its names are ours, and nobody tells of it.
+
+        An answer gets lost where the other side has not discovered us yet: then it is asked again.
+
+        :raises LinkTimeoutError: nobody answers
+        :raises MeasurementError: it is refused
+        """
+        open_calls = {name: self.remove(name) for name in slots()}
+        again = time.monotonic() + _OVERDUE_S
+        while open_calls:
+            now = time.monotonic()
+            if now > deadline:
+                raise LinkTimeoutError(
+                    f'{self._root}/delete_entity', f'an answer of {STANDARD}', self._timeout_s,
+                    'a service that does not answer', 'Is the simulator busy, or gone?')
+            for name, asked in tuple(open_calls.items()):
+                if asked.failure():
+                    raise MeasurementError(f'{asked.what}: {asked.failure()}')
+                if asked.is_answered:
+                    del open_calls[name]
+                elif now >= again:
+                    open_calls[name] = self.remove(name)
+            again = now + _OVERDUE_S if now >= again else again
+            time.sleep(_LOOK_S)
+        self._is_swept = True
 
     def spawn(self, name: str, sdf: str, place: Placed) -> Asked:
         """Let a model come."""

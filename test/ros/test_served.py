@@ -1,0 +1,180 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The embedded simulator, moved as any simulator with the standard services is."""
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import subprocess
+import sys
+import threading
+import time
+
+from interfaces_built import interfaces_folder
+import pytest
+from ros.campaigns import campaign, environment, QUICK, SOON
+import safety_scenarios
+from safety_scenarios.ros.served import answering
+from safety_scenarios.ros.served.answering import Call, Reply
+from safety_scenarios.ros.served.services import fill
+from safety_scenarios.ros.simulator import Simulator, SimulatorNode
+from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.ros.standing_host import SERVED
+from safety_scenarios.ros.world_protocol import Request, reset
+from unit.records import hazard, planned
+from unit.ros_served.test_answering import Fields, state
+
+pytestmark = pytest.mark.dds
+_CLOCK = 'not judged because of the clock; it would be '
+
+
+@pytest.fixture
+def simulator(request, domain) -> Iterator[Simulator]:
+    """Yield one whose node nobody spins: what arrives is put where callbacks put it."""
+    given = [part for one in getattr(request, 'param', ()) for part in ('-p', one)]
+    with ros_context(['--ros-args', '-p', f'scenario:={QUICK}', *given], domain) as context:
+        node = SimulatorNode(context=context)
+        found = Simulator(node)
+        yield found
+        found.close()
+        node.destroy_node()
+
+
+def served(simulator, service, **fields) -> list[Reply]:
+    """Put a request; return where its answer will be."""
+    got: list[Reply] = []
+    simulator._put(SERVED, Call(service, Fields(**fields), got.append))
+    return got
+
+
+def take(simulator) -> None:
+    while simulator._arrived:
+        simulator._take(*simulator._arrived.popleft())
+
+
+def begin_trial(simulator):
+    trial = planned(hazard())
+    for number, asked in enumerate((reset('a', trial), Request(
+            id='b', what='begin', trial=trial.trial_id))):
+        answer = simulator._answer(asked)
+        assert not answer.error, (number, answer)
+    return trial
+
+
+@pytest.mark.parametrize('simulator', [
+    ['lockstep:=true', 'patience_s:=0.05', 'real_time_factor:=0.0']], indirect=True)
+def test_requests_that_come_while_a_command_is_awaited_are_none(simulator):
+    """They are answered after it, and hold nobody up."""
+    trial = begin_trial(simulator)
+    asked = [served(simulator, 'step_simulation', steps=10),
+             served(simulator, 'set_simulation_state', **state(2))]
+    answer = simulator._answer(Request(id='c', what='step', trial=trial.trial_id,
+                                       step_ns=100_000_000))
+    assert (answer.error, answer.heard) == ('', 0)
+    assert simulator._world.now_ns == 100_000_000
+    take(simulator)
+    assert [one[0].code for one in asked] == [answering.INCORRECT_STATE] * 2
+    assert simulator._world.now_ns == 100_000_000
+
+
+def test_an_evaluator_gets_its_time_back_from_whoever_has_paused_it(simulator):
+    """And a reset by somebody else ends its trial, which is told why."""
+    asked = served(simulator, 'set_simulation_state', **state(2))
+    take(simulator)
+    assert asked[0].code == answering.OK and simulator.is_paused
+    steps = served(simulator, 'step_simulation', steps=10**6)
+    take(simulator)
+    trial = begin_trial(simulator)
+    assert not simulator.is_paused
+    assert 'an evaluator has begun a trial' in steps[0].text
+    told: list[str] = []
+    simulator._tell = lambda **said: told.append(said.get('fault', ''))
+    done = served(simulator, 'reset_simulation', scope=0)
+    take(simulator)
+    assert done[0].code == answering.OK and 'while a trial ran' in told[-1]
+    late = simulator._answer(Request(id='d', what='step', trial=trial.trial_id, step_ns=1))
+    assert 'somebody has reset the simulation' in late.error
+    end = simulator._answer(Request(id='e', what='end', trial=trial.trial_id))
+    assert not end.error and simulator.standing is not None
+
+
+def test_steps_are_made_by_the_thread_that_owns_the_world(simulator):
+    """Which serves others in between, and answers when they are made."""
+    ended = threading.Event()
+    thread = threading.Thread(target=simulator.run, args=(ended,))
+    thread.start()
+    try:
+        paused = served(simulator, 'set_simulation_state', **state(2))
+        steps = served(simulator, 'step_simulation', steps=200)
+        features = served(simulator, 'get_simulator_features')
+        await_that(lambda: steps)
+        assert [paused[0].code, steps[0].code, features[0].code] == [answering.OK] * 3
+        assert simulator.standing.now_ns % 5_000_000 == 0
+        assert simulator.stamp_ns - simulator._now_ns == 0
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_an_answer_is_written_where_its_response_has_room_for_it():
+    reply = Reply(answering.NOT_FOUND, 'nobody', 'p', [('robot', (1.0, 2.0, 0.0), (0.0,) * 3)],
+                  state=answering.PAUSED)
+    spawned, found, now, known = (Fields(result=Fields(), **more) for more in (
+        {'entity_name': ''}, {'entities': []}, {'state': Fields(state=0)}, {}))
+    for response in (spawned, found, now, known):
+        fill(response, reply)
+        assert response.result == Fields(result=answering.NOT_FOUND, error_message='nobody')
+    assert (spawned.entity_name, found.entities, now.state.state) == (
+        'p', ['robot'], answering.PAUSED)
+    told = Fields(features=Fields())
+    fill(told, Reply(text='about'))
+    assert told.features.spawn_formats == ['sdf'] and 9 in told.features.features
+
+
+def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, domain):
+    """By the services alone, as it moves Gazebo; a busy host may leave the clock open."""
+    path = {'PYTHONPATH': os.pathsep.join(filter(None, [
+        str(interfaces_folder()), os.environ.get('PYTHONPATH')])), **SOON}
+    file = tmp_path / 'person.yaml'
+    text = Path(QUICK).read_text(encoding='utf-8').replace('human_pose', 'scan')
+    file.write_text(text.replace('at_ms: 500', 'at_ms: 1500'), encoding='utf-8')
+    alone, = safety_scenarios.run(str(file), link='simulated', controller='rule_based').trials
+    with subprocess.Popen(
+            [sys.executable, '-m', 'safety_scenarios.ros.simulator_node', '--ros-args', '-p',
+             f'scenario:={file}'], env=environment(domain) | path) as node:
+        try:
+            run = campaign(tmp_path / 'run', str(file), '--world', 'external', '--world-services',
+                           '/simulator_node', '--domain-id', str(domain), '--connect-timeout-s',
+                           '60', again=False, **path)
+        finally:
+            node.terminate()
+            node.wait(10)
+    assert node.returncode == 0
+    trial, = run.trials
+    assert trial['world']['world'] == 'simulation_interfaces', run.output
+    judged = {one['check']: one['reason'].startswith(f'{_CLOCK}PASS') or one['verdict'] == 'PASS'
+              for one in trial['findings'] if one['verdict'] or one['reason'].startswith(_CLOCK)
+              if 'time' not in one['check'] and 'clock' not in one['check']}
+    assert judged and all(judged.values()), run.output
+    assert alone.verdict.name == 'PASS'
+    assert trial['world']['min_gap_m'] == pytest.approx(alone.world.min_gap_m, abs=0.2)
+
+
+def await_that(what, timeout_s: float = 30.0) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + timeout_s
+    while not what():
+        assert time.monotonic() < deadline, 'it never came'
+        time.sleep(0.01)
