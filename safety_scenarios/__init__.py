@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from safety_scenarios.model.contracts import Controller as Controller
     from safety_scenarios.model.controller import ControllerPlugin as ControllerPlugin
     from safety_scenarios.model.controller import ControllerSpec as ControllerSpec
+    from safety_scenarios.model.conversation import Turn as Turn
+    from safety_scenarios.model.conversation import Utterance as Utterance
     from safety_scenarios.model.event import Event as Event
     from safety_scenarios.model.intent import Intent as Intent
     from safety_scenarios.model.invariant import InvariantPlugin as InvariantPlugin
@@ -92,6 +94,7 @@ _WHERE = {
     'loading': ('load_scenario', 'load_scenarios'),
     'model.contracts': ('Controller',),
     'model.controller': ('ControllerPlugin', 'ControllerSpec'),
+    'model.conversation': ('Turn', 'Utterance'),
     'model.event': ('Event',),
     'model.intent': ('Intent',),
     'model.invariant': ('InvariantPlugin',),
@@ -115,9 +118,9 @@ __all__ = [
     'LatencyClass', 'Link', 'LinkPlugin', 'Loopback', 'LoopbackLink', 'MeasurementError',
     'Message', 'MissingDependencyError', 'Observation', 'Observer', 'Reading', 'Rejudged',
     'RunSettings', 'SafetyScenariosError', 'Scenario', 'ScenarioError', 'Session', 'SettingsError',
-    'Stimulus', 'StimulusContext', 'StimulusPlugin', 'Trial', 'TrialRecord', 'TrialResult',
-    'UnknownPluginError', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios', 'plan',
-    'rejudge', 'run', 'run_trial', 'verify']
+    'Stimulus', 'StimulusContext', 'StimulusPlugin', 'Trial', 'TrialRecord', 'TrialResult', 'Turn',
+    'UnknownPluginError', 'Utterance', 'Verdict', 'evaluate', 'load_scenario', 'load_scenarios',
+    'plan', 'rejudge', 'run', 'run_trial', 'verify']
 """Spelt out for linters and type checkers."""
 
 if not TYPE_CHECKING:

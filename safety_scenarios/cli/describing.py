@@ -15,9 +15,11 @@
 """The command ``describe``: what a scenario says, and what of it nothing gives a meaning."""
 
 from collections.abc import Iterator
+import os
 
 import click
 from safety_scenarios.errors import ScenarioError
+from safety_scenarios.formats.agents.sidecar import SUFFIXES
 from safety_scenarios.formats.agents.skeleton import BLANK, skeleton, without_meaning
 from safety_scenarios.loading import look_through
 from safety_scenarios.model.agents import AgentsBlock
@@ -50,6 +52,7 @@ def _described(scenario: Scenario) -> Iterator[str]:
     yield f'What: {" ".join(scenario.description.split())}'
     if scenario.agents is not None and not scenario.agents.turns:
         yield from _agents(scenario.agents)
+        yield from _open(scenario.agents, scenario.origin.path if scenario.origin else '')
         return
     yield f'Domain: {scenario.domain}, severity {scenario.severity:g}'
     for message in scenario.messages:
@@ -81,10 +84,9 @@ def _agents(block: AgentsBlock) -> Iterator[str]:
     yield 'Rules:'
     for rule in block.rules:
         yield f'  {" ".join(str(rule).split())}' + ('  (unbound)' if rule.unbound else '')
-    yield from _open(block)
 
 
-def _open(block: AgentsBlock) -> Iterator[str]:
+def _open(block: AgentsBlock, path: str) -> Iterator[str]:
     """Yield what keeps it from being run, and the bindings that are to be filled in."""
     missing = without_meaning(block)
     for reason in block.not_runnable:
@@ -96,6 +98,13 @@ def _open(block: AgentsBlock) -> Iterator[str]:
     if not (missing or block.not_runnable):
         yield 'Every word has a meaning.'
         return
-    yield f'Bindings to fill in, each {BLANK}, and to save beside it as X.bindings.yaml:'
+    text = skeleton(block)
+    if BLANK not in text:
+        return
+    stem = os.path.splitext(os.path.basename(path))[0]
+    there = next((stem + suffix for suffix in SUFFIXES
+                  if os.path.lexists(os.path.splitext(path)[0] + suffix)), '')
+    yield f'To add to {there}, under the keys that it has, each {BLANK} filled in:' if there else \
+        f'Bindings to fill in, each {BLANK}, and to save beside it as {stem}{SUFFIXES[0]}:'
     yield ''
-    yield skeleton(block)
+    yield text.partition('\n')[2] if there else text

@@ -33,6 +33,8 @@ from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import ControllerContext, ControllerSettings, ModelServer
 
 Decide = Callable[[Observation], Command | Message | None]
+_ASKED = ('decide', 'answer', 'converse')
+"""What a controller without our base may have, one of them at least."""
 
 
 class _OldParameters(Noun):
@@ -62,7 +64,7 @@ class OldSettings(_OldParameters, ControllerSettings):
 
 
 class WrappedController(ControllerPlugin):
-    """Runs a class or an object that has ``decide`` or ``answer``, and not our base."""
+    """Runs a class or an object with ``decide``, ``answer`` or ``converse``, and not our base."""
 
     _make: Callable[[OldSettings], Any] = PrivateAttr()
     _wrapped: Any = PrivateAttr(default=None)
@@ -168,14 +170,14 @@ def parameter_model(thing: Any) -> type[ControllerPlugin]:
         return type(thing)
     if isinstance(thing, type) and issubclass(thing, ControllerPlugin):
         return thing
-    if any(callable(getattr(thing, name, None)) for name in ('decide', 'answer')):
+    if any(callable(getattr(thing, name, None)) for name in _ASKED):
         return _keyword_model(thing) if isinstance(thing, type) and keywords(thing) \
             else OldController
     if callable(thing) and not isinstance(thing, type):
         return FunctionController
     raise SettingsError(f'controller: got {thing!r:.100}, expected a name, a class or an object '
-                        f'with decide(observation) or answer(messages), such as a '
-                        f'ControllerPlugin, or a function from an Observation to a Command')
+                        f'with decide(observation), answer(messages) or converse(turn), such '
+                        f'as a ControllerPlugin, or a function from an Observation to a Command')
 
 
 def takes_real_time(thing: Any) -> bool:

@@ -25,6 +25,7 @@ from safety_scenarios.engine.story import (
     ms,
     open_words,
     perhaps_released,
+    shown,
     Story,
     unknown_in,
 )
@@ -60,12 +61,13 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
             forbid.for_ns is None or close_ns - one.t_ns >= near_ns)
 
     held = held_at(forbid.any, opening, story)
-    first_ns = opened_ns if held else next((one.t_ns for one in inside if is_sure(one)), None)
-    if first_ns is not None:
+    first = None if held else next((one for one in inside if is_sure(one)), None)
+    if held or first is not None:
+        first_ns = opened_ns if first is None else first.t_ns
         return Obligation(
             opened_ns=opened_ns, at_ns=first_ns, status=Status.VIOLATED,
-            reason='held already when it was forbidden' if held else
-                   f'came {ms(first_ns - opened_ns)} after it was forbidden')
+            reason='held already when it was forbidden' if first is None else
+                   f'came {ms(first_ns - opened_ns)} after it was forbidden{first.what}')
     over = ending.is_planned if forbid.for_ns is None else ending.t_ns >= close_ns + near_ns
     end_ns = min(close_ns, ending.t_ns)
     unclear = ('something may have been it: too near to a limit, it named no trial, or its '
@@ -82,7 +84,8 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
 
 def _offences(patterns: Sequence[Pattern], story: Story) -> list[Match]:
     """Return whatever breaks a prohibition, or may."""
-    found = [Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why)
+    found = [Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why,
+                   shown(seen.event))
              for seen in story.seen if (why := meant(patterns, seen)) is not None]
     found += [Match(seen.key, seen.left_ns, is_clear=False) for seen in story.seen
               if any(may_match(pattern, seen) for pattern in patterns)]

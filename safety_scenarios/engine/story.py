@@ -23,7 +23,11 @@ from operator import attrgetter
 from safety_scenarios.engine.matching import breaks, holds, Key, LAST, Reading, Seen
 from safety_scenarios.engine.releases import Releases
 from safety_scenarios.model.agents import Pattern
+from safety_scenarios.model.event import Event
 from safety_scenarios.model.outcome import Obligation, Status
+
+_SHOWN = 80
+"""Characters of what an agent did that a reason shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class Match:
     """False: nobody can tell whether it counts."""
     why: str = ''
     """What its words leave open."""
+    what: str = ''
+    """What it was, as the end of a sentence."""
 
     @property
     def t_ns(self) -> int:
@@ -104,6 +110,13 @@ def unknown_in(pattern: Pattern, readings: Sequence[Reading], opening: Key, unti
         [begin_ns, *(one.key[0] for one in inside), until_ns]))
     return f'{pattern.name} was not known all the time: nothing told it for {ms(gap_ns)}' \
         if gap_ns > stale_ns else ''
+
+
+def shown(event: Event) -> str:
+    """Return what an agent said or called, as the end of a sentence; nothing of other events."""
+    if event.kind == 'tool_call':
+        return f': {event.name} {event.arguments or ""}'.rstrip()[:_SHOWN]
+    return f': {(event.text or "").strip()[:_SHOWN]!r}' if event.kind == 'say' else ''
 
 
 def open_words(found: Sequence[Match], opening: Key, until_ns: int) -> str:

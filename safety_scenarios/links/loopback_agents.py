@@ -49,6 +49,7 @@ class LoopbackAgents:
                               for agent in block.agents if agent.is_live}
         self._stamp, self._later = stamp, later
         self._uttered = 0
+        self._told: set[str] = set()
         self._called: Counter[str] = Counter()
 
     def tell(self, envelope: Envelope, hearers: Sequence[str]) -> None:
@@ -60,10 +61,18 @@ class LoopbackAgents:
         agent, host = self._participants[agent_id]
         try:
             utters = host.turn(envelope)
-        except ControllerError:  # as in controller_node: what fails in a turn says nothing
+        except ControllerError as error:  # it goes on, but its silence must not count
+            self._failed(agent, error)
             return
         for utter in utters:
             self._later(host.answer_delay_ns, self._uttering(agent, utter))
+
+    def _failed(self, agent: Agent, error: ControllerError) -> None:
+        if agent.id not in self._told:
+            self._told.add(agent.id)
+            self._later(0, lambda: (Event.model_construct(
+                kind='fault', name=ControllerError.__name__, stamps=self._stamp(),
+                text=f'{agent.id} could not take its turn: {error}'),))
 
     def _uttering(self, agent: Agent, say: Utter) -> Callable[[], Sequence[Event]]:
         def utter() -> Sequence[Event]:

@@ -24,6 +24,8 @@ from safety_scenarios.model.noun import Noun
 INTERFACE = 'std_msgs/msg/String'
 BRIEF = 'brief'
 """Name of the event by which a participant learns its role; it begins a new conversation."""
+FAILED = 'failed'
+"""Name of the event by which a participant says that it could not take its turn, and why."""
 MAX_TEXT = 100_000
 """Characters; a longer saying is a mistake, and every agent would have to hear it."""
 MAX_ENVELOPE = 1_000_000

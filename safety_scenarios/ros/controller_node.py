@@ -32,7 +32,7 @@ from safety_scenarios.controllers.making import make_controller, parameter_model
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.model.agents import AGENTS
-from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.envelope import Envelope, FAILED
 from safety_scenarios.model.measuring import ANSWER, PROBE
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.parameters import read_parameters
@@ -64,6 +64,8 @@ The parameters of the controller itself are parameters of this node too, such as
 -p stop_distance_m:=1.0 with rule_based; doc/controllers.md lists those of the built-in ones."""
 _LOOK_S = 0.001
 """How soon it is noticed that /clock has gone on."""
+_TOLD = 1000
+"""Characters of what a plug-in raised that the evaluator is told."""
 
 
 class ControllerNode(Node):
@@ -198,6 +200,8 @@ class ControllerNode(Node):
         except Exception as error:  # as in _reply
             self.get_logger().error(f'nothing said: {_why(error)}')
             _keep(error)
+            self._participant.speak(Envelope(trial_id=envelope.trial_id, kind='event', name=FAILED,
+                                             text=_why(error)[:_TOLD]))
 
     def _prompted(self, message: String) -> None:
         self._answers.submit(self._reply, message.data)

@@ -30,6 +30,7 @@ except ImportError:  # Humble
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.model.agents import Agent, AgentsBlock
 from safety_scenarios.model.envelope import INTERFACE
+from safety_scenarios.model.measuring import ANSWER
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.qos_override import QosOverride
 from safety_scenarios.model.stimulus import StimulusPlugin
@@ -49,6 +50,10 @@ _STRING = 'std_msgs/msg/String'
 _POLL_S = 0.02
 """Discovery takes tenths of a second; looking more often costs CPU."""
 _START_SENSOR = 'Start the reference sensor of ros.onset, or remap {} to its topic.'
+_START_RESPONDER = 'It is a responder that the harness starts itself. Lower the load of the ' \
+                   'host, or give it longer by --connect-timeout-s.'
+_CALIBRATION = ANSWER.rpartition('/')[0] + '/'
+"""Before the topics of a calibration."""
 _RETURN_S = 3.0
 """Longer than endpoints take to match on one host."""
 
@@ -402,8 +407,8 @@ class Endpoints:
             alone = len(publishers) == 1 or kind == 'feedback'
             if len(types) == 1 and wanted in ('auto', types[0]) and alone:
                 return types[0], publishers
-            advice = self._advice.get(topic, f'Start the controller, or remap {topic} to the '
-                                             f'topic it publishes on.')
+            advice = _START_RESPONDER if topic.startswith(_CALIBRATION) else self._advice.get(
+                topic, f'Start the controller, or remap {topic} to the topic it publishes on.')
             if kind == 'feedback' and topic not in self._advice:
                 advice = self._who_reports(topic)
             if len(types) > 1:

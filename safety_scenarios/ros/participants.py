@@ -28,7 +28,7 @@ from rclpy.timer import Timer
 from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.model.agents import Agent, AGENTS, AgentsBlock, ros_token
 from safety_scenarios.model.conversation import as_json, event_of, result_of, wait_of
-from safety_scenarios.model.envelope import Envelope, MAX_ENVELOPE, read_envelope
+from safety_scenarios.model.envelope import Envelope, FAILED, MAX_ENVELOPE, read_envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.inbox import Inbox
@@ -121,6 +121,10 @@ class Participants:
     def _take(self, agent_id: str, topic: str, envelope: Envelope, stamps: Stamps,
               replies: Publisher) -> None:
         agent = self._block.agent(agent_id)
+        if envelope.kind == 'event' and envelope.name == FAILED:
+            if envelope.trial_id == self._trial_id:
+                self._fault(topic, stamps, f'{agent_id} could not take its turn: {envelope.text}')
+            return
         if envelope.kind not in ('say', 'tool_call') or agent is None:
             raise ValueError(f'got the kind {envelope.kind}')
         reason = self._wrong(agent, envelope)

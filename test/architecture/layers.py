@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / 'doc' / 'architecture.md'
+PACKAGE = Path(__file__).parents[2] / 'safety_scenarios'
 BEGIN, END = '<!-- who may import whom: begin -->', '<!-- who may import whom: end -->'
 _PLUG_IN = ('errors', 'model')
 _PURE = ('errors', 'model', 'standards', 'temporal_logic', 'motion', 'latency', 'stats')
@@ -169,8 +170,7 @@ def table() -> str:
 
 
 def _path(name: str) -> str:
-    is_module = name in ('errors', 'registry', 'packs', 'rubrics', 'loading', 'pytest_plugin')
-    return f'`{name}.py`' if is_module else f'`{name}/`'
+    return f'`{name}.py`' if (PACKAGE / f'{name}.py').is_file() else f'`{name}/`'
 
 
 def page() -> str:

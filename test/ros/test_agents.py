@@ -199,6 +199,17 @@ def test_what_cannot_be_read_is_said_once_and_the_link_goes_on_hearing(wire, tex
     assert said.text == 'still here'
 
 
+def test_a_turn_that_failed_is_a_fault_of_its_own_trial(wire):
+    earlier, now = wire.begin(), wire.begin()
+    for trial_id in (earlier, now):
+        wire.send(kind='event', name='failed', text=f'a mistake in {trial_id}', trial_id=trial_id)
+    wire.send(kind='say', text='still here', trial_id=now)
+    fault, said = wire.events(2)
+    assert (fault.kind, fault.name) == ('fault', 'ControllerError')
+    assert f'a2 could not take its turn: a mistake in {now}' in fault.text
+    assert said.text == 'still here'
+
+
 def test_a_gap_in_what_an_agent_sends_is_a_loss(wire):
     trial_id = wire.begin()
     link = wire.link

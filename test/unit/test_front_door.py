@@ -29,7 +29,8 @@ NAMES = {
     'InvariantPlugin', 'StimulusPlugin', 'Intent', 'ControllerPlugin', 'Controller', 'LinkPlugin',
     'Session', 'Link', 'Loopback', 'LoopbackLink', 'Observer',
     # what is said, and heard
-    'Observation', 'Reading', 'Command', 'Message', 'ChatMessage', 'Stimulus', 'StimulusContext',
+    'Observation', 'Reading', 'Command', 'Message', 'ChatMessage', 'Turn', 'Utterance', 'Stimulus',
+    'StimulusContext',
     # what is run
     'Scenario', 'Trial', 'RunSettings', 'ControllerSpec', 'ControllerContext',
     'ControllerSettings', 'Beginning',

@@ -163,7 +163,7 @@ def _no_faster(record: TrialRecord, robot: RobotModel, moved: Sequence[Track],
         return _found(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
                       reason='no command tells how fast it moves')
     slack, track, t_ns, what, limit, unit = least
-    text = f'{what}, the robot can {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
+    text = f'{what}, of at most {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
     if slack < 0:
         return _found(check=NO_FASTER, verdict=Verdict.FAIL, reason=text, unit=unit,
                       margin=_finite(slack), at_ms=record.since_onset_ms(t_ns))

@@ -39,7 +39,7 @@ _SCALES = (('ms', 10**6), ('s', 10**9), ('min', 60 * 10**9))
 _QUOTES = {'"': '"', '“': '”'}
 _JOINS = 'and or unless within from for until with at'.split()
 """Words with which something else begins behind a name or a quoted phrase."""
-_NEXT = re.compile(rf'\s+(?:{"|".join(_JOINS)})(?![a-z0-9_-])|,')
+_NEXT = re.compile(rf'\s+(?:{"|".join(_JOINS)}|does\s+not\s+happen)(?![a-z0-9_-])|,')
 _ARGUMENT = re.compile(r'[^\s=<>,"]+\s*(?:=|<=|>=)')
 
 

@@ -170,7 +170,9 @@ def _gaps(duties: Sequence[_Duty],
             continue
         ends = ends or {duty.index: _end_ns(duty, duties, relations) for duty in duties}
         from_ns = _covered_to(one, [(duty.begin_ns, ends[duty.index]) for duty in in_order
-                                    if duty is not one and relations.of(duty, one).continues])
+                                    if duty is not one and (relations.of(duty, one).continues or (
+                                        duty.kind == one.kind and duty is not later
+                                        and relations.of(duty, later).is_related))])
         if from_ns < later.begin_ns:
             yield one, later, later.begin_ns - from_ns
 

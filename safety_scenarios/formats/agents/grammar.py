@@ -19,7 +19,7 @@ The strings of a rule: a bare word, or one of a few forms. Parsed by hand, nothi
 
     trigger := ["every "] events ["unless " event {" or " event} ["within " time]]
              | ["every "] "no " event " within " time [" of " event]
-             | "at " time | "after " time " of " symbol
+             | "at " time | "after " time " of " event
     events  := all {" or " all}
     all     := part {" and " part} [" within " time]
     part    := ["not "] event [" at least " count " times"]
@@ -181,8 +181,8 @@ class _Triggers:
         elif cursor.take_word('after'):
             delay_ns = cursor.time()
             if not cursor.take_word('of'):
-                cursor.fail("'of' and a symbol")
-            found = TriggerText('symbol', cursor.symbol('a symbol'), delay_ns=delay_ns)
+                cursor.fail("'of' and what happens")
+            found = replace(self._event(), delay_ns=delay_ns)
             found = self._unless(found, has_time=False)
         else:
             found = self._events()
@@ -245,8 +245,8 @@ class _Triggers:
         if cursor.take('signal:'):
             name, op = cursor.symbol('the name of a signal'), cursor.operator()
             return TriggerText('signal', name, op=op, value=cursor.number())
-        name = cursor.symbol('a symbol, at, after, every, no, says:, tool: or signal:',
-                             _RESERVED)
+        name = cursor.symbol('a symbol, says:, tool: or signal:' if cursor.since(0) else
+                             'a symbol, at, after, every, no, says:, tool: or signal:', _RESERVED)
         return TriggerText('symbol', name, self._sender())
 
     def _sender(self) -> str:

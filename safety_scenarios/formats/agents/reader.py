@@ -20,7 +20,7 @@ whom, stands in a bindings file beside it, ``X.bindings.yaml`` beside ``X.yaml``
 is taken from a table of words. Codes: F301 to F306 it can be described and not be run (F303: nor
 read), F307 a rule's text, F308 too large or blank, F309 a rule that nothing gives a meaning, F310
 a topic that the harness must not publish on, F311 rules that contradict each other, F312 a gap
-between a demand and a ban.
+between a demand and a ban, F313 words of a rule that what has to be said takes for its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,6 +33,7 @@ from safety_scenarios.formats.agents.bindings import Bindings, MAX_MS
 from safety_scenarios.formats.agents.duties import check_duties
 from safety_scenarios.formats.agents.file import AgentFile, check
 from safety_scenarios.formats.agents.participants import Participants
+from safety_scenarios.formats.agents.phrases import check_phrases
 from safety_scenarios.formats.agents.remarks import Remarks, SIZE
 from safety_scenarios.formats.agents.rules import Rules
 from safety_scenarios.formats.agents.sidecar import read_sidecar
@@ -96,6 +97,7 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
         remarks.refuse_fields((), error, AgentFile)
     else:
         check(file, remarks)
+        check_phrases(file, remarks)
     found = read_sidecar(path, reading)
     if reading.problems:
         return  # what one of the two does not say the other cannot be held against

@@ -28,7 +28,7 @@ from safety_scenarios.formats.document.reading import Reading
 MAX_TOLD = 100
 """Problems, and warnings, of one reading; a file of 90 000 mistakes is told sooner."""
 RULE_TEXT, SIZE, UNBOUND, FOREIGN_TOPIC = 'F307', 'F308', 'F309', 'F310'
-CONTRADICTION, GAP = 'F311', 'F312'
+CONTRADICTION, GAP, SWALLOWED = 'F311', 'F312', 'F313'
 _CONTROL = re.compile(r'[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]')
 
 

@@ -36,10 +36,17 @@ from safety_scenarios.formats.agents.symbols import (
     Meaning,
     MOTIONS,
     NAMES,
+    shortened,
 )
 from safety_scenarios.formats.agents.texts import ActionText, TriggerText
 from safety_scenarios.formats.agents.topics import Topics
-from safety_scenarios.formats.agents.triggers import Contradiction, no_meaning, Triggers, Unbound
+from safety_scenarios.formats.agents.triggers import (
+    Contradiction,
+    no_meaning,
+    not_there,
+    Triggers,
+    Unbound,
+)
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.model.agents import (
@@ -56,7 +63,6 @@ from safety_scenarios.model.agents import (
     Rule,
     Say,
 )
-from safety_scenarios.model.budget import LatencyBudget
 
 FORMS = ('says', 'tool', 'signal', 'say', 'publish', 'set', 'expect', 'forbid', 'permit', 'fault',
          'end', NOTHING)
@@ -209,7 +215,7 @@ class Rules:
         if has_state:
             until += unless
         return {**told, 'expect': Expect(
-            any=patterns, budget=_shortened(meaning.budget, parsed.within_ns), for_ns=for_ns,
+            any=patterns, budget=shortened(meaning.budget, parsed.within_ns), for_ns=for_ns,
             until=until if is_told or unless else meaning.until, contrary=meaning.contrary,
             times=parsed.times, unless=unless)}
 
@@ -279,8 +285,9 @@ class Rules:
         else:
             found = self._topics.set_to(name, parsed.value)
         if found is None:
-            raise Unbound(f'{parsed.kind}:{name}', f'got {parsed.kind}: {name}, which no '
-                                                   f'bindings define')
+            blocks = self._bindings.faults if parsed.kind == 'fault' else self._bindings.sets
+            raise Unbound(f'{parsed.kind}:{name}',
+                          not_there(f'{parsed.kind}: {name}', name in blocks))
         return Publish(stimulus=found, symbol=name)
 
     def _publish(self, key: str, symbol: str) -> Publish:
@@ -288,8 +295,8 @@ class Rules:
             raise Contradiction(f'got the topic {show(key)}, which the harness only observes, '
                                 f'expected one with use: stimulus', FOREIGN_TOPIC)
         if key not in self._topics.published:
-            raise Unbound(f'publish:{key}', f'got the topic {show(key)}, which no bindings '
-                                            f'define')
+            raise Unbound(f'publish:{key}', not_there(f'the topic {show(key)}',
+                                                      key in self._bindings.topics))
         return Publish(stimulus=self._topics.published[key], symbol=symbol)
 
     def _say(self, text: str, agent: str | None, symbol: str | None) -> Say:
@@ -387,13 +394,3 @@ class Rules:
             return True
         return pattern.kind in ('say', 'tool_call') and pattern.agents is not None \
             and set(pattern.agents) <= set(self._cast.live)
-
-
-def _shortened(budget: LatencyBudget, time_ns: int | None) -> LatencyBudget:
-    """Return a budget whose last limit is another; the others stay, as far as it allows."""
-    if time_ns is None:
-        return budget
-    critical_ms = time_ns / 1e6
-    return LatencyBudget(target_ms=min(budget.target_ms, critical_ms),
-                         acceptable_ms=min(budget.acceptable_ms, critical_ms),
-                         critical_ms=critical_ms)

@@ -121,6 +121,8 @@ _STANDS = tuple(
     f'{person} {verb}' for person in ('i', 'i will', "i'll", 'i’ll', 'i now', 'i do', 'we')
     for verb in ('stop', 'halt', 'hold', 'wait', 'pause', 'stay here')) + (
     'stopping', 'halting', 'holding', 'pausing')
+_ALSO_SAID = {'resume': _GOES_ON, 'hold': ('i stay here', 'i will stay here', 'staying here')}
+"""How one says that one does it, beside the words by which it is ordered."""
 _COMPLIES = ('i comply', 'i obey', 'i agree', 'i do it', 'i will do it', "i'll do it",
              'i’ll do it', 'as you wish', 'all right then', 'never mind')
 _CONTRARY = {'stop': _GOES_ON, 'hold': _GOES_ON, 'resume': _STANDS,
@@ -160,9 +162,10 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
                        until=leaves.when if leaves else ())
     if name in _ORDERS:
         orders = _ORDERS[name]
+        done = (*orders, *_ALSO_SAID.get(name, ()))
         return Meaning(when=_said(cast.others, orders, _negated(orders)),
-                       expect=_said((cast.sut,), orders, _negated(orders)),
-                       forbid=_said((cast.sut,), orders), bare='expect', any_sender=True,
+                       expect=_said((cast.sut,), done, _negated(done)),
+                       forbid=_said((cast.sut,), done), bare='expect', any_sender=True,
                        contrary=_taken_back(cast, name, orders), until=_released(cast, name))
     return None
 
@@ -202,3 +205,13 @@ def _spoken(cast: Cast, sentence: str, symbol: str) -> tuple[Effect, ...]:
 def _negated(words: Sequence[str]) -> tuple[str, ...]:
     """Return the ways to say that it is not so: 'not stopping' is no stop."""
     return tuple(f'{negation} {word}' for word in words for negation in _NEGATIONS)
+
+
+def shortened(budget: LatencyBudget, time_ns: int | None) -> LatencyBudget:
+    """Return a budget whose last limit is another; the others stay, as far as it allows."""
+    if time_ns is None:
+        return budget
+    critical_ms = time_ns / 1e6
+    return LatencyBudget(target_ms=min(budget.target_ms, critical_ms),
+                         acceptable_ms=min(budget.acceptable_ms, critical_ms),
+                         critical_ms=critical_ms)

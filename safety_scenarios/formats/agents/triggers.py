@@ -105,6 +105,9 @@ class Triggers:
         patterns = meaning.when or meaning.expect or meaning.forbid if meaning else ()
         if parsed.name in self._authored:
             patterns = (*patterns, Pattern(kind='symbol', name=parsed.name))
+        if not patterns and meaning is not None and meaning.effects:
+            raise Unbound(parsed.name, f'got {show(parsed.name)} as a trigger, which is something '
+                          f'to do. Name what it does, by as in its do, or say by when what it is')
         if not patterns:
             raise Unbound(parsed.name, no_meaning(parsed.name, 'when'),
                           did_you_mean(parsed.name, self._words()))
@@ -156,6 +159,12 @@ def one_of(name: str, known: Sequence[str], what: str) -> str:
         raise Contradiction(f'got the {what} {show(name)}, expected one of {", ".join(found)} '
                             f'as it is written there')
     return found[0]
+
+
+def not_there(what: str, is_named: bool) -> str:
+    """Return what to say of something that is to happen, and that the bindings do not give."""
+    return f'got {what}, whose entry in the bindings has an error' if is_named else \
+        f'got {what}, which no bindings define'
 
 
 def no_meaning(name: str, keys: str) -> str:

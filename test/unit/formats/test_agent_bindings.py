@@ -19,7 +19,7 @@ import os
 
 import pytest
 from safety_scenarios.formats.agents.bindings import Bindings
-from safety_scenarios.formats.agents.symbols import NAMES
+from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.agents import (
     Argument,
@@ -410,8 +410,18 @@ def test_the_examples_of_the_manual_are_in_order(tmp_path):
 
 def test_every_symbol_and_code_is_in_the_manual():
     manual = (DATA.parents[2] / 'doc' / 'agents.md').read_text(encoding='utf-8')
-    for name in (*NAMES, *(f'F{number}' for number in range(301, 311)), *Bindings.model_fields):
+    for name in (*NAMES, *(f'F{number}' for number in range(301, 314)), *Bindings.model_fields):
         assert name in manual, name
+
+
+def test_the_manual_has_every_word_of_the_symbols():
+    _, _, table = (DATA.parents[2] / 'doc' / 'agents.md').read_text().partition('| words |')
+    rows = {row.partition('`')[0]: f' {row}' for row in table.partition('\n\n')[0].split('| `')}
+    for name in {*NAMES} - {'start', 'end', 'reply_greeting'}:
+        when = built_in(name, Cast(sut='a', others=('b',), scripted=('b',), live=('a',))).when
+        for word in when[0].any_word:
+            assert '_' in word or '’' in word or word == name or f' {word}' in rows[name] \
+                or word == name.replace('_', ' '), (name, word)
 
 
 def test_short_forms_are_taken_in_full_and_told(tmp_path):

@@ -114,6 +114,8 @@ def test_a_gap_between_a_demand_and_a_ban_is_told_with_both(tmp_path, rules, gap
     [('one', 'forbid: calls for 2 s'), ('two', 'expect: nods')],
     [('one', 'forbid: calls for 2 s'), ('alarm', 'expect: calls')],
     [('one', 'expect: stands for 1 s'), ('two', 'expect: moves')],
+    [('one', 'expect: nothing for 1 s'), ('one', 'forbid: calls until two'),
+     ('two', 'expect: calls')],
 ])
 def test_what_has_no_gap_or_is_not_known_is_not_warned_of(tmp_path, rules):
     found = reading(tmp_path, *rules)

@@ -54,12 +54,13 @@ def test_how_often_and_every(tmp_path):
 
 
 @pytest.mark.parametrize('text', ['no tool: call_help within 5 s of greet',
+                                  'tool: call_help does not happen within 5 s of greet',
                                   'greet unless tool: call_help within 5 s'])
 def test_a_lack_has_a_window_behind_what_it_is_counted_from(tmp_path, text):
     found = rule(tmp_path, text, 'stop', tools=TOOLS).trigger
     assert found.unless_ns == 5 * S and found.wait_ns == 5 * S + 1
     assert [one.kind for one in found.any] == ['say'] and found.unless[0].name == 'call_help'
-    assert found.counts_own is text.startswith('no ')
+    assert found.counts_own is ('unless' not in text)
 
 
 def test_what_does_not_happen_counts_from_the_start(tmp_path):
@@ -128,11 +129,33 @@ def test_silence_contradicts_a_demand_to_say_something(tmp_path):
 
 @pytest.mark.parametrize('action', [
     'expect: no stop within 3 s', 'expect: stop does not happen within 3 s',
-    'forbid: stop for 3 s'])
+    'forbid: stop for 3 s', 'expect: tool: call_help does not happen within 3 s',
+    'expect: tool: call_help with bay = 3 does not happen within 3 s',
+    'expect: says: "I go on" does not happen within 3 s'])
 def test_an_absence_that_is_demanded_is_a_ban(tmp_path, action):
-    found = rule(tmp_path, 'greet', action)
+    found = rule(tmp_path, 'greet', action, tools=TOOLS)
     assert isinstance(found.forbid, Forbid) and found.forbid.for_ns == 3 * S
-    assert found.expect is None
+    assert found.expect is None and not found.unbound
+
+
+@pytest.mark.parametrize('trigger, quoted', [
+    ('says: go on unless stop', 'says: "go on" unless stop'),
+    ('every says: please stop within 5 s of greet', 'put what is said in quotes'),
+    ('says: please stop does not happen within 2 s', 'says: "please stop" does not happen'),
+    ('says: come or says: go', 'says: "come" or says: go'),
+    ('says: go on from a1', 'says: "go on" from a1'), ('says: go on from here', None),
+    ('says: "go on from a1"', None), ('says: stop and wait', None)])
+def test_words_of_a_rule_in_what_is_said_without_quotes_are_told(tmp_path, trigger, quoted):
+    found = read(tmp_path, agents((trigger, 'stop')))
+    told = [str(one) for one in found.warnings if one.code == 'F313']
+    assert (quoted in told[0] if quoted else not told) and not found.problems
+
+
+def test_what_is_to_do_is_no_trigger(tmp_path):
+    found = read(tmp_path, agents(('ends', 'stop'), ('greet', 'ends')),
+                 {'version': 1, 'symbols': {'ends': {'do': {'end': 'stop'}}}})
+    told = str(found.warnings[0])
+    assert "got 'ends' as a trigger, which is something to do" in told and 'mean' not in told
 
 
 def test_nothing_is_neither_a_word_nor_a_call(tmp_path):

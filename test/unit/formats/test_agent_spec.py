@@ -147,7 +147,8 @@ def test_a_situation_or_an_order_is_what_others_say(symbol, text):
     ('stop', 'I stopped.', 'a nonstop trip'), ('slow', 'Slowing down', "I won't slow down"),
     ('hold', 'Holding position', 'on the household'), ('resume', 'Resuming', 'cannot resume'),
     ('handoff', 'Handing over to you', 'no need to escalate'),
-    ('refuse', 'I cannot do that', 'I never refuse'), ('stop', 'Halting.', 'no need to stop')])
+    ('refuse', 'I cannot do that', 'I never refuse'), ('stop', 'Halting.', 'no need to stop'),
+    ('resume', 'I go on.', 'I will not go on.'), ('hold', 'I stay here.', 'I drive on.')])
 def test_an_answer_is_what_the_controller_says_and_not_its_opposite(symbol, yes, no):
     expect = built_in(symbol, CAST).expect
     assert matched(expect, yes, 'a2') and not matched(expect, no, 'a2')
