@@ -21,13 +21,13 @@ from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.html.source import Claim
+from safety_scenarios.stats.distinct import distinct
 from safety_scenarios.stats.proportions import clopper_pearson, clustered, zero_failure_n
 
 _CONFIDENCE = 0.95
 _AIMS = (0.05, 0.01, 0.001)
 """Failure rates that people ask for."""
 ALIKE = 'a sequential test counted trials that came out alike as several'
-_SIMULATED = ('loopback', 'simulated')
 
 
 def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
@@ -44,37 +44,24 @@ def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
     trials = [result for result in results if not result.warmup]
     failed = sum(result.verdict is Verdict.FAIL for result in trials)
     strata = list(different(trials, summary.link).values())
-    distinct = sum(of for _, of in strata)
+    differing = sum(of for _, of in strata)
     why = _withheld(summary, trials, flaws)
     share = None if why else _share(summary, strata)
     if not why and share is None:
         why = ALIKE if len(strata) == 1 else \
             'a sequential test chose the number of trials of several scenarios'
-    return Claim(failed, len(trials), distinct, len(strata), share, why or _about(strata),
+    return Claim(failed, len(trials), differing, len(strata), share, why or _about(strata),
                  {f'{aim:.3g}': zero_failure_n(aim, _CONFIDENCE) for aim in _AIMS}
                  if len(strata) == 1 else {})
 
 
 def different(trials: Sequence[TrialResult], link: str) -> Mapping[str, tuple[int, int]]:
     """Return for each scenario how many different trials failed, and how many there are."""
-    found: dict[str, dict[str, bool]] = {}
-    for trial in trials:
-        found.setdefault(trial.scenario_id, {})[_what_came_of(trial, link)] = \
-            trial.verdict is Verdict.FAIL
-    return {name: (sum(alike.values()), len(alike)) for name, alike in found.items()}
-
-
-def _what_came_of(trial: TrialResult, link: str) -> str:
-    """
-    Return everything that tells two trials of a scenario apart but their number and seed.
-
-    In simulated time a trial is as long as it was planned: that tells nothing of the controller.
-    """
-    latency = None if trial.latency is None else trial.latency.judged_ns
-    return repr((trial.verdict, latency, sorted(trial.drawn.items(), key=str), trial.scores,
-                 None if link in _SIMULATED else trial.duration_ms,
-                 [(finding.check, finding.verdict, finding.margin, finding.at_ms, finding.reason)
-                  for finding in trial.findings]))
+    found: dict[str, tuple[int, int]] = {}
+    for trial in distinct(trials, link):
+        failed, made = found.get(trial.scenario_id, (0, 0))
+        found[trial.scenario_id] = (failed + (trial.verdict is Verdict.FAIL), made + 1)
+    return found
 
 
 def _withheld(summary: CampaignSummary, trials: Sequence[TrialResult],

@@ -39,6 +39,7 @@ from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.reporting import Views
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
+from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.trials import (
     could_not_run,
     is_unbound,
@@ -60,6 +61,7 @@ from safety_scenarios.model.session import Connect, OpenLink
 from safety_scenarios.model.settings import JudgedBy, RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial
+from safety_scenarios.stats.distinct import what_came_of
 from safety_scenarios.stats.summarise import summarise
 from safety_scenarios.traces.journal import planned_entries
 
@@ -130,7 +132,8 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
                                               known.identity))
         campaign = run_trials(
             trials, above_floor(session.open_link, calibration, settings), observers,
-            settings.judged_by, decide_by(settings.sequential), judge, _sinks_of(observers))
+            settings.judged_by, decide_by(settings.sequential), judge, _sinks_of(observers),
+            settings.link)
         summary = summarise(
             campaign.results, controller=spec, link=settings.link,
             seed=settings.seed,
@@ -145,7 +148,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
 
 def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
                by: JudgedBy = _AS_SET, decide: Decide = undecided, judge: Ask = unasked,
-               sinks: Sinks = _nothing) -> Campaign:
+               sinks: Sinks = _nothing, link: str = 'ros') -> Campaign:
     """
     Run trials in order and judge each as it ends.
 
@@ -154,14 +157,20 @@ def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence
     :param open_link: scenario to a link, opened for all trials of that scenario
     :param judge: called between trials, never while one is running
     :param sinks: what is fed the events of a trial while it runs
+    :param link: its name: over some of them trials that came out alike are one to ``decide``
     """
     campaign = Campaign()
     try:
-        for done in _performed(trials, open_link, by, decide, judge, sinks, campaign):
-            campaign.interrupted = done.interrupted
-            campaign.results.append(done.result)
-            for observer in observers:
-                observer.trial_ended(done.record, done.result)
+        for done in _performed(trials, open_link, by, _Counting(decide, link), judge, sinks,
+                               campaign):
+            with uninterrupted():  # who has a line in the results is counted, and nobody else
+                campaign.interrupted = done.interrupted
+                for observer in observers:
+                    try:
+                        observer.trial_ended(done.record, done.result)
+                    except KeyboardInterrupt:  # it ends the campaign; the others are told first
+                        campaign.interrupted = True
+                campaign.results.append(done.result)
             del done  # the memory of its record is needed for the next one
             if campaign.interrupted:
                 break
@@ -174,11 +183,36 @@ def _sinks_of(observers: Sequence[Observer]) -> Sinks:
     return lambda trial: [sink for observer in observers for sink in observer.sinks(trial)]
 
 
-def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, decide: Decide,
+@dataclass
+class _Counting:
+    """Asks a sequential test after each trial that counts; one that came out alike does not."""
+
+    decide: Decide
+    link: str
+    known: set[str] = field(default_factory=set)
+    """What came of each trial of the scenario that runs."""
+    failed: int = 0
+
+    def begin(self) -> None:
+        """Begin with another scenario."""
+        self.known.clear()
+        self.failed = 0
+
+    def after(self, result: TrialResult) -> str | None:
+        """Return what the test decides now."""
+        what = what_came_of(result, self.link)
+        if result.warmup or what in self.known:
+            return None
+        self.known.add(what)
+        self.failed += result.verdict is not Verdict.PASS
+        return self.decide(self.failed, len(self.known))
+
+
+def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, counting: _Counting,
                judge: Ask, sinks: Sinks, campaign: Campaign) -> Iterator[Performed]:
     for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
         waiting = list(group)
-        made = failed = 0
+        counting.begin()
         if is_unbound(waiting[0]):
             yield from (not_bound(trial) for trial in waiting)
             continue
@@ -192,9 +226,7 @@ def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, decid
                     yield done
                     result = done.result
                     del done
-                    made += not result.warmup
-                    failed += not result.warmup and result.verdict is not Verdict.PASS
-                    decision = decide(failed, made) if made else None
+                    decision = counting.after(result)
                     if decision is not None:
                         campaign.stopped_early[scenario_id] = decision
                         campaign.saved += len(waiting)

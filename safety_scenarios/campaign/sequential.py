@@ -21,7 +21,11 @@ from safety_scenarios.model.settings import SequentialTest
 from safety_scenarios.stats.sequential import bounded
 
 Decide = Callable[[int, int], str | None]
-"""(failures, trials) of one scenario to a decision that makes further trials needless."""
+"""
+(failures, trials) of one scenario to a decision that makes further trials needless.
+
+Trials that came out alike are one: to repeat what does not vary decides nothing.
+"""
 UNDECIDED = 'undecided: SPRT needs more trials'
 
 
