@@ -61,7 +61,6 @@ from safety_scenarios.model.session import Connect, OpenLink
 from safety_scenarios.model.settings import JudgedBy, RunSettings
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.model.trial import Trial
-from safety_scenarios.stats.distinct import what_came_of
 from safety_scenarios.stats.summarise import summarise
 from safety_scenarios.traces.journal import planned_entries
 
@@ -132,8 +131,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
                                               known.identity))
         campaign = run_trials(
             trials, above_floor(session.open_link, calibration, settings), observers,
-            settings.judged_by, decide_by(settings.sequential), judge, _sinks_of(observers),
-            settings.link)
+            settings.judged_by, decide_by(settings.sequential), judge, _sinks_of(observers))
         summary = summarise(
             campaign.results, controller=spec, link=settings.link,
             seed=settings.seed,
@@ -148,7 +146,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
 
 def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],
                by: JudgedBy = _AS_SET, decide: Decide = undecided, judge: Ask = unasked,
-               sinks: Sinks = _nothing, link: str = 'ros') -> Campaign:
+               sinks: Sinks = _nothing) -> Campaign:
     """
     Run trials in order and judge each as it ends.
 
@@ -157,12 +155,10 @@ def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence
     :param open_link: scenario to a link, opened for all trials of that scenario
     :param judge: called between trials, never while one is running
     :param sinks: what is fed the events of a trial while it runs
-    :param link: its name: over some of them trials that came out alike are one to ``decide``
     """
     campaign = Campaign()
     try:
-        for done in _performed(trials, open_link, by, _Counting(decide, link), judge, sinks,
-                               campaign):
+        for done in _performed(trials, open_link, by, decide, judge, sinks, campaign):
             with uninterrupted():  # who has a line in the results is counted, and nobody else
                 campaign.interrupted = done.interrupted
                 for observer in observers:
@@ -183,36 +179,11 @@ def _sinks_of(observers: Sequence[Observer]) -> Sinks:
     return lambda trial: [sink for observer in observers for sink in observer.sinks(trial)]
 
 
-@dataclass
-class _Counting:
-    """Asks a sequential test after each trial that counts; one that came out alike does not."""
-
-    decide: Decide
-    link: str
-    known: set[str] = field(default_factory=set)
-    """What came of each trial of the scenario that runs."""
-    failed: int = 0
-
-    def begin(self) -> None:
-        """Begin with another scenario."""
-        self.known.clear()
-        self.failed = 0
-
-    def after(self, result: TrialResult) -> str | None:
-        """Return what the test decides now."""
-        what = what_came_of(result, self.link)
-        if result.warmup or what in self.known:
-            return None
-        self.known.add(what)
-        self.failed += result.verdict is not Verdict.PASS
-        return self.decide(self.failed, len(self.known))
-
-
-def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, counting: _Counting,
+def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, decide: Decide,
                judge: Ask, sinks: Sinks, campaign: Campaign) -> Iterator[Performed]:
     for scenario_id, group in groupby(trials, key=lambda trial: trial.scenario.id):
         waiting = list(group)
-        counting.begin()
+        made = failed = 0
         if is_unbound(waiting[0]):
             yield from (not_bound(trial) for trial in waiting)
             continue
@@ -226,7 +197,9 @@ def _performed(trials: Iterable[Trial], open_link: OpenLink, by: JudgedBy, count
                     yield done
                     result = done.result
                     del done
-                    decision = counting.after(result)
+                    made += not result.warmup
+                    failed += not result.warmup and result.verdict is not Verdict.PASS
+                    decision = decide(failed, made) if made else None
                     if decision is not None:
                         campaign.stopped_early[scenario_id] = decision
                         campaign.saved += len(waiting)

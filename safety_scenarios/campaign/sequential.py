@@ -21,11 +21,7 @@ from safety_scenarios.model.settings import SequentialTest
 from safety_scenarios.stats.sequential import bounded
 
 Decide = Callable[[int, int], str | None]
-"""
-(failures, trials) of one scenario to a decision that makes further trials needless.
-
-Trials that came out alike are one: to repeat what does not vary decides nothing.
-"""
+"""(failures, trials) of one scenario to a decision that makes further trials needless."""
 UNDECIDED = 'undecided: SPRT needs more trials'
 
 
