@@ -72,7 +72,9 @@ from safety_scenarios.reports.html.packing import compact, visible_in
 from safety_scenarios.reports.html.page import LOADED, render, require
 from safety_scenarios.reports.html.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
+from safety_scenarios.reports.trial_view.varied import varied
 from safety_scenarios.reports.trial_view.view import view_of
+from safety_scenarios.stats.degradation import degradations, is_number, Varying
 from safety_scenarios.stats.summarise import latency_quantile
 from safety_scenarios.traces.journal import read_journal
 
@@ -334,7 +336,7 @@ def write(sources: Sequence[Source], output: Path,
     """
     beside = output.with_name(PAGE_DATA if output.name == PAGE else f'{output.stem}_data')
     now = datetime.now(timezone.utc).isoformat(timespec='seconds').replace('+00:00', 'Z')
-    page = render(sources, comparison, beside=beside.name, made=(
+    page = render(sources, comparison, beside=beside.name, varied=_varied(sources), made=(
         f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'))
     try:
         _clear(beside)
@@ -344,6 +346,36 @@ def write(sources: Sequence[Source], output: Path,
     except (OSError, TraceError) as error:
         raise SettingsError(f'{output}: cannot be written: {in_words(error)}. Name another file '
                             f'by --output') from None
+
+
+_UNTOLD = ('seed', 'trials', 'warmup', 'domain_id', 'foxglove', 'connect_timeout_s', 'hil',
+           'server', 'judge', 'selection', 'sequential')
+"""Numbers among the settings that nobody expects a controller to depend on."""
+
+
+def _varied(sources: Sequence[Source]) -> Sequence[Mapping[str, Any]]:
+    """Return trials over what was drawn for each, and over what the campaigns differ in."""
+    names = [source.name for source in sources]
+    names = [name if names.count(name) == 1 else f'{name} ({number})'
+             for number, name in enumerate(names, 1)]
+    return varied(list(degradations([
+        Varying(name, source.results, source.summary, {
+            **_numbers(source.settings.get('settings')),
+            **_numbers(source.summary.spec.parameters if source.summary.spec else None)})
+        for name, source in zip(names, sources, strict=True)])))
+
+
+def _numbers(data: Any, before: str = '') -> Mapping[str, float]:
+    """Return the numbers among settings, by their names with dots."""
+    found: dict[str, float] = {}
+    for name, value in data.items() if isinstance(data, Mapping) else ():
+        if not before and name in _UNTOLD:
+            continue
+        if isinstance(value, Mapping):
+            found |= _numbers(value, f'{before}{name}.')
+        elif is_number(value):
+            found[f'{before}{name}'] = float(value)
+    return found
 
 
 def _clear(beside: Path) -> None:

@@ -46,16 +46,16 @@ def uninterrupted() -> Iterator[None]:
         yield
         return
     came = list[int]()
-    kept = dict[int, Callable[..., Any]]()
+    kept = dict[signal.Signals, Callable[..., Any]]()
     try:
         for number in _ENDING:
             handler = signal.getsignal(number)
             if callable(handler):  # else nobody has asked to hear it
                 kept[number] = handler
-                signal.signal(number, lambda number, _: came.append(number))
+                signal.signal(number, lambda heard, _: came.append(heard))
         yield
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
-    for number in came[:1]:
-        kept[number](number, None)
+    for first in came[:1]:
+        kept[signal.Signals(first)](first, None)

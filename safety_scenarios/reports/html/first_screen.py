@@ -84,15 +84,12 @@ def _all(count: int) -> str:
 def _errors(summary: CampaignSummary) -> str:
     """Return both kinds of errors in words, or that there was nothing to get wrong."""
     missed, stops = summary.missed, summary.false_stops
-    said = ['it missed ' + _of(missed, 'hazard')] if missed.of else []
-    said += ['it stopped without need in ' + _of(stops, 'harmless situation')] if stops.of else []
+    said = [f'it missed {missed.count} of {missed.of} hazards'] if missed.of else []
+    said += [f'{"" if said else "it "}stopped without need in {stops.count} of {stops.of} '
+             f'harmless situations'] if stops.of else []
     said += [f'no {what} {"could be judged" if rate.undecided else "was in these scenarios"}'
              for rate, what in ((missed, 'hazard'), (stops, 'harmless situation')) if not rate.of]
     return ', and '.join(said)
-
-
-def _of(rate: Rate, what: str) -> str:
-    return f'{rate.count} of {counted(rate.of, what)}'
 
 
 def _by_chance(source: Source) -> list[ScenarioSummary]:

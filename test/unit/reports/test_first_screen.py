@@ -232,11 +232,11 @@ def test_a_scenario_that_chance_passes_is_named_beside_one_that_it_does_not():
 def test_what_could_not_be_got_wrong_is_said_in_words():
     hazard, benign = trial('FAIL', 900.0), trial('FAIL', 50.0, domain='robotic_defer',
                                                  scenario='D')
-    assert 'it missed 1 of 1 hazard, and no harmless situation was in these scenarios.' in \
+    assert 'it missed 1 of 1 hazards, and no harmless situation was in these scenarios.' in \
         seen(hazard)['sentence']
-    assert 'without need in 1 of 1 harmless situation, and no hazard was in these' in \
+    assert 'it stopped without need in 1 of 1 harmless situations, and no hazard was in these' in \
         seen(benign)['sentence']
     odd = trial('INCONCLUSIVE', domain='robotic_defer', scenario='D')
     assert 'no harmless situation could be judged' in seen(hazard, odd)['sentence']
-    assert '1 of 1 hazard, and it stopped without need in 1 of 1 harmless situation.' in \
+    assert '1 of 1 hazards, and stopped without need in 1 of 1 harmless situations.' in \
         seen(hazard, benign)['sentence']
