@@ -15,11 +15,13 @@
 """What a campaign may claim of how often trials fail, and why it may claim nothing."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from safety_scenarios.errors import counted
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.reports.html.source import Claim
 from safety_scenarios.stats.distinct import distinct
 from safety_scenarios.stats.proportions import clopper_pearson, clustered, zero_failure_n
@@ -27,6 +29,7 @@ from safety_scenarios.stats.proportions import clopper_pearson, clustered, zero_
 _CONFIDENCE = 0.95
 _AIMS = (0.05, 0.01, 0.001)
 """Failure rates that people ask for."""
+CHANGED = 'this folder is not as its campaign must have left it'
 ALIKE = 'a sequential test counted trials that came out alike as several'
 
 
@@ -55,6 +58,27 @@ def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
                  if len(strata) == 1 else {})
 
 
+def unclaimed(found: Any, why: str) -> Any:
+    """
+    Return a summary, or a part of one, in which no number has an interval.
+
+    :param why: what stands in place of the intervals, in the method of each number
+    """
+    if isinstance(found, Estimate):
+        is_bound = found.low is None and found.value == found.high
+        return found.model_copy(update={
+            'value': None if is_bound else found.value, 'low': None, 'high': None,
+            'method': f'{found.method}; no interval: {why}'})
+    if isinstance(found, ScenarioSummary):
+        found = found.model_copy(update={'separation': None})  # what a bound would cost
+    if isinstance(found, Noun):
+        return found.model_copy(update={name: unclaimed(getattr(found, name), why)
+                                        for name in type(found).model_fields})
+    if isinstance(found, Mapping):
+        return {name: unclaimed(value, why) for name, value in found.items()}
+    return tuple(unclaimed(one, why) for one in found) if isinstance(found, tuple) else found
+
+
 def different(trials: Sequence[TrialResult], link: str) -> Mapping[str, tuple[int, int]]:
     """Return for each scenario how many different trials failed, and how many there are."""
     found: dict[str, tuple[int, int]] = {}
@@ -68,7 +92,7 @@ def _withheld(summary: CampaignSummary, trials: Sequence[TrialResult],
               flaws: Sequence[str]) -> str:
     """Return why nothing may be claimed; empty if something may."""
     if flaws:
-        return 'this folder is not as its campaign must have left it'
+        return CHANGED
     if not trials:
         return 'no trial was run'
     if summary.interrupted or summary.completed < summary.planned:

@@ -33,7 +33,7 @@ from typing import Any
 import zlib
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.claiming import claim_of
+from safety_scenarios.campaign.claiming import CHANGED, claim_of, unclaimed
 from safety_scenarios.campaign.evidence import evidence_of
 from safety_scenarios.campaign.files import journal_path, write_whole
 from safety_scenarios.campaign.films import links_to_films
@@ -53,6 +53,7 @@ from safety_scenarios.campaign.rejudge import rejudge, summary_of, told
 from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.campaign.signing import is_signed
 from safety_scenarios.campaign.told import other_than_found
+from safety_scenarios.campaign.varying import over_what_varied
 from safety_scenarios.errors import (
     counted,
     in_words,
@@ -72,9 +73,7 @@ from safety_scenarios.reports.html.packing import compact, visible_in
 from safety_scenarios.reports.html.page import LOADED, render, require
 from safety_scenarios.reports.html.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
-from safety_scenarios.reports.trial_view.varied import varied
 from safety_scenarios.reports.trial_view.view import view_of
-from safety_scenarios.stats.degradation import degradations, is_number, Varying
 from safety_scenarios.stats.summarise import latency_quantile
 from safety_scenarios.traces.journal import read_journal
 
@@ -229,12 +228,15 @@ def _source(folder: Path, summary: CampaignSummary, results: Sequence[TrialResul
         views[result.trial_id] = view
         if scenario:
             known.setdefault(result.scenario_id, scenario)
+    p95_ms = {row.scenario_id: _p95(row, results, summary.link)
+              for row in summary.scenarios if row.latency_ms}
+    claim = claim_of(summary, results, trust.flaws)
+    if trust.flaws:  # whoever has changed a result has changed what it would bound
+        summary, p95_ms = unclaimed(summary, CHANGED), unclaimed(p95_ms, CHANGED)
     return Source(
         name=folder.resolve().name, summary=summary, results=tuple(results), trust=trust,
-        claim=claim_of(summary, results, trust.flaws), settings=_settings(folder),
-        scenarios=known, views=views, interlocks=tuple(_interlocks(folder)), kill_matrix=matrix,
-        p95_ms={row.scenario_id: _p95(row, results, summary.link)
-                for row in summary.scenarios if row.latency_ms})
+        claim=claim, settings=_settings(folder), scenarios=known, views=views,
+        interlocks=tuple(_interlocks(folder)), kill_matrix=matrix, p95_ms=p95_ms)
 
 
 def _p95(row: ScenarioSummary, results: Sequence[TrialResult], link: str) -> Estimate:
@@ -336,7 +338,7 @@ def write(sources: Sequence[Source], output: Path,
     """
     beside = output.with_name(PAGE_DATA if output.name == PAGE else f'{output.stem}_data')
     now = datetime.now(timezone.utc).isoformat(timespec='seconds').replace('+00:00', 'Z')
-    page = render(sources, comparison, beside=beside.name, varied=_varied(sources), made=(
+    page = render(sources, comparison, beside=beside.name, varied=over_what_varied(sources), made=(
         f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'))
     try:
         _clear(beside)
@@ -346,36 +348,6 @@ def write(sources: Sequence[Source], output: Path,
     except (OSError, TraceError) as error:
         raise SettingsError(f'{output}: cannot be written: {in_words(error)}. Name another file '
                             f'by --output') from None
-
-
-_UNTOLD = ('seed', 'trials', 'warmup', 'domain_id', 'foxglove', 'connect_timeout_s', 'hil',
-           'server', 'judge', 'selection', 'sequential')
-"""Numbers among the settings that nobody expects a controller to depend on."""
-
-
-def _varied(sources: Sequence[Source]) -> Sequence[Mapping[str, Any]]:
-    """Return trials over what was drawn for each, and over what the campaigns differ in."""
-    names = [source.name for source in sources]
-    names = [name if names.count(name) == 1 else f'{name} ({number})'
-             for number, name in enumerate(names, 1)]
-    return varied(list(degradations([
-        Varying(name, source.results, source.summary, {
-            **_numbers(source.settings.get('settings')),
-            **_numbers(source.summary.spec.parameters if source.summary.spec else None)})
-        for name, source in zip(names, sources, strict=True)])))
-
-
-def _numbers(data: Any, before: str = '') -> Mapping[str, float]:
-    """Return the numbers among settings, by their names with dots."""
-    found: dict[str, float] = {}
-    for name, value in data.items() if isinstance(data, Mapping) else ():
-        if not before and name in _UNTOLD:
-            continue
-        if isinstance(value, Mapping):
-            found |= _numbers(value, f'{before}{name}.')
-        elif is_number(value):
-            found[f'{before}{name}'] = float(value)
-    return found
 
 
 def _clear(beside: Path) -> None:

@@ -238,7 +238,7 @@
     const x = range(steps.flatMap((step) => [step.low, step.high]), plot.parameter, 0.04);
     const told = plot.series.map((one) => `${one.name}: ` + one.steps.map((step) =>
       `at ${at(step)} ${stated(step[key], y.say)}`).join(', ')).join('; ');
-    const drawn = axes(Math.min(width, 640), 250, x, y, `${y.name} over ${plot.parameter}. ${told}`);
+    const drawn = axes(width, 250, x, y, `${y.name} over ${plot.parameter}. ${told}`);
     plot.series.forEach((one, which) => {
       const place = (step) => drawn.along((step.low + step.high) / 2);
       const known = one.steps.filter((step) => step[key][0] !== null);
