@@ -240,7 +240,9 @@
       `at ${at(step)} ${stated(step[key], y.say)}`).join(', ')).join('; ');
     const drawn = axes(width, 250, x, y, `${y.name} over ${plot.parameter}. ${told}`);
     plot.series.forEach((one, which) => {
-      const place = (step) => drawn.along((step.low + step.high) / 2);
+      const beside = plot.series.length > 8 ? 0 : 6 * (which - (plot.series.length - 1) / 2);
+      const place = (step) => drawn.along((step.low + step.high) / 2) + beside;
+      const whisker = `ss-own ss-of ss-of-${which % SHAPES.length}`;
       const known = one.steps.filter((step) => step[key][0] !== null);
       drawn.picture.append(draw('polyline', { class: 'ss-join', points: known.map(
         (step) => `${place(step)},${drawn.up(step[key][0])}`).join(' ') }));
@@ -249,12 +251,12 @@
         const ends = [low ?? y.low, high ?? y.high];
         if (low !== null || high !== null) {
           drawn.picture.append(draw('line', { x1: place(step), x2: place(step),
-            y1: drawn.up(ends[0]), y2: drawn.up(ends[1]), class: 'ss-whisker' }));
+            y1: drawn.up(ends[0]), y2: drawn.up(ends[1]), class: whisker }));
         }
         if (step.high > step.low) {
           drawn.picture.append(draw('line', { x1: drawn.along(step.low),
             x2: drawn.along(step.high), y1: drawn.up(value), y2: drawn.up(value),
-            class: 'ss-whisker' }));
+            class: whisker }));
         }
         drawn.picture.append(mark(place(step), drawn.up(value), which, 4, {},
           `${one.name}: ${plot.parameter} ${at(step)}, ${stated(step[key], y.say)}, ` +

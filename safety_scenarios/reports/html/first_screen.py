@@ -72,6 +72,8 @@ def _sentence(source: Source) -> str:
     undecided = summary.missed.undecided + summary.false_stops.undecided
     passed = claim.trials - claim.failed - undecided
     said = f'{undecided} of {where} could not be judged; {passed} passed'
+    if source.trust.flaws or not undecided:  # then it is not the trials that leave it open
+        said = claim.why
     if verdict is Verdict.ERROR:
         return f'Whether {who} is safe was not measured: {said}.'
     return f'Nobody can tell from this whether {who} is safe: {said}.'
@@ -125,7 +127,7 @@ def _remarks(source: Source) -> Iterator[str]:
     summary = source.summary
     yield from (f'Not as the campaign left it: {text}' for text in source.trust.flaws[:5])
     if len(source.trust.flaws) > 5:
-        yield f'and {len(source.trust.flaws) - 5} more things in this folder'
+        yield f'and {counted(len(source.trust.flaws) - 5, "more thing")} in this folder'
     if summary.interrupted or summary.completed < summary.planned:
         yield (f'{summary.completed} of {counted(summary.planned, "planned trial")} were '
                f'completed')

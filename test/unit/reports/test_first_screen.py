@@ -240,3 +240,12 @@ def test_what_could_not_be_got_wrong_is_said_in_words():
     assert 'no harmless situation could be judged' in seen(hazard, odd)['sentence']
     assert '1 of 1 hazards, and stopped without need in 1 of 1 harmless situations.' in \
         seen(hazard, benign)['sentence']
+
+
+@pytest.mark.parametrize(('more', 'text'), [
+    ({'planned': 60}, '59 of 60 planned trials were completed'),
+    ({'flaws': ('trials.jsonl: changed',)}, 'this folder is not as its campaign must have left')])
+def test_what_leaves_it_open_is_said_where_it_is_not_the_trials(more, text):
+    assert text in seen(*many(59), **more)['sentence']
+    assert '1 of 60 trials' in seen(*many(59), trial('INCONCLUSIVE'), planned=60)['sentence']
+    assert 'no trial was run' in seen()['sentence']
