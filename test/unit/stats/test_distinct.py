@@ -15,6 +15,7 @@
 """No bound claims more than the trials carry that differ in anything."""
 
 import pytest
+from safety_scenarios.stats.compare import compare
 from safety_scenarios.stats.distinct import distinct, no_narrower, only
 from safety_scenarios.stats.proportions import clopper_pearson
 from safety_scenarios.stats.quantiles import quantile
@@ -104,3 +105,16 @@ def test_an_interval_is_the_wider_of_the_two_and_open_where_one_is():
     assert no_narrower(narrow, wide.model_copy(update={'high': None})).high is None
     assert no_narrower(narrow, clopper_pearson(0, 0)).low is None
     assert only(3, 3) == '' and 'only those count' in only(2, 3)
+
+
+def test_repeated_pairs_narrow_no_difference_of_two_campaigns():
+    def campaign(verdict, repeats):
+        return [one.model_copy(update={'index': number, 'seed': 0})
+                for name in 'ABCD' for number, one in enumerate([
+                    *repeated(repeats, scenario=name),
+                    *repeated(repeats, verdict, 300.0 if verdict == 'FAIL' else 100.1,
+                              scenario=name)])]
+    few, many = (compare(campaign('PASS', count), campaign('FAIL', count),
+                         'loopback').failures_difference for count in (1, 50))
+    assert (many.value, many.low, many.high) == (0.5, few.low, few.high)
+    assert (few.n, many.n) == (8, 8)
