@@ -101,7 +101,7 @@ def latency_quantile(results: Iterable[TrialResult], p: float, link: str) -> Est
     """Return a quantile of the measured latencies, with the interval of distinct trials (ms)."""
     made = [result for result in results if not result.warmup]
     return no_narrower(*(quantile(_latencies_ms(some), p, 'ms')
-                     for some in (made, distinct(made, link))))
+                         for some in (made, distinct(made, link))))
 
 
 def _latencies_ms(results: Iterable[TrialResult]) -> list[float | None]:
@@ -135,8 +135,9 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         not_measured=not_measured,
         latency_ms=tuple(latencies),
         median_ms=_claimed(latency_quantile(counted, 0.5, link), stopped_early),
-        p99_ms=_claimed(no_narrower(*(upper_bound(some, 0.99, 'ms') or quantile(some, 0.99, 'ms')
-                                  for some in (latencies, others))), stopped_early),
+        p99_ms=_claimed(no_narrower(*(
+            upper_bound(some, 0.99, 'ms') or quantile(some, 0.99, 'ms')
+            for some in (latencies, others))), stopped_early),
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
         upper_ms=upper_ms,
         failed=no_narrower(*((anytime if stopped_early else clopper_pearson)(

@@ -51,7 +51,7 @@ def of_scenario(results: Sequence[TrialResult], link: str = 'ros') -> ScenarioWo
         contacts_caused=None if None in caused else sum(one or 0 for one in caused),
         exposure_s=_all(exposures, lambda known: sum(known) / len(known)),
         task_s=no_narrower(*(quantile(_task_times(some), 0.5, 's')
-                         for some in (results, distinct(results, link)))))
+                             for some in (results, distinct(results, link)))))
 
 
 def _task_times(results: Iterable[TrialResult]) -> list[float | None]:
