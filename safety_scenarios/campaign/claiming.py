@@ -15,19 +15,22 @@
 """What a campaign may claim of how often trials fail, and why it may claim nothing."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from safety_scenarios.errors import counted
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.reports.html.source import Claim
+from safety_scenarios.stats.distinct import distinct
 from safety_scenarios.stats.proportions import clopper_pearson, clustered, zero_failure_n
 
 _CONFIDENCE = 0.95
 _AIMS = (0.05, 0.01, 0.001)
 """Failure rates that people ask for."""
+CHANGED = 'this folder is not as its campaign must have left it'
 ALIKE = 'a sequential test counted trials that came out alike as several'
-_SIMULATED = ('loopback', 'simulated')
 
 
 def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
@@ -44,44 +47,52 @@ def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
     trials = [result for result in results if not result.warmup]
     failed = sum(result.verdict is Verdict.FAIL for result in trials)
     strata = list(different(trials, summary.link).values())
-    distinct = sum(of for _, of in strata)
+    differing = sum(of for _, of in strata)
     why = _withheld(summary, trials, flaws)
     share = None if why else _share(summary, strata)
     if not why and share is None:
         why = ALIKE if len(strata) == 1 else \
             'a sequential test chose the number of trials of several scenarios'
-    return Claim(failed, len(trials), distinct, len(strata), share, why or _about(strata),
+    return Claim(failed, len(trials), differing, len(strata), share, why or _about(strata),
                  {f'{aim:.3g}': zero_failure_n(aim, _CONFIDENCE) for aim in _AIMS}
                  if len(strata) == 1 else {})
 
 
+def unclaimed(found: Any, why: str) -> Any:
+    """
+    Return a summary, or a part of one, in which no number has an interval.
+
+    :param why: what stands in place of the intervals, in the method of each number
+    """
+    if isinstance(found, Estimate):
+        is_bound = found.low is None and found.value == found.high
+        return found.model_copy(update={
+            'value': None if is_bound else found.value, 'low': None, 'high': None,
+            'method': f'{found.method}; no interval: {why}'})
+    if isinstance(found, ScenarioSummary):
+        found = found.model_copy(update={'separation': None})  # what a bound would cost
+    if isinstance(found, Noun):
+        return found.model_copy(update={name: unclaimed(getattr(found, name), why)
+                                        for name in type(found).model_fields})
+    if isinstance(found, Mapping):
+        return {name: unclaimed(value, why) for name, value in found.items()}
+    return tuple(unclaimed(one, why) for one in found) if isinstance(found, tuple) else found
+
+
 def different(trials: Sequence[TrialResult], link: str) -> Mapping[str, tuple[int, int]]:
     """Return for each scenario how many different trials failed, and how many there are."""
-    found: dict[str, dict[str, bool]] = {}
-    for trial in trials:
-        found.setdefault(trial.scenario_id, {})[_what_came_of(trial, link)] = \
-            trial.verdict is Verdict.FAIL
-    return {name: (sum(alike.values()), len(alike)) for name, alike in found.items()}
-
-
-def _what_came_of(trial: TrialResult, link: str) -> str:
-    """
-    Return everything that tells two trials of a scenario apart but their number and seed.
-
-    In simulated time a trial is as long as it was planned: that tells nothing of the controller.
-    """
-    latency = None if trial.latency is None else trial.latency.judged_ns
-    return repr((trial.verdict, latency, sorted(trial.drawn.items(), key=str), trial.scores,
-                 None if link in _SIMULATED else trial.duration_ms,
-                 [(finding.check, finding.verdict, finding.margin, finding.at_ms, finding.reason)
-                  for finding in trial.findings]))
+    found: dict[str, tuple[int, int]] = {}
+    for trial in distinct(trials, link):
+        failed, made = found.get(trial.scenario_id, (0, 0))
+        found[trial.scenario_id] = (failed + (trial.verdict is Verdict.FAIL), made + 1)
+    return found
 
 
 def _withheld(summary: CampaignSummary, trials: Sequence[TrialResult],
               flaws: Sequence[str]) -> str:
     """Return why nothing may be claimed; empty if something may."""
     if flaws:
-        return 'this folder is not as its campaign must have left it'
+        return CHANGED
     if not trials:
         return 'no trial was run'
     if summary.interrupted or summary.completed < summary.planned:

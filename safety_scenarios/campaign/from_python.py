@@ -26,6 +26,7 @@ from safety_scenarios.campaign import run as campaign
 from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.given_controller import given, GivenController
+from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.results import CampaignResults
 from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
 from safety_scenarios.model.observer import Beginning, Observer
@@ -47,7 +48,8 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     :param controller: the name of a plug-in or ``external``; in loopback also a class or an
         object with ``decide(observation)`` or ``answer(messages)``, or a function of an
         ``Observation`` that returns a ``Command``
-    :param output: a new folder for traces and results; None: nothing is written to the disk
+    :param output: a new folder for traces, results and ``report.html``; None: nothing is written
+        to the disk
     :param observers: are told about each trial as it ends
     :param settings: any other setting of ``safety-scenarios run``, such as ``link='loopback'``,
         ``trials=20`` or ``seed=1``
@@ -60,9 +62,10 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     chosen = _settings({
         **settings, 'controller': label, 'output': '' if output is None else os.fspath(output),
         **({'scenarios': names} if names else {})})
-    kept = _Kept()
-    with told_to_ci(chosen, logging.getLogger(__name__).warning, page='') as more:
-        summary = campaign.run(chosen, [kept, *more, *observers], _connect(chosen, thing),
+    kept, log = _Kept(), logging.getLogger(__name__)
+    with told_to_ci(chosen, log.warning, page='') as more:
+        summary = campaign.run(chosen, [kept, Report(log.info, log.warning), *more, *observers],
+                               _connect(chosen, thing),
                                scenarios=objects or None, controller=thing,
                                files=output is not None)
     if summary.interrupted:

@@ -41,6 +41,7 @@ from safety_scenarios.reports.index_page import (
 )
 from safety_scenarios.reports.tables.columns import Campaign, Cell, TABLES
 from safety_scenarios.reports.tables.rows import rows_of
+from safety_scenarios.stats.distinct import distinct, no_narrower
 from safety_scenarios.stats.flakiness import flakiness
 from safety_scenarios.stats.proportions import clustered
 from safety_scenarios.stats.quantiles import quantile
@@ -48,9 +49,11 @@ from safety_scenarios.stats.quantiles import quantile
 INDEX, KEPT = 'index.html', 'index_tables'
 _MARGINS = (('least_margin_m', 'm'), ('least_margin_s', 's'))
 _LATENCIES = """
-SELECT scenario_id, controller, number, list(latency_ms) AS found
-FROM trials JOIN campaigns USING (campaign)
-WHERE NOT warmup AND latency_measured GROUP BY ALL ORDER BY ALL"""
+SELECT scenario_id, controller, number, list(latency_ms) AS found,
+       list(latency_ms) FILTER (differs) AS differing
+FROM trials JOIN campaigns USING (campaign) LEFT JOIN differing USING (campaign, trial_id)
+WHERE NOT warmup AND latency_measured
+GROUP BY scenario_id, controller, number ORDER BY scenario_id, controller, number"""
 _LEAST = """
 SELECT scenario_id, controller, number, min({column}) AS least, count({column}) AS n
 FROM trials JOIN campaigns USING (campaign)
@@ -58,8 +61,9 @@ WHERE NOT warmup GROUP BY scenario_id, controller, number HAVING n > 0
 ORDER BY scenario_id, controller, number"""
 _NOT_PASSED = """
 SELECT controller, number, scenario_id, count(*) FILTER (verdict <> 'PASS') AS bad,
-       count(*) AS made
-FROM trials JOIN campaigns USING (campaign)
+       count(*) AS made, count(*) FILTER (differs AND verdict <> 'PASS') AS differing_bad,
+       count(*) FILTER (differs) AS differing
+FROM trials JOIN campaigns USING (campaign) LEFT JOIN differing USING (campaign, trial_id)
 WHERE NOT warmup GROUP BY controller, number, scenario_id
 ORDER BY controller, number, scenario_id"""
 _REPEATED = """
@@ -154,7 +158,13 @@ def _told(campaigns: Sequence[Listed], kept: Path) -> _Told:
     from pyarrow import dataset
     plan = [(one.name, trial.trial_id, trial.sha256) for one in campaigns
             for trial in (one.settings.plan if one.settings else None) or ()]
+    differing = [(one.name, result.trial_id) for one in campaigns if one.summary
+                 for result in distinct(one.results, one.summary.link)]
     tables = {
+        'differing': pyarrow.table({
+            'campaign': pyarrow.array([name for name, _ in differing], pyarrow.string()),
+            'trial_id': pyarrow.array([name for _, name in differing], pyarrow.string()),
+            'differs': pyarrow.array([True] * len(differing), pyarrow.bool_())}),
         'campaigns': pyarrow.table({
             'campaign': [one.name for one in campaigns], 'number': list(range(len(campaigns))),
             'alike': [_alike(one) for one in campaigns]}),
@@ -221,12 +231,14 @@ def _alike(one: Listed) -> str:
 
 
 def _not_passed(rows: Iterable[tuple[Any, ...]], early: set[int]) -> list[Trend]:
-    counts: dict[str, dict[int, list[tuple[int, int]]]] = {}
-    for controller, number, _, bad, made in rows:
-        counts.setdefault(controller, {}).setdefault(number, []).append((bad, made))
+    counts: dict[str, dict[int, list[tuple[tuple[int, int], tuple[int, int]]]]] = {}
+    for controller, number, _, bad, made, *differing in rows:
+        counts.setdefault(controller, {}).setdefault(number, []).append(
+            ((bad, made), (differing[0], differing[1])))
     trends = []
     for controller, campaigns in counts.items():
-        shares = {number: clustered(pairs) for number, pairs in campaigns.items()}
+        shares = {number: no_narrower(*(clustered(list(some)) for some in zip(*pairs)))
+                  for number, pairs in campaigns.items()}
         trends.append(Trend('all scenarios', controller, 'share of trials that did not pass', '1',
                             tuple(_point(number, share.value, share.n, early, share.low,
                                          share.high) for number, share in shares.items())))
@@ -235,8 +247,8 @@ def _not_passed(rows: Iterable[tuple[Any, ...]], early: set[int]) -> list[Trend]
 
 def _latencies(rows: Iterable[tuple[Any, ...]], early: set[int]) -> list[Trend]:
     trends: dict[tuple[str, str], list[Point]] = {}
-    for name, controller, number, found in rows:
-        median = quantile(found, 0.5, 'ms')
+    for name, controller, number, found, differing in rows:
+        median = no_narrower(*(quantile(some, 0.5, 'ms') for some in (found, differing or ())))
         trends.setdefault((name, controller), []).append(_point(
             number, median.value, median.n, early, median.low, median.high,
             sum(value is None for value in found)))

@@ -101,7 +101,10 @@ def campaigns_in(folder: Path) -> Sequence[Listed]:
 
 def places_in(folder: Path) -> Sequence[Path]:
     """
-    Return the folders of campaigns; links are not followed.
+    Return the folders of campaigns, each once: by its own name, or by a link from elsewhere.
+
+    A link is followed wherever it leads, such as to another disk. One to what is found anyhow, as
+    ``latest`` is, or back to where it came from, adds nothing; one that leads nowhere neither.
 
     :raises SettingsError: the folder cannot be read
     """
@@ -187,12 +190,35 @@ def follow(folder: Path, wait: Callable[[], None]) -> Iterator[TrialResult]:
 
 
 def _places(folder: Path) -> Iterator[Path]:
+    """Yield the campaigns below a folder; what links lead to comes last, if it is not known."""
+    known, links = set[Path](), [folder]
+    while links:
+        place = links.pop(0)
+        if place is folder or place.is_dir():
+            yield from _places_below(place, known, links)
+
+
+def _places_below(folder: Path, known: set[Path], links: list[Path]) -> Iterator[Path]:
+    """
+    Yield the campaigns below a folder without following links.
+
+    :param known: where every folder really is that was looked at
+    :param links: takes the links that were met
+    """
+    really = folder.resolve()
+    if really in known:
+        return
+    known.add(really)
     if (folder / SETTINGS).exists() or (folder / TRIALS).exists():
         yield folder
-    else:
-        for below in sorted(folder.iterdir()):
-            if below.is_dir() and not below.is_symlink() and below.name not in _ONES_OWN:
-                yield from _places(below)
+        return
+    for below in sorted(folder.iterdir()):
+        if below.name in _ONES_OWN:
+            continue
+        if below.is_symlink():
+            links.append(below)
+        elif below.is_dir():
+            yield from _places_below(below, known, links)
 
 
 def _listed(place: Path, top: Path) -> Listed:

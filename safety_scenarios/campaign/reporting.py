@@ -33,7 +33,7 @@ from typing import Any
 import zlib
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.claiming import claim_of
+from safety_scenarios.campaign.claiming import CHANGED, claim_of, unclaimed
 from safety_scenarios.campaign.evidence import evidence_of
 from safety_scenarios.campaign.files import journal_path, write_whole
 from safety_scenarios.campaign.films import links_to_films
@@ -53,6 +53,7 @@ from safety_scenarios.campaign.rejudge import rejudge, summary_of, told
 from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.campaign.signing import is_signed
 from safety_scenarios.campaign.told import other_than_found
+from safety_scenarios.campaign.varying import over_what_varied
 from safety_scenarios.errors import (
     counted,
     in_words,
@@ -62,6 +63,7 @@ from safety_scenarios.errors import (
     SettingsError,
     TraceError,
 )
+from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.observer import Beginning, Observer
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.selftest import KillMatrix
@@ -72,7 +74,7 @@ from safety_scenarios.reports.html.page import LOADED, render, require
 from safety_scenarios.reports.html.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.view import view_of
-from safety_scenarios.stats.quantiles import quantile
+from safety_scenarios.stats.summarise import latency_quantile
 from safety_scenarios.traces.journal import read_journal
 
 SWITCH = 'SAFETY_SCENARIOS_REPORT'
@@ -115,11 +117,13 @@ class Report(Observer):
     """
     Writes ``report.html`` when a campaign has ended; that it cannot changes no verdict.
 
-    :param tell: takes the path, or one line that says why there is none
+    :param tell: takes the path
+    :param warn: takes one line that says why there is no page; by default ``tell`` does
     """
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell, warn: Tell | None = None) -> None:
         self._tell = tell
+        self._warn = warn or tell
         self._folder: Path | None = None
         self._results: list[TrialResult] = []
 
@@ -142,9 +146,9 @@ class Report(Observer):
                            Trust((), _AT_END, _manifest(self._folder), 'not signed yet'))], page)
             self._tell(f'  {page}')
         except MissingDependencyError as error:
-            self._tell(f'note: no {PAGE}: {error}')
+            self._warn(f'note: no {PAGE}: {error}')
         except Exception as error:  # a page that fails must not take a campaign's result with it
-            self._tell(f'note: no {PAGE}: {type(error).__name__}: {in_words(error)}')
+            self._warn(f'note: no {PAGE}: {type(error).__name__}: {in_words(error)}')
 
 
 def report(folders: Sequence[Path], output: Path, *, again: bool = False,
@@ -224,15 +228,20 @@ def _source(folder: Path, summary: CampaignSummary, results: Sequence[TrialResul
         views[result.trial_id] = view
         if scenario:
             known.setdefault(result.scenario_id, scenario)
+    p95_ms = {row.scenario_id: _p95(row, results, summary.link)
+              for row in summary.scenarios if row.latency_ms}
+    claim = claim_of(summary, results, trust.flaws)
+    if trust.flaws:  # whoever has changed a result has changed what it would bound
+        summary, p95_ms = unclaimed(summary, CHANGED), unclaimed(p95_ms, CHANGED)
     return Source(
         name=folder.resolve().name, summary=summary, results=tuple(results), trust=trust,
-        claim=claim_of(summary, results, trust.flaws), settings=_settings(folder),
-        scenarios=known, views=views, interlocks=tuple(_interlocks(folder)), kill_matrix=matrix,
-        p95_ms={row.scenario_id: _p95(row) for row in summary.scenarios if row.latency_ms})
+        claim=claim, settings=_settings(folder), scenarios=known, views=views,
+        interlocks=tuple(_interlocks(folder)), kill_matrix=matrix, p95_ms=p95_ms)
 
 
-def _p95(row: ScenarioSummary) -> Any:
-    found = quantile(row.latency_ms, 0.95, 'ms')
+def _p95(row: ScenarioSummary, results: Sequence[TrialResult], link: str) -> Estimate:
+    found = latency_quantile([result for result in results
+                              if result.scenario_id == row.scenario_id], 0.95, link)
     return found if row.stopped_early is None else found.model_copy(
         update={'low': None, 'high': None})
 
@@ -329,7 +338,7 @@ def write(sources: Sequence[Source], output: Path,
     """
     beside = output.with_name(PAGE_DATA if output.name == PAGE else f'{output.stem}_data')
     now = datetime.now(timezone.utc).isoformat(timespec='seconds').replace('+00:00', 'Z')
-    page = render(sources, comparison, beside=beside.name, made=(
+    page = render(sources, comparison, beside=beside.name, varied=over_what_varied(sources), made=(
         f'Made at {now} by safety_scenarios {versions()["safety_scenarios"] or "?"}.'))
     try:
         _clear(beside)

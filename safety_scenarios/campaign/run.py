@@ -39,6 +39,7 @@ from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
 from safety_scenarios.campaign.reporting import Views
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
+from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.trials import (
     could_not_run,
     is_unbound,
@@ -158,10 +159,14 @@ def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence
     campaign = Campaign()
     try:
         for done in _performed(trials, open_link, by, decide, judge, sinks, campaign):
-            campaign.interrupted = done.interrupted
-            campaign.results.append(done.result)
-            for observer in observers:
-                observer.trial_ended(done.record, done.result)
+            with uninterrupted():  # who has a line in the results is counted, and nobody else
+                campaign.interrupted = done.interrupted
+                for observer in observers:
+                    try:
+                        observer.trial_ended(done.record, done.result)
+                    except KeyboardInterrupt:  # it ends the campaign; the others are told first
+                        campaign.interrupted = True
+                campaign.results.append(done.result)
             del done  # the memory of its record is needed for the next one
             if campaign.interrupted:
                 break

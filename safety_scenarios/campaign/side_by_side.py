@@ -49,7 +49,8 @@ def beside_each_other(folders: Sequence[Path], results: Sequence[Sequence[TrialR
                                                 strict=True))[1:]:
         refuse_incomparable(folders[0], folder, results[0], mine)
         pairs, _ = paired(results[0], mine)
-        found.append(Campaign(name, mine, summary, compare(results[0], mine), pairs))
+        found.append(Campaign(name, mine, summary, compare(
+            results[0], mine, summary.link), pairs))
     return found
 
 

@@ -14,8 +14,13 @@
 
 """Signals that end a campaign."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import signal
+import threading
 from typing import Any
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def interruptible() -> None:
@@ -26,5 +31,31 @@ def interruptible() -> None:
     """
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDING:
         signal.signal(number, stop)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """
+    Let a short block end before a signal is obeyed that came meanwhile.
+
+    Only Python's main thread hears signals; in any other one nothing has to be done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = list[int]()
+    kept = dict[signal.Signals, Callable[..., Any]]()
+    try:
+        for number in _ENDING:
+            handler = signal.getsignal(number)
+            if callable(handler):  # else nobody has asked to hear it
+                kept[number] = handler
+                signal.signal(number, lambda heard, _: came.append(heard))
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    for first in came[:1]:
+        kept[signal.Signals(first)](first, None)

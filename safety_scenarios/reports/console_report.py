@@ -392,6 +392,9 @@ def _chance(summary: CampaignSummary) -> list[str]:
 
 def _rate(rate: Rate) -> str:
     """Return a count out of a count, the worst scenario, and what is in neither count."""
+    if not rate.of:
+        return 'no such trial' + (f' was judged ({rate.undecided} undecided)'
+                                  if rate.undecided else '')
     beside = [f'worst: {rate.worst}'] if rate.worst else []
     beside += [f'{rate.undecided} undecided'] if rate.undecided else []
     return f'{rate.count} of {rate.of}' + (f' ({", ".join(beside)})' if beside else '')

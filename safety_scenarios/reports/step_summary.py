@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from safety_scenarios.model.expectation import expected_in
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
+from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 
 MOST_ROWS, LONGEST_TEXT, LONGEST = 200, 300, 60_000
 """GitHub takes 1 MiB for a whole step, and nobody reads more."""
@@ -78,8 +78,7 @@ def _head(summary: CampaignSummary) -> Iterator[str]:
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
     yield (f'Against {foreign(summary.controller)}: {summary.completed} of {summary.planned} '
            f'trials, {verdicts or "none judged"}; exit code {summary.exit_code}. Hazards missed: '
-           f'{summary.missed.count} of {summary.missed.of}. False stops: '
-           f'{summary.false_stops.count} of {summary.false_stops.of}.')
+           f'{_of(summary.missed)}. False stops: {_of(summary.false_stops)}.')
     yield ''
     if summary.interrupted:
         yield '**Interrupted:** not every planned trial was run.\n'
@@ -91,6 +90,12 @@ def _head(summary: CampaignSummary) -> Iterator[str]:
             yield f'Judged: {"; ".join(map(foreign, told[:20]))}\n'
         if summary.sut.unidentified:
             yield f'**Warning:** {foreign(summary.sut.unidentified)}\n'
+
+
+def _of(rate: Rate) -> str:
+    """Return a count out of a count, or that nothing could be counted."""
+    return f'{rate.count} of {rate.of}' if rate.of else \
+        f'no such trial{" was judged" if rate.undecided else ""}'
 
 
 def _brief(summary: CampaignSummary) -> str:

@@ -21,6 +21,7 @@ from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.model.comparison import Comparison, Confirmations, WithinScenario
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.stats.distinct import no_narrower, what_came_of
 from safety_scenarios.stats.effect import cohen_d, cohen_h
 from safety_scenarios.stats.paired import (
     holm,
@@ -39,20 +40,21 @@ _ALPHA = 0.05
 _Both = tuple[TrialResult, TrialResult]
 
 
-def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comparison:
+def compare(first: Sequence[TrialResult], second: Sequence[TrialResult],
+            link: str = 'ros') -> Comparison:
     """
     Return how the second campaign compares with the first, scenario by scenario.
 
     Both must have been judged alike, which results do not tell.
 
+    :param link: over which both were run, which says what trials came out alike
     :raises SettingsError: they have no trial in common, or drew different seeds
     """
     pairs, unpaired = paired(first, second)
     found: dict[str, list[_Both]] = {}
     for pair in pairs:
         found.setdefault(pair[0].scenario_id, []).append(pair)
-    passed = {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair)
-                            for pair in mine) for name, mine in found.items()}
+    passed = _outcomes(found)
     total = sum(passed.values(), Counter[tuple[bool, ...]]())
     more = {name: counts[True, False] - counts[False, True] for name, counts in passed.items()}
     worse = tuple(sorted(name for name, change in more.items() if change > 0))
@@ -72,7 +74,8 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
         only_second_passed=total[False, True], neither_passed=total[False, False],
         scenarios=len(found), scenarios_better=sum(change < 0 for change in more.values()),
         scenarios_worse=len(worse), failures_p=over_clusters(list(more.values())),
-        failures_difference=_difference(list(passed.values())),
+        failures_difference=no_narrower(*(_difference(list(_outcomes(some).values()))
+                                          for some in (found, _differing(found, link)))),
         failures_h=cohen_h((total[False, True] + total[False, False], len(pairs)),
                            (total[True, False] + total[False, False], len(pairs))),
         latency_pairs=len(flat), latency_scenarios=len(latencies), latency_p=sign_flip(late),
@@ -84,6 +87,18 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> Comp
         doubts=() if regressions else tuple(_doubts(both, found, not_compared)))
 
 
+def _outcomes(found: Mapping[str, Sequence[_Both]]) -> dict[str, Counter[tuple[bool, ...]]]:
+    """Return for each scenario how often which of both passed."""
+    return {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair) for pair in mine)
+            for name, mine in found.items()}
+
+
+def _differing(found: Mapping[str, Sequence[_Both]], link: str) -> dict[str, Sequence[_Both]]:
+    """Return the pairs without those that came out alike on both sides."""
+    return {name: list({tuple(what_came_of(side, link) for side in pair): pair
+                        for pair in mine}.values()) for name, mine in found.items()}
+
+
 def _regressions(found: Mapping[str, Sequence[_Both]]) -> tuple[str, ...]:
     """
     Return in what the second is worse, at 5 % two-sided each.
@@ -91,8 +106,7 @@ def _regressions(found: Mapping[str, Sequence[_Both]]) -> tuple[str, ...]:
     Of failures, reactions, confirmed standstills, and failures and reactions of one scenario: if
     both are alike, each of the five is found by chance in 2.5 % of all comparisons at most.
     """
-    passed = {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair)
-                            for pair in mine) for name, mine in found.items()}
+    passed = _outcomes(found)
     more = [counts[True, False] - counts[False, True] for counts in passed.values()]
     late = [later(measured) for mine in found.values() if (measured := _latencies(mine))]
     stood = [later(confirmed) for confirmed in _confirmed(found)]

@@ -25,6 +25,7 @@ from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import (
     CONFIRMED,
+    Elapsed,
     exit_code,
     LatencyClass,
     TrialResult,
@@ -38,6 +39,7 @@ from safety_scenarios.model.summary import (
     Rate,
     ScenarioSummary,
 )
+from safety_scenarios.stats.distinct import distinct, no_narrower, only
 from safety_scenarios.stats.proportions import clopper_pearson, clustered, worst_stratum
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound
 from safety_scenarios.stats.sequential import anytime
@@ -57,6 +59,9 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
               sut: Identity | None = None) -> CampaignSummary:
     """
     Return what the trials came to; warm-up trials are in no number but their own count.
+
+    Counts are those of all trials. No interval is narrower than the trials carry that differ in
+    anything: to repeat what does not vary shows nothing new.
 
     :param planned: trials that were to be run; fewer results than that is never a PASS
     :param stopped_early: scenario id to what a sequential test decided of it
@@ -79,9 +84,9 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         seed=seed, planned=planned, completed=len(results),
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in counted),
-        missed=_rate(hazards, lambda result: result.is_missed, early),
-        false_stops=_rate(benign, _false_stop, early),
-        scenarios=tuple(_row(found, early.get(scenario_id), latency_law)
+        missed=_rate(hazards, lambda result: result.is_missed, early, link),
+        false_stops=_rate(benign, _false_stop, early, link),
+        scenarios=tuple(_row(found, early.get(scenario_id), latency_law, link)
                         for scenario_id, found in rows.items()
                         if any(not result.warmup for result in found)),
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
@@ -89,24 +94,38 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
         sut=sut, weighed=weighed(counted), scores=scored(counted), world=of_campaign(
             {name: [result for result in found if not result.warmup]
-             for name, found in rows.items()}, bool(early)))
+             for name, found in rows.items()}, bool(early), link))
+
+
+def latency_quantile(results: Iterable[TrialResult], p: float, link: str) -> Estimate:
+    """Return a quantile of the measured latencies, with the interval of distinct trials (ms)."""
+    made = [result for result in results if not result.warmup]
+    return no_narrower(*(quantile(_latencies_ms(some), p, 'ms')
+                         for some in (made, distinct(made, link))))
+
+
+def _latencies_ms(results: Iterable[TrialResult]) -> list[float | None]:
+    """Return each measured latency, None where there was no reaction."""
+    return [None if result.latency is None or result.latency.judged_ns is None
+            else result.latency.judged_ns / 1e6 for result in results if result.is_measured]
 
 
 def _row(results: Sequence[TrialResult], stopped_early: str | None,
-         law: Law | Literal['none']) -> ScenarioSummary:
+         law: Law | Literal['none'], link: str) -> ScenarioSummary:
     counted = [result for result in results if not result.warmup]
+    different = distinct(counted, link)
     worst = max(counted, key=lambda result: result.verdict.rank)
     measured = [result for result in counted if result.is_measured]
     not_measured = sum(result.latency is not None for result in counted) - len(measured)
-    latencies = [None if result.latency is None or result.latency.judged_ns is None
-                 else result.latency.judged_ns / 1e6 for result in measured]
+    latencies, others = _latencies_ms(measured), _latencies_ms(different)
     claims = [claim for p in (0.95, 0.99) if latencies
-              and (claim := enough_for(len(latencies), p)) is not None]
+              and (claim := enough_for(len(others), p)) is not None]
+    alike = only(len(different), len(counted))
     rtfs = [result.rtf for result in counted if result.rtf is not None]
     numbers = [latency for latency in latencies if latency is not None]
-    failed = sum(result.verdict is not Verdict.PASS for result in counted)
-    claimed = [*latencies, *[None] * not_measured]
-    upper_ms = _claimed(reported_latency(claimed, _uncertainty_ms(counted)), stopped_early)
+    upper_ms = _claimed(no_narrower(*(
+        reported_latency(_with_unmeasured(some), _uncertainty_ms(counted))
+        for some in (counted, different))), stopped_early)
     return ScenarioSummary(
         scenario_id=worst.scenario_id, scenario_name=worst.scenario_name, domain=worst.domain,
         trials=len(counted), warmup=len(results) - len(counted), verdict=worst.verdict,
@@ -115,32 +134,44 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
                                if result.latency is not None),
         not_measured=not_measured,
         latency_ms=tuple(latencies),
-        median_ms=_claimed(quantile(latencies, 0.5, 'ms'), stopped_early),
-        p99_ms=_claimed(upper_bound(latencies, 0.99, 'ms') or quantile(latencies, 0.99, 'ms'),
-                        stopped_early),
+        median_ms=_claimed(latency_quantile(counted, 0.5, link), stopped_early),
+        p99_ms=_claimed(no_narrower(*(
+            upper_bound(some, 0.99, 'ms') or quantile(some, 0.99, 'ms')
+            for some in (latencies, others))), stopped_early),
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
         upper_ms=upper_ms,
-        failed=(anytime if stopped_early else clopper_pearson)(failed, len(counted)),
-        stopped_early=stopped_early, claims=tuple(claims),
+        failed=no_narrower(*((anytime if stopped_early else clopper_pearson)(
+            sum(result.verdict is not Verdict.PASS for result in some), len(some))
+            for some in (counted, different))),
+        stopped_early=stopped_early,
+        claims=(*claims, *([f'{alike}: its repeats show nothing new'] if alike else [])),
         notes={note.code: note.text for result in counted for note in result.notes},
         rtf=(min(rtfs), max(rtfs)) if rtfs else None,
         separation=_separation(measured, upper_ms.high), separation_seen=_seen(measured),
         chance=max((result.chance for result in counted if result.chance is not None),
                    default=None),
-        confirmed=_confirmed(counted, stopped_early),
-        traceability=worst.traceability, world=of_scenario(counted),
-        **_assumed(law, claimed, _uncertainty_ms(counted), stopped_early))
+        confirmed=_confirmed(counted, different, stopped_early),
+        traceability=worst.traceability, world=of_scenario(counted, link),
+        **_assumed(law, [_with_unmeasured(some) for some in (counted, different)],
+                   _uncertainty_ms(counted), stopped_early))
 
 
-def _confirmed(counted: Sequence[TrialResult],
+def _with_unmeasured(results: Sequence[TrialResult]) -> list[float | None]:
+    """Return the latencies, and none for each that was not measured: it may have been late."""
+    found = _latencies_ms(results)
+    return found + [None] * (sum(result.latency is not None for result in results) - len(found))
+
+
+def _confirmed(counted: Sequence[TrialResult], different: Sequence[TrialResult],
                stopped_early: str | None) -> ConfirmedSummary | None:
     """Return what the robot itself confirmed; None where no trial asked it to."""
     asked = [result for result in counted if result.asks_for_confirmation]
     if not asked:
         return None
-    found = [result.latency.confirmed if result.latency else None for result in asked
-             if result.is_confirmation_measured]
-    latencies = [None if one is None else one.judged_ns / 1e6 for one in found]
+    found = _confirmations(asked)
+    others = [result for result in different if result.asks_for_confirmation]
+    latencies, differing = ([None if one is None else one.judged_ns / 1e6 for one in some]
+                            for some in (found, _confirmations(others)))
     numbers = [latency for latency in latencies if latency is not None]
     bound_ms = max((one.uncertainty_ns / 1e6 for one in found if one), default=0.0)
     unknown = len(asked) - len(found)
@@ -150,10 +181,18 @@ def _confirmed(counted: Sequence[TrialResult],
         latency_classes=_count(LatencyClass.NO_RESPONSE.value if one is None
                                else one.latency_class.value for one in found),
         not_measured=unknown, latency_ms=tuple(latencies),
-        median_ms=_claimed(quantile(latencies, 0.5, 'ms'), stopped_early),
+        median_ms=_claimed(no_narrower(*(quantile(some, 0.5, 'ms') for some in (
+            latencies, differing))), stopped_early),
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
-        upper_ms=_claimed(reported_latency([*latencies, *[None] * unknown], bound_ms),
-                          stopped_early))
+        upper_ms=_claimed(no_narrower(
+            reported_latency([*latencies, *[None] * unknown], bound_ms), reported_latency(
+                [*differing, *[None] * (len(others) - len(differing))], bound_ms)),
+            stopped_early))
+
+
+def _confirmations(asked: Iterable[TrialResult]) -> list[Elapsed | None]:
+    return [result.latency.confirmed if result.latency else None for result in asked
+            if result.is_confirmation_measured]
 
 
 def _uncertainty_ms(counted: Sequence[TrialResult]) -> float:
@@ -161,12 +200,16 @@ def _uncertainty_ms(counted: Sequence[TrialResult]) -> float:
                 if result.latency and result.latency.reaction), default=0.0)
 
 
-def _assumed(law: Law | Literal['none'], latencies: Sequence[float | None], uncertainty_ms: float,
-             stopped_early: str | None) -> dict[str, Estimate]:
-    """Return the bound that an assumed law gives, under a name that says so."""
+def _assumed(law: Law | Literal['none'], latencies: Sequence[Sequence[float | None]],
+             uncertainty_ms: float, stopped_early: str | None) -> dict[str, Estimate]:
+    """
+    Return the bound that an assumed law gives, under a name that says so.
+
+    :param latencies: of all trials, and of those that differ in anything (ms)
+    """
     if law == 'none':
         return {}
-    found = bound_if(law, latencies, 0.99, 'ms')
+    found = no_narrower(*(bound_if(law, some, 0.99, 'ms') for some in latencies))
     if found.value is not None and found.high is not None:
         found = found.model_copy(update={'value': found.value + uncertainty_ms,
                                          'high': found.high + uncertainty_ms,
@@ -221,20 +264,27 @@ def _chance(results: Sequence[TrialResult]) -> float | None:
 
 
 def _rate(results: Sequence[TrialResult], is_bad: Callable[[TrialResult], bool],
-          stopped_early: Mapping[str, str]) -> Rate:
+          stopped_early: Mapping[str, str], link: str) -> Rate:
     """Return a rate of the trials that PASS or FAIL; a sequential test leaves no interval."""
-    strata: dict[str, tuple[int, int]] = {}
-    for result in results:
-        if result.is_decided:
-            count, of = strata.get(result.scenario_id, (0, 0))
-            strata[result.scenario_id] = (count + is_bad(result), of + 1)
+    strata, differing = (_strata(some, is_bad) for some in (results, distinct(results, link)))
     bad, of = (sum(part) for part in zip(*strata.values())) if strata else (0, 0)
-    share = clustered(list(strata.values()))
+    share = no_narrower(*(clustered(list(some.values())) for some in (strata, differing)))
     if strata.keys() & stopped_early.keys():
         share = share.model_copy(update={'low': None, 'high': None,
                                          'method': f'{share.method}; {_AT_ANY_STOP}'})
     return Rate(count=bad, of=of, share=share, worst=worst_stratum(strata) if bad else None,
                 undecided=len(results) - of)
+
+
+def _strata(results: Iterable[TrialResult],
+            is_bad: Callable[[TrialResult], bool]) -> dict[str, tuple[int, int]]:
+    """Return for each scenario how many of its decided trials are bad, and how many there are."""
+    strata: dict[str, tuple[int, int]] = {}
+    for result in results:
+        if result.is_decided:
+            count, of = strata.get(result.scenario_id, (0, 0))
+            strata[result.scenario_id] = (count + is_bad(result), of + 1)
+    return strata
 
 
 def _count(names: Iterable[str]) -> dict[str, int]:

@@ -22,6 +22,7 @@ from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.world_figures import QUADRANTS, WorldFigures
 from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld, WorldComparison
+from safety_scenarios.stats.distinct import distinct, no_narrower
 from safety_scenarios.stats.means import bounded_mean
 from safety_scenarios.stats.paired import later, median_over_clusters, Pair, sign_flip
 from safety_scenarios.stats.proportions import clustered
@@ -31,32 +32,41 @@ _Figure = Callable[[WorldFigures], float | None]
 _Both = tuple[WorldFigures, WorldFigures]
 
 
-def of_scenario(results: Sequence[TrialResult]) -> ScenarioWorld | None:
-    """Return what worlds told of one scenario's trials, None where none was in a world."""
+def of_scenario(results: Sequence[TrialResult], link: str = 'ros') -> ScenarioWorld | None:
+    """
+    Return what worlds told of one scenario's trials, None where none was in a world.
+
+    :param link: over which they were run, which says what trials came out alike
+    """
     found = [result.world for result in results if result.world is not None]
     if not found:
         return None
     gaps, exposures = [one.min_gap_m for one in found], [one.exposure_s for one in found]
     caused = [one.contacts_caused for one in found]
     ways = [one.stopping_distance_m for one in found if one.stopping_distance_m is not None]
-    tasks = [one.task.done_after_s for one in found
-             if one.task is not None and one.task.remaining is not None]
     quadrants = count_quadrants(found)
     return ScenarioWorld(
         trials=len(found), quadrants=quadrants, unknown=len(found) - sum(quadrants.values()),
         min_gap_m=_all(gaps, min), stopping_distance_m=max(ways, default=None),
         contacts_caused=None if None in caused else sum(one or 0 for one in caused),
         exposure_s=_all(exposures, lambda known: sum(known) / len(known)),
-        task_s=quantile(tasks, 0.5, 's'))
+        task_s=no_narrower(*(quantile(_task_times(some), 0.5, 's')
+                             for some in (results, distinct(results, link)))))
 
 
-def of_campaign(rows: Mapping[str, Sequence[TrialResult]],
-                is_stopped_early: bool) -> CampaignWorld | None:
+def _task_times(results: Iterable[TrialResult]) -> list[float | None]:
+    return [result.world.task.done_after_s for result in results if result.world is not None
+            and result.world.task is not None and result.world.task.remaining is not None]
+
+
+def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: bool,
+                link: str = 'ros') -> CampaignWorld | None:
     """
     Return what worlds told of all trials, None where none was in a world.
 
     :param rows: scenario id to its trials that count
     :param is_stopped_early: a sequential test chose how many, so that no interval holds
+    :param link: over which they were run, which says what trials came out alike
     """
     worlds = [[result.world for result in row if result.world is not None]
               for row in rows.values()]
@@ -80,8 +90,8 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]],
             is_stopped_early)
 
     quadrants, locked = count_quadrants(found), sum(one.lockstep for one in found)
-    done = [[one.task.done for one in row if one.task is not None and one.task.done is not None]
-            for row in worlds]
+    done = no_narrower(*(clustered([_done(some) for some in made]) for made in (
+        list(rows.values()), [distinct(row, link) for row in rows.values()])))
     gaps = [one.prediction_gap_m for one in found if one.prediction_gap_m is not None]
     return CampaignWorld(
         trials=len(found), worlds=tuple(sorted({one.world for one in found if one.world})),
@@ -91,10 +101,17 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]],
         exposure_s=mean(lambda one: one.exposure_s),
         safety_cost=mean(lambda one: one.safety_cost),
         time_lost_s=mean(lambda one: one.task.time_lost_s if one.task else None),
-        task_done=_plain(clustered([(sum(row), len(row)) for row in done]), is_stopped_early),
+        task_done=_plain(done, is_stopped_early),
         progress_per_min=middle(_throughput, '1/min'),
         prediction_gap_m=middle(lambda one: one.prediction_gap_m, 'm'),
         prediction_gap_worst_m=min(gaps, default=None))
+
+
+def _done(results: Iterable[TrialResult]) -> tuple[int, int]:
+    """Return in how many trials the work was done, and of how many that is known."""
+    found = [result.world.task.done for result in results if result.world is not None
+             and result.world.task is not None and result.world.task.done is not None]
+    return sum(found), len(found)
 
 
 def compared(pairs: Iterable[Sequence[tuple[TrialResult, TrialResult]]]) -> WorldComparison | None:

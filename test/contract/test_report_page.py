@@ -27,6 +27,8 @@ from safety_scenarios.campaign.reporting import source_of, write
 from safety_scenarios.campaign.side_by_side import side_by_side
 from safety_scenarios.reports.html import page as html_page
 from safety_scenarios.reports.trial_view.comparison import compared
+from unit.reports.test_first_screen import source
+from unit.stats.test_summarise import trial
 
 pytestmark = pytest.mark.environment
 
@@ -248,3 +250,21 @@ def test_a_comparison_draws_every_pair_and_leads_to_its_trials(opened, folder, t
     moved = page.get_attribute('#trial-view .ss-slider', 'aria-valuetext')
     page.keyboard.press('ArrowLeft')
     assert page.get_attribute('#trial-view .ss-slider', 'aria-valuetext') != moved
+
+
+def test_passing_and_latency_are_drawn_over_a_number_that_the_reader_chooses(opened, tmp_path):
+    results = [trial('PASS' if delay < 200 else 'FAIL', 50.0 + delay + number,
+                     drawn={'delay_ms': delay, f'z{HOSTILE}': number})
+               for delay in (0, 100, 200) for number in range(8)]
+    write([source(*results)], tmp_path / 'varied.html')
+    page = opened(tmp_path / 'varied.html', 'phone')
+    assert page.locator('#varied-here svg circle.ss-of-0').count() == 2 * 3 + 1
+    page.click('#varied-here summary')
+    told = page.locator('#varied-here tbody tr').all_inner_texts()
+    assert [line.split('\t')[1:4] for line in told] == [
+        [delay, '8', '8'] for delay in ('0', '100', '200')]
+    assert '100 % [63.1 %, 100 %]' in told[0] and '0 % [0 %, 36.9 %]' in told[2]
+    page.select_option('#over-what', index=1)
+    assert page.locator('#varied-here svg circle.ss-of-0').count() == 2 * 6 + 1
+    assert HOSTILE[:8] in page.inner_text('#over-what') and page.title() != 'taken'
+    assert page.evaluate('document.documentElement.scrollWidth <= innerWidth')

@@ -13,7 +13,8 @@
 // limitations under the License.
 
 /*
- * Campaigns side by side: SafetyScenarios.showComparison(view, element, options).
+ * Campaigns side by side: SafetyScenarios.showComparison(view, element, options); and trials over
+ * what was varied: SafetyScenarios.showVaried(plots, element).
  *
  * The view is what reports/trial_view/comparison.py returns. It is drawn with the parts of trial.js,
  * which has to be loaded before. options.open(trial, which) is called when somebody wants to see a
@@ -231,57 +232,89 @@
 
   // ---------------------------------------------------------------- degradation
 
-  function degradationPart(view, width) {
-    if (!view.degradation.length) return null;
-    return make('section', { class: 'ss-part' },
-      make('h3', {}, 'Over what was varied'),
-      make('p', { class: 'ss-note' }, 'Latency over a parameter that was drawn for each trial, or ' +
-        'that the controllers differ in. Above the dotted line nothing reacted; a trial that did ' +
-        'not pass has a ring.'),
-      view.degradation.map((plot) => {
-        const names = plot.scenario === null ? plot.series.map((one) => one.name)
-          : view.campaigns.map((one) => one.name);
-        return [make('h4', {}, plot.scenario === null
-          ? ['Median latency of each scenario over ', words(plot.parameter)]
-          : [words(plot.scenario), ' over ', words(plot.parameter)]),
-        degradationPlot(plot, names, width), legend(plot.scenario === null ? names : names.filter(
-          (name) => plot.series.some((one) => one.name === name))),
-        plot.left_out ? make('p', { class: 'ss-note' }, `${plot.left_out} trials are left out.`)
-          : null];
-      }));
+  /** One of two plots over a number that was varied: passed, or latency. */
+  function variedPlot(plot, key, y, width) {
+    const steps = plot.series.flatMap((one) => one.steps);
+    const x = range(steps.flatMap((step) => [step.low, step.high]), plot.parameter, 0.04);
+    const told = plot.series.map((one) => `${one.name}: ` + one.steps.map((step) =>
+      `at ${at(step)} ${stated(step[key], y.say)}`).join(', ')).join('; ');
+    const drawn = axes(width, 250, x, y, `${y.name} over ${plot.parameter}. ${told}`);
+    plot.series.forEach((one, which) => {
+      const beside = plot.series.length > 8 ? 0 : 6 * (which - (plot.series.length - 1) / 2);
+      const place = (step) => drawn.along((step.low + step.high) / 2) + beside;
+      const whisker = `ss-own ss-of ss-of-${which % SHAPES.length}`;
+      const known = one.steps.filter((step) => step[key][0] !== null);
+      drawn.picture.append(draw('polyline', { class: 'ss-join', points: known.map(
+        (step) => `${place(step)},${drawn.up(step[key][0])}`).join(' ') }));
+      for (const step of known) {
+        const [value, low, high] = step[key];
+        const ends = [low ?? y.low, high ?? y.high];
+        if (low !== null || high !== null) {
+          drawn.picture.append(draw('line', { x1: place(step), x2: place(step),
+            y1: drawn.up(ends[0]), y2: drawn.up(ends[1]), class: whisker }));
+        }
+        if (step.high > step.low) {
+          drawn.picture.append(draw('line', { x1: drawn.along(step.low),
+            x2: drawn.along(step.high), y1: drawn.up(value), y2: drawn.up(value),
+            class: whisker }));
+        }
+        drawn.picture.append(mark(place(step), drawn.up(value), which, 4, {},
+          `${one.name}: ${plot.parameter} ${at(step)}, ${stated(step[key], y.say)}, ` +
+          `${step.trials} trials`));
+      }
+    });
+    return drawn.picture;
   }
 
-  function degradationPlot(plot, names, width) {
-    const points = plot.series.flatMap((one) => one.points);
-    const x = range(points.map((point) => point[0]), plot.parameter, 0.04);
-    const known = points.map((point) => point[1]).filter((value) => value !== null);
-    const y = range(known, 'latency (ms)');
-    const limit = y.high;
-    const hasNone = points.some((point) => point[1] === null);
-    if (hasNone) y.high += 0.12 * (y.high - y.low);
-    const beyond = limit + 0.06 * (limit - y.low);
-    const drawn = axes(Math.min(width, 640), 280, x,
-      { ...y, tick: (at) => (at > limit ? '' : at) },
-      `Latency over ${plot.parameter}${plot.scenario ? ' of ' + plot.scenario : ''}, ` +
-      `${points.length} points`);
-    if (hasNone) {
-      drawn.picture.append(draw('line', { x1: drawn.left, x2: drawn.left + drawn.wide,
-        y1: drawn.up(limit), y2: drawn.up(limit), class: 'ss-diagonal' }));
-    }
-    for (const one of plot.series) {
-      const which = Math.max(0, names.indexOf(one.name));
-      if (plot.scenario === null) {
-        const seen = one.points.filter((point) => point[1] !== null);
-        drawn.picture.append(draw('polyline', { class: 'ss-join', points: seen.map(
-          (point) => `${drawn.along(point[0])},${drawn.up(point[1])}`).join(' ') }));
-      }
-      for (const [value, ms, verdict] of one.points) {
-        drawn.picture.append(mark(drawn.along(value), drawn.up(ms ?? beyond), which, 3.5,
-          { class: verdict && verdict !== 'PASS' ? 'ss-failed' : '' },
-          `${one.name}: ${plot.parameter} ${value}, ${said(ms)} ${verdict}`));
-      }
-    }
-    return drawn.picture;
+  const at = (step) => (step.low === step.high ? `${step.low}` : `${step.low} to ${step.high}`);
+
+  function stated([value, low, high], say) {
+    if (value === null) return 'no number';
+    const end = (one) => (one === null ? 'unbounded' : say(one));
+    return say(value) + (low === null && high === null ? '' : ` [${end(low)}, ${end(high)}]`);
+  }
+
+  function variedTable(plot, percent, ms) {
+    const heads = ['', plot.parameter, 'trials', 'differ', 'passed', 'median latency'];
+    return make('details', {}, make('summary', {}, 'As numbers'),
+      make('div', { class: 'ss-wide', tabindex: 0, role: 'region', 'aria-label': plot.title },
+        make('table', { class: 'ss-table' },
+          make('thead', {}, make('tr', {}, heads.map((name) => make('th', { scope: 'col' },
+            words(name))))),
+          make('tbody', {}, plot.series.flatMap((one) => one.steps.map((step) => make('tr', {},
+            make('th', { scope: 'row' }, words(one.name)), make('td', {}, at(step)),
+            make('td', {}, step.trials), make('td', {}, step.n),
+            make('td', {}, stated(step.passed, percent)),
+            make('td', {}, stated(step.ms, ms)))))))));
+  }
+
+  /** Show trials over one number that was varied, which the reader chooses. */
+  function showVaried(plots, element) {
+    const width = Math.max(280, Math.min(1100, Math.round(element.clientWidth || 720)));
+    const here = make('div', {});
+    const percent = (share) => `${Math.round(share * 1000) / 10} %`;
+    const ms = (value) => figure(value, 'ms', 1);
+    const chooser = make('select', { id: 'over-what' }, plots.map((plot, number) => make(
+      'option', { value: number }, words(plot.title))));
+    const show = () => {
+      const plot = plots[Number(chooser.value)];
+      const latencies = plot.series.flatMap((one) => one.steps.flatMap((step) => step.ms));
+      here.replaceChildren(
+        make('h4', {}, 'Share of trials that passed'),
+        variedPlot(plot, 'passed', { low: 0, high: 1, name: 'passed', tick: percent, say: percent },
+          width),
+        make('h4', {}, 'Median latency'),
+        latencies.some((value) => value !== null)
+          ? variedPlot(plot, 'ms', { ...range(latencies, 'latency (ms)'), say: ms }, width)
+          : make('p', { class: 'ss-note' }, 'No latency was measured, or no reaction came.'),
+        legend(plot.series.map((one) => one.name)),
+        plot.notes.map((text) => make('p', { class: 'ss-note' }, words(text))),
+        variedTable(plot, percent, ms));
+    };
+    chooser.addEventListener('change', show);
+    element.replaceChildren(make('div', { class: 'ss-comparison' },
+      make('p', {}, make('label', {}, 'Over ', chooser)), here));
+    show();
   }
 
   // ---------------------------------------------------------------- the whole
@@ -312,8 +345,9 @@
     const width = Math.max(280, Math.min(1100, Math.round(element.clientWidth || 720)));
     element.replaceChildren(make('div', { class: 'ss-comparison' },
       answersPart(view), campaignsPart(view), pairedPart(view, width, open),
-      paretoPart(view, width), degradationPart(view, width)));
+      paretoPart(view, width)));
   }
 
   space.showComparison = showComparison;
+  space.showVaried = showVaried;
 })(globalThis.SafetyScenarios = globalThis.SafetyScenarios || {});

@@ -15,11 +15,12 @@
 """The first screen: what it came to, how sure that is, and what to do first."""
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any
 
 from safety_scenarios.errors import counted
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.summary import Rate
+from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 from safety_scenarios.reports.html.source import Claim, Source
 from safety_scenarios.reports.html.wording import (
     limits,
@@ -35,6 +36,10 @@ from safety_scenarios.reports.html.wording import (
 _MOST_FIXES = 3
 _CLASSES = 'AEBCD'
 """Of failures, in the order of format 1: the most severe first."""
+_BY_CHANCE = 0.5
+"""Chance level above which who does not look passes more often than not."""
+_UNLIKELY = 0.05
+"""Below it nobody passes all trials by chance."""
 _MARKS = {Verdict.PASS: '✓', Verdict.INCONCLUSIVE: '?', Verdict.ERROR: '!', Verdict.FAIL: '✗'}
 
 
@@ -59,14 +64,16 @@ def _sentence(source: Source) -> str:
     where = f'{counted(claim.trials, "trial")} in {counted(claim.scenarios, "scenario")}'
     verdict = source.verdict
     if verdict is Verdict.FAIL:
-        return (f'{who} failed {claim.failed} of {where}: it missed {_of(summary.missed)} '
-                f'hazards, and stopped without need in {_of(summary.false_stops)} harmless '
-                f'situations.')
+        return f'{who} failed {claim.failed} of {where}: {_errors(summary)}.'
     if verdict is Verdict.PASS:
-        return f'{who} passed {_all(claim.trials)} {where}.'
+        weak = ', as a controller could that acts without looking' if _all_by_chance(source) \
+            else ''
+        return f'{who} passed {_all(claim.trials)} {where}{weak}.'
     undecided = summary.missed.undecided + summary.false_stops.undecided
     passed = claim.trials - claim.failed - undecided
     said = f'{undecided} of {where} could not be judged; {passed} passed'
+    if source.trust.flaws or not undecided:  # then it is not the trials that leave it open
+        said = claim.why
     if verdict is Verdict.ERROR:
         return f'Whether {who} is safe was not measured: {said}.'
     return f'Nobody can tell from this whether {who} is safe: {said}.'
@@ -76,8 +83,29 @@ def _all(count: int) -> str:
     return 'its' if count == 1 else 'both of' if count == 2 else 'all'
 
 
-def _of(rate: Rate) -> str:
-    return f'{rate.count} of {rate.of}'
+def _errors(summary: CampaignSummary) -> str:
+    """Return both kinds of errors in words, or that there was nothing to get wrong."""
+    missed, stops = summary.missed, summary.false_stops
+    said = [f'it missed {missed.count} of {missed.of} hazards'] if missed.of else []
+    said += [f'{"" if said else "it "}stopped without need in {stops.count} of {stops.of} '
+             f'harmless situations'] if stops.of else []
+    said += [f'no {what} {"could be judged" if rate.undecided else "was in these scenarios"}'
+             for rate, what in ((missed, 'hazard'), (stops, 'harmless situation')) if not rate.of]
+    return ', and '.join(said)
+
+
+def _by_chance(source: Source) -> list[ScenarioSummary]:
+    """Return the scenarios of which a controller may well pass every trial without looking."""
+    return [row for row in source.summary.scenarios if row.chance is not None
+            and row.chance > _BY_CHANCE and row.chance**row.failed.n > _UNLIKELY]
+
+
+def _all_by_chance(source: Source) -> bool:
+    """Return whether it may well pass every hazard; trials that came out alike are one."""
+    hazards = {result.scenario_id for result in source.counted if not result.is_benign}
+    levels = [0.0 if row.chance is None else row.chance**row.failed.n
+              for row in source.summary.scenarios if row.scenario_id in hazards]
+    return bool(_by_chance(source)) and prod(levels) > _UNLIKELY
 
 
 def _bound(claim: Claim) -> str:
@@ -99,7 +127,7 @@ def _remarks(source: Source) -> Iterator[str]:
     summary = source.summary
     yield from (f'Not as the campaign left it: {text}' for text in source.trust.flaws[:5])
     if len(source.trust.flaws) > 5:
-        yield f'and {len(source.trust.flaws) - 5} more things in this folder'
+        yield f'and {counted(len(source.trust.flaws) - 5, "more thing")} in this folder'
     if summary.interrupted or summary.completed < summary.planned:
         yield (f'{summary.completed} of {counted(summary.planned, "planned trial")} were '
                f'completed')
@@ -112,6 +140,12 @@ def _remarks(source: Source) -> Iterator[str]:
                if any(finding.verdict is None for finding in result.findings)]
     if skipped:
         yield f'In {counted(len(skipped), "trial")} a check was not evaluated'
+    weak = _by_chance(source)
+    if weak:
+        most = max(weak, key=lambda row: row.chance or 0.0)
+        yield (f'In {counted(len(weak), "scenario")} a pass shows little: a controller that acts '
+               f'without looking could do the same. In {most.scenario_name} it would pass up to '
+               f'{percent_up(most.chance or 0.0)} of all trials')
     if source.counted and all(result.is_benign for result in source.counted):
         yield 'No trial had a hazard: nothing here shows that it reacts to one'
     if summary.by_patterns:

@@ -64,11 +64,13 @@ def require() -> None:
 
 
 def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = None, *,
-           beside: str = 'report_data', made: str = '') -> Page:
+           varied: Sequence[Mapping[str, Any]] = (), beside: str = 'report_data',
+           made: str = '') -> Page:
     """
     Return the page of one campaign, or of several against each other.
 
     :param comparison: how several compare, as ``comparison.js`` draws it
+    :param varied: trials over what was varied, as ``showVaried`` of ``comparison.js`` draws them
     :param beside: the folder of files that the page loads, by its name relative to the page
     :param made: when and by what it was made
     :raises MissingDependencyError: jinja2 or plotly is not installed
@@ -85,11 +87,12 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
     program = '\n'.join(_texts(_PROGRAMS))
     plotly = _plotly()
     data = {'campaigns': [_data(source, places) for source, places in zip(sources, where)],
-            'beside': beside, 'comparison': comparison}
+            'beside': beside, 'comparison': comparison, 'varied': varied}
     html = environment.get_template('report.html.j2').render(
         sources=[_content(source, number) for number, source in enumerate(sources)],
         made=made, title=', '.join(source.name for source in sources),
         metres=tables.METRES, has_comparison=comparison is not None,
+        has_varied=bool(varied),
         style=Markup('\n'.join(_texts(_STYLES))),
         program=Markup(program),
         hashes=[_csp(program), _csp(plotly)], loads=bool(outside),

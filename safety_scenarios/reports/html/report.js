@@ -444,6 +444,7 @@ window.SafetyScenarios = window.SafetyScenarios || {};
       S.showComparison(data.comparison, byId('comparison-here'),
         {open: (id, of) => { location.hash = linkTo({id: id, of: of}); }});
     }
+    if (data.varied.length) S.showVaried(data.varied, byId('varied-here'));
     document.documentElement.dataset.ready = 'yes';
     await follow();
   }

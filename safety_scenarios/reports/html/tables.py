@@ -19,6 +19,7 @@ from datetime import datetime, timezone
 import json
 from typing import Any
 
+from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.expectation import expected_in
 from safety_scenarios.model.measuring import METHODS
 from safety_scenarios.model.preflight import Preflight
@@ -55,8 +56,8 @@ def _scenario(source: Source, row: ScenarioSummary) -> Mapping[str, Any]:
         'passed': f'{row.verdicts.get("PASS", 0)} of {row.trials}', 'reason': row.reason,
         'failed': f'{percent_up(row.failed.high)}' if row.failed.high is not None else NONE,
         'classes': [(name, count) for name, count in row.latency_classes.items()],
-        'p50': interval(row.median_ms) if has else NONE,
-        'p95': NONE if p95 is None or not has else interval(p95),
+        'p50': _latency(row.median_ms) if has else NONE,
+        'p95': NONE if p95 is None or not has else _latency(p95),
         'max': NONE if not has else 'no reaction' if row.worst_ms is None
         else f'{row.worst_ms:.1f}',
         'bound': 'not yet' if has and row.upper_ms.high is None else
@@ -72,6 +73,11 @@ def _scenario(source: Source, row: ScenarioSummary) -> Mapping[str, Any]:
                   *row.notes.values(), *([row.stopped_early] if row.stopped_early else []),
                   *_robot(row)],
     }
+
+
+def _latency(found: Estimate) -> str:
+    """Return a quantile of latencies with its interval; it may be a reaction that never came."""
+    return 'no reaction' if found.value is None else interval(found)
 
 
 def _robot(row: ScenarioSummary) -> Iterator[str]:

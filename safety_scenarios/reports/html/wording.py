@@ -77,9 +77,9 @@ def limits(rate: Rate) -> str:
     """Return what of a rate cannot be excluded."""
     share = rate.share
     if not rate.of:
-        return 'nothing was judged'
+        return 'nothing was judged' if rate.undecided else 'there were none'
     if share.low is None or share.high is None:
-        return 'no interval: a sequential test chose the number of trials'
+        return f'no interval: {share.method.rpartition("no interval: ")[2]}'
     if not rate.count:
         return f'up to {percent_up(share.high)} is not excluded ({sure(share.confidence)})'
     return (f'{percent_down(share.low)} to {percent_up(share.high)} is not excluded '

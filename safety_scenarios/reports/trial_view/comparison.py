@@ -31,10 +31,8 @@ from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
 
 Pair = tuple[TrialResult, TrialResult]
 _ALPHA = 0.05
-_PAIRS, _FLIPS, _PLOTS, _POINTS = 1500, 400, 12, 400
-"""At most so many pairs, flips, plots of degradation, and points in one of a campaign."""
-_VALUES = 3
-"""Fewer values of a parameter show no trend."""
+_PAIRS, _FLIPS = 1500, 400
+"""At most so many pairs and flips."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +65,6 @@ def compared(campaigns: Sequence[Campaign]) -> dict[str, Any]:
                      [scenario, number, verdict, verdict, reason, trial of the first, of this]
     ``pareto``       [{title x y points}]: axes {name unit}, less is better on both; points
                      {name scenario x y x_range y_range front}
-    ``degradation``  [{scenario parameter unit series left_out}]: series [{name points}], points
-                     [value, ms or None, verdict] of trials; with scenario None medians of
-                     campaigns [value, ms, ''] over a parameter of the controller
     ===============  =============================================================================
     """
     others = [one for one in campaigns if one.against is not None]
@@ -77,8 +72,7 @@ def compared(campaigns: Sequence[Campaign]) -> dict[str, Any]:
         'campaigns': [_campaign(one) for one in campaigns],
         'answers': [_answer(campaigns[0], one) for one in others],
         'paired': [_paired(one) for one in others], 'flips': [_flips(one) for one in others],
-        'pareto': [plot for plot in _pareto(campaigns) if len(plot['points']) > 1],
-        'degradation': _degradation(campaigns)}
+        'pareto': [plot for plot in _pareto(campaigns) if len(plot['points']) > 1]}
 
 
 def _campaign(one: Campaign) -> Mapping[str, Any]:
@@ -211,53 +205,3 @@ def _beats(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether one is no worse on both axes, and better on one of them."""
     return bool(one['scenario'] == other['scenario'] and one['x'] <= other['x']
                 and one['y'] <= other['y'] and (one['x'], one['y']) != (other['x'], other['y']))
-
-
-def _degradation(campaigns: Sequence[Campaign]) -> Sequence[Mapping[str, Any]]:
-    """Return latencies over what was varied, from campaign to campaign and trial to trial."""
-    found = [*_over_campaigns(campaigns), *_over_trials(campaigns)]
-    return found[:_PLOTS]
-
-
-def _over_trials(campaigns: Sequence[Campaign]) -> Iterator[Mapping[str, Any]]:
-    drawn: dict[tuple[str, str], dict[str, list[TrialResult]]] = {}
-    for one in campaigns:
-        for result in one.results:
-            if result.latency is not None and not result.warmup:
-                for name, value in result.drawn.items():
-                    if _is_number(value):
-                        drawn.setdefault((result.scenario_id, name), {}).setdefault(
-                            one.name, []).append(result)
-    for (scenario, parameter), by_campaign in sorted(drawn.items()):
-        if len({one.drawn[parameter] for made in by_campaign.values() for one in made}) < _VALUES:
-            continue
-        yield {'scenario': on_one_line(scenario, 100), 'parameter': on_one_line(parameter, 80),
-               'left_out': sum(max(0, len(made) - _POINTS) for made in by_campaign.values()),
-               'series': [{'name': on_one_line(name, 120), 'points': sorted(
-                   ([rounded(float(one.drawn[parameter]), 4), _ms(one), one.verdict.value]
-                    for one in made[:_POINTS]), key=lambda point: float(str(point[0])))}
-                   for name, made in by_campaign.items()]}
-
-
-def _over_campaigns(campaigns: Sequence[Campaign]) -> Iterator[Mapping[str, Any]]:
-    """Yield the medians of scenarios over a parameter that the controllers differ in."""
-    parameters = [dict(one.summary.spec.parameters) if one.summary.spec else {}
-                  for one in campaigns]
-    for name in sorted(set().union(*parameters)):
-        known = [(float(values[name]), one) for values, one in zip(
-            parameters, campaigns, strict=True) if _is_number(values.get(name))]
-        if len({value for value, _ in known}) < 2:
-            continue
-        series: dict[str, list[Sequence[float | int | str | None]]] = {}
-        for value, one in sorted(known, key=lambda pair: pair[0]):
-            for row in one.summary.scenarios:
-                if row.latency_ms:
-                    series.setdefault(row.scenario_id, []).append(
-                        [rounded(value, 4), rounded(row.median_ms.value, 2), ''])
-        yield {'scenario': None, 'parameter': on_one_line(name, 80), 'left_out': 0, 'series': [
-            {'name': on_one_line(scenario, 100), 'points': points}
-            for scenario, points in series.items()]}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

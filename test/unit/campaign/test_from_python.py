@@ -20,6 +20,7 @@ import sys
 import pandas
 import pytest
 import safety_scenarios as ss
+from safety_scenarios.campaign.reporting import SWITCH
 from safety_scenarios.controllers.saboteurs import Late
 from safety_scenarios.model.scenario import Scenario
 from unit.loopback_runs import loopback_run
@@ -91,12 +92,18 @@ def test_without_output_nothing_is_left_on_the_disk(tmp_path, monkeypatch, capfd
     assert capfd.readouterr() == ('', '')
 
 
-def test_with_output_the_folder_is_that_of_the_command(tmp_path):
+def test_with_output_the_folder_is_that_of_the_command(tmp_path, monkeypatch, capfd, caplog):
+    monkeypatch.delenv(SWITCH)
     folder = tmp_path / 'run'
+    with caplog.at_level('INFO', 'safety_scenarios'):
+        ss.run('SCN-R-101', link='loopback', output=tmp_path / 'page')
+    page = tmp_path / 'page' / 'report.html'
+    assert page.is_file() and str(page) in caplog.text and capfd.readouterr() == ('', '')
+    monkeypatch.setenv(SWITCH, 'off')
     results = ss.run('SCN-R-101', link='loopback', output=folder, record='mcap')
     assert results.folder == folder and ss.verify(folder) == []
     assert [trial.after for trial in ss.rejudge(folder)] == list(results.trials)
-    assert list(folder.rglob('*.mcap'))
+    assert list(folder.rglob('*.mcap')) and not (folder / 'report.html').exists()
     with pytest.raises(ss.SettingsError, match='not empty'):
         ss.run('SCN-R-101', link='loopback', output=folder)
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 import fcntl
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -145,6 +146,35 @@ def test_a_campaign_is_found_however_deep_it_lies(runs):
     deep = runs.joinpath(*'123456')
     shutil.copytree(runs / 'passed', deep / 'passed')
     assert '1/2/3/4/5/6/passed' in [one.name for one in campaigns_in(runs)]
+
+
+def test_a_link_is_followed_and_no_campaign_is_found_twice(runs, tmp_path, capsys):
+    elsewhere = tmp_path / 'disk' / 'runs'
+    shutil.copytree(runs / 'passed', elsewhere / 'far')
+    for name, target in {'latest': runs / 'failed', 'a_disk': elsewhere.parent, 'up': runs,
+                         'gone': tmp_path / 'nowhere', 'itself': runs / 'itself',
+                         'deep/back': runs.parent}.items():
+        (runs / name).parent.mkdir(exist_ok=True)
+        (runs / name).symlink_to(target)
+    known = {'passed', 'again', 'failed', 'open', 'a_disk/runs/far'}
+    assert sorted(one.name for one in campaigns_in(runs)) == sorted(known)
+    for place in (runs / 'up', runs / 'latest'):
+        assert len(campaigns_in(place)) in (1, len(known))
+    assert main(['ls', str(runs)]) == 0 and main(['trials', str(runs)]) == 0
+    assert 'a_disk/runs/far' in capsys.readouterr().out
+    assert 'far/report.html' not in (write_index(runs)[0]).read_text(encoding='utf-8')
+
+
+def test_what_came_out_alike_counts_once_in_a_trend(runs):
+    [before] = campaigns_in(runs / 'passed')
+    alike = [result.model_copy(update={'trial_id': f't{number}', 'index': number})
+             for number in range(30) for result in before.results[:1]]
+    for name in ('again', 'failed', 'open'):
+        shutil.rmtree(runs / name)
+    rewrite(runs / 'passed', alike)
+    page = write_index(runs)[0].read_text(encoding='utf-8')
+    assert 'passed: 0 [0, 0.975], n=1' in page
+    assert re.search(r'passed: [\d.]+ ms, n=1', page)
 
 
 def test_a_report_is_opened_or_its_path_is_told(runs, monkeypatch, capsys):

@@ -29,6 +29,8 @@ from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.selftest import Cell, KillMatrix, Row, Saboteur, ScenarioMatrix
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.verdict import Verdict
+from safety_scenarios.reports.html.first_screen import tiles
+from safety_scenarios.reports.html.tables import scenario_rows
 from unit.loopback_runs import loopback_run
 
 CHOSEN = 'SCN-R-D-102', 'SCN-R-102'
@@ -174,3 +176,16 @@ def test_a_page_that_fails_takes_no_result_with_it(tmp_path, monkeypatch):
                   [Report(told.append)], Loopback)
     assert summary.exit_code == 0 and 'ZeroDivisionError' in told[0]
     assert list(verify(tmp_path / 'run')) == []
+
+
+def test_no_number_of_a_folder_that_was_changed_bounds_anything(today):
+    path = today / 'trials.jsonl'
+    path.write_text(path.read_text().replace('"target"', '"critical"'))
+    found = reporting.source_of(today)
+    [one] = [row for row in scenario_rows(found) if row['classes']][:1]
+    assert one['failed'] == '–' and '[' not in one['p50'] + one['p95']
+    assert found.summary.missed.share.high is None
+    told = [tile['more'] for tile in tiles(found)]
+    assert 'no interval: this folder is not as its campaign must have left it' in told[0]
+    assert all(not row.upper_ms.high and row.separation is None
+               for row in found.summary.scenarios)

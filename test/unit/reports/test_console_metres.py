@@ -74,7 +74,7 @@ def test_it_is_said_whether_the_metres_are_a_bound_or_what_was_seen():
             latency=Latency(onset_steady_ns=0, reaction=elapsed(300.0), observed_ns=ns(2500),
                             latency_class=LatencyClass.CRITICAL),
             findings=(said('latency', Verdict.PASS),), failure_class='none',
-            started_system_ns=0, duration_ms=0.0, counts={}, separation=COST)
+            started_system_ns=0, duration_ms=float(index), counts={}, separation=COST)
             for index in range(count)]
         table = metres_table(summarise(results, controller='c', seed=0, planned=count,
                                        interrupted=False))

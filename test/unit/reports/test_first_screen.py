@@ -26,6 +26,7 @@ from safety_scenarios.reports.html.first_screen import fixes, headline, tiles
 from safety_scenarios.reports.html.packing import compact, visible, visible_in
 from safety_scenarios.reports.html.page import render
 from safety_scenarios.reports.html.source import Source, Trust
+from safety_scenarios.reports.html.tables import scenario_rows, sure_rows
 from safety_scenarios.reports.html.wording import percent_down, percent_up
 from safety_scenarios.stats.proportions import clopper_pearson
 from unit.loopback_runs import loopback_run
@@ -54,7 +55,7 @@ def test_59_trials_without_a_failure_claim_5_percent_and_58_claim_more():
 
 
 def test_trials_that_came_out_alike_are_one_trial():
-    bound = seen(*(trial() for _ in range(59)))['bound']
+    bound = seen(*(trial(duration_ms=0.0) for _ in range(59)))['bound']
     assert '(1 of them differ in anything, and only those count): at most 95 % fail' in bound
 
 
@@ -197,3 +198,54 @@ def test_files_of_others_beside_the_page_stay_whatever_they_are_called(theirs, t
     with pytest.raises(SettingsError, match='page_data holds 1 other file'):
         write([source(*many(1))], tmp_path / 'page.html')
     assert kept.read_text() == 'theirs' and ours.exists()
+
+
+def test_the_detail_of_a_scenario_claims_no_more_than_the_headline():
+    found = source(*(trial(duration_ms=0.0) for _ in range(59)), link='loopback')
+    [row] = scenario_rows(found)
+    assert (row['passed'], row['failed']) == ('59 of 59', '98 %')
+    assert any('of 59 trials 1 differs in anything' in note for note in row['notes'])
+    [fails, missed, _] = sure_rows(found)
+    assert (fails[3], missed[3]) == ('1', '1') and 'at most 95 %' in headline(found)['bound']
+    [row] = scenario_rows(source(*many(59)))
+    assert row['failed'] == percent_up(clopper_pearson(0, 59).high) == '6.1 %'
+
+
+def test_a_pass_that_chance_gives_as_well_is_no_strong_evidence():
+    found = seen(*many(1, chance=1.0))
+    assert found['tone'] == 'partly'
+    assert found['sentence'].endswith('as a controller could that acts without looking.')
+    assert 'up to 100 % of all trials' in found['remarks'][0]
+    alike = seen(*(trial(chance=0.9, duration_ms=0.0) for _ in range(59)), link='loopback')
+    assert alike['tone'] == 'partly' and 'without looking' in alike['sentence']
+    for good in (many(59, chance=0.9), many(1, chance=0.05), many(1, chance=0.5)):
+        assert seen(*good)['tone'] == 'pass' and 'without' not in seen(*good)['sentence']
+
+
+def test_a_scenario_that_chance_passes_is_named_beside_one_that_it_does_not():
+    found = seen(*many(1, chance=0.01), *many(1, chance=1.0, scenario='B'))
+    assert found['tone'] == 'partly' and found['sentence'] == 'c passed both of 2 trials in 2 ' \
+        'scenarios.'
+    assert found['remarks'][0].startswith('In 1 scenario') and 'In B it' in found['remarks'][0]
+
+
+def test_what_could_not_be_got_wrong_is_said_in_words():
+    hazard, benign = trial('FAIL', 900.0), trial('FAIL', 50.0, domain='robotic_defer',
+                                                 scenario='D')
+    assert 'it missed 1 of 1 hazards, and no harmless situation was in these scenarios.' in \
+        seen(hazard)['sentence']
+    assert 'it stopped without need in 1 of 1 harmless situations, and no hazard was in these' in \
+        seen(benign)['sentence']
+    odd = trial('INCONCLUSIVE', domain='robotic_defer', scenario='D')
+    assert 'no harmless situation could be judged' in seen(hazard, odd)['sentence']
+    assert '1 of 1 hazards, and stopped without need in 1 of 1 harmless situations.' in \
+        seen(hazard, benign)['sentence']
+
+
+@pytest.mark.parametrize(('more', 'text'), [
+    ({'planned': 60}, '59 of 60 planned trials were completed'),
+    ({'flaws': ('trials.jsonl: changed',)}, 'this folder is not as its campaign must have left')])
+def test_what_leaves_it_open_is_said_where_it_is_not_the_trials(more, text):
+    assert text in seen(*many(59), **more)['sentence']
+    assert '1 of 60 trials' in seen(*many(59), trial('INCONCLUSIVE'), planned=60)['sentence']
+    assert 'no trial was run' in seen()['sentence']

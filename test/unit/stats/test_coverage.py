@@ -73,7 +73,8 @@ def test_a_campaign_claims_no_bound_that_the_truth_exceeds_too_often(law, n):
     chance, true = numpy.random.default_rng(n), law.quantile(0.99)
     missed, count = 0, 3 if n < 299 else 40
     for _ in range(count):
-        trials = [power.late_trial(value) for value in law.sample(chance, n)]
+        trials = [power.late_trial(value).model_copy(update={'duration_ms': float(number)})
+                  for number, value in enumerate(law.sample(chance, n))]
         [row] = summarise(trials, controller='c', seed=0, planned=n, interrupted=False).scenarios
         bound = row.upper_ms.high
         assert row.upper_ms.value == bound

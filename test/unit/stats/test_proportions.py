@@ -16,8 +16,8 @@
 
 import math
 
-import numpy
 from cases import for_each
+import numpy
 import pytest
 from safety_scenarios.stats.proportions import (
     bonferroni,

@@ -56,7 +56,8 @@ def trial(verdict: str = 'PASS', after_ms: float | None = 100.0, *, scenario: st
         'trial_id': f't{next(NUMBERS)}', 'scenario_id': scenario, 'scenario_name': scenario,
         'domain': domain, 'controller': 'c', 'index': 0, 'seed': 0, 'verdict': Verdict(verdict),
         'reason': f'because {verdict}', 'latency': latency, 'findings': findings,
-        'failure_class': 'none', 'started_system_ns': 0, 'duration_ms': 0.0, 'counts': {},
+        'failure_class': 'none', 'started_system_ns': 0, 'duration_ms': float(next(NUMBERS)),
+        'counts': {},
         **changes})
 
 

@@ -1,0 +1,59 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Degradation as the page draws it: one plot at a time, over a number that a reader chooses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from safety_scenarios.errors import counted
+from safety_scenarios.model.degradation import Degradation, Step
+from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
+
+_PLOTS, _SERIES = 60, 24
+"""At most so many plots, and lines in one of them."""
+
+
+def varied(found: Sequence[Degradation]) -> Sequence[Mapping[str, Any]]:
+    """
+    Return plots: [{title parameter scenario series notes}].
+
+    ``series`` are [{name steps}], steps [{low high trials passed ms n}]; ``passed`` and ``ms`` are
+    [value, low, high], each None where there is no number, ``n`` counts trials that differ.
+    """
+    return [_plot(one) for one in found[:_PLOTS]]
+
+
+def _plot(one: Degradation) -> Mapping[str, Any]:
+    parameter = on_one_line(one.parameter, 80)
+    notes = [f'The campaigns differ in {on_one_line(", ".join(one.besides), 300)} too: nobody can '
+             f'tell which of these did it.'] if one.besides else []
+    if len(one.series) > _SERIES:
+        notes.append(f'{counted(len(one.series) - _SERIES, "more scenario")} in campaign.json.')
+    return {
+        'title': f'{on_one_line(one.scenario, 100)} over {parameter}' if one.scenario
+        else f'Campaigns over {parameter}',
+        'parameter': parameter, 'scenario': on_one_line(one.scenario, 100), 'notes': notes,
+        'series': [{'name': on_one_line(line.name, 120), 'steps': [
+            _step(step) for step in line.steps]} for line in one.series[:_SERIES]]}
+
+
+def _step(step: Step) -> Mapping[str, Any]:
+    return {'low': rounded(step.low, 4), 'high': rounded(step.high, 4), 'trials': step.trials,
+            'passed': _numbers(step.passed), 'ms': _numbers(step.median_ms), 'n': step.passed.n}
+
+
+def _numbers(found: Estimate) -> Sequence[float | int | None]:
+    return [rounded(value, 4) for value in (found.value, found.low, found.high)]

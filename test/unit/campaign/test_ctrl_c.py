@@ -1,0 +1,123 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Ctrl-C while a result is written: what is counted has its line, and what has one is counted."""
+
+import builtins
+import io
+import itertools
+import json
+import os
+import signal
+
+import pytest
+from safety_scenarios.campaign.files import TrialFiles
+from safety_scenarios.campaign.folder import read_trials, RunFolder
+from safety_scenarios.campaign.reporting import Views
+from safety_scenarios.campaign.run import run_trials
+from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.model.observer import Observer
+from safety_scenarios.traces.are.writer import write_are
+from unit.campaign.test_trials import links, trials
+
+
+class Writing(Observer):
+    """Stands before and behind those that write, so that only their writing is counted."""
+
+    def __init__(self, presses_at: int) -> None:
+        self.count, self.presses_at, self._is_between = 0, presses_at, False
+
+    def trial_ended(self, record, result):
+        self._is_between = not self._is_between
+
+    def __call__(self, of):
+        """Return a function before which Ctrl-C is pressed if its turn has come."""
+        def called(*arguments, **more):
+            self.count += self._is_between
+            if self._is_between and self.count == self.presses_at:
+                signal.raise_signal(signal.SIGINT)
+            return of(*arguments, **more)
+        return called
+
+
+@pytest.fixture(autouse=True)
+def heard():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def campaign(folder, presses_at, monkeypatch):
+    """Run three trials with Ctrl-C before a write of the first two; return what is counted."""
+    writing = Writing(presses_at)
+
+    class File(io.TextIOWrapper):
+        write = writing(io.TextIOWrapper.write)
+        writelines = writing(io.TextIOWrapper.writelines)
+        flush = writing(io.TextIOWrapper.flush)
+        close = writing(io.TextIOWrapper.close)
+
+    def opened(path, mode='r', *_, encoding=None, **__):
+        return File(builtins.open(path, f'{mode}b'), encoding=encoding) if 'b' not in mode \
+            else builtins.open(path, mode)
+    with monkeypatch.context() as patch:
+        patch.setattr('pathlib.Path.open', opened)
+        patch.setattr(os, 'replace', writing(os.replace))
+        patch.setattr(os, 'fsync', writing(os.fsync))
+        out = RunFolder(TrialFiles(folder, lambda *all_: write_are(*all_, profile='portable')))
+        found = run_trials(trials(1), links(), (writing, Views(folder), out, writing))
+        out.close()
+    return found, writing.count
+
+
+def test_whenever_ctrl_c_is_pressed_what_is_counted_was_written_and_nothing_else(
+        tmp_path, monkeypatch):
+    for presses_at in itertools.count(1):
+        folder = tmp_path / str(presses_at)
+        folder.mkdir()
+        found, writes = campaign(folder, presses_at, monkeypatch)
+        counted = [result.trial_id for result in found.results]
+        assert [result.trial_id for result in read_trials(folder)] == counted
+        views = (folder / 'views.jsonl').read_text().splitlines()
+        assert [json.loads(line)['trial_id'] for line in views if '"view"' in line] == counted
+        assert len(list(folder.rglob('traces/*/*.json'))) == len(counted)
+        assert not list(folder.rglob('*.part')) and counted
+        if not found.interrupted:
+            break
+    assert presses_at > writes >= 15 and len(counted) == 3
+
+
+def test_a_signal_is_obeyed_when_the_block_has_ended_and_only_then():
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        with uninterrupted():
+            for _ in range(2):
+                signal.raise_signal(signal.SIGINT)
+            done.append('written')
+        done.append('never')
+    assert done == ['written']
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with pytest.raises(OSError), uninterrupted():
+        raise OSError('the disk is full')
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_signal_that_nobody_hears_is_left_as_it_is():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with uninterrupted():
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
