@@ -236,7 +236,8 @@ class _Judging:
             self._time(name, _PASS, took, at_ms, -early_ns)
 
     def _off(self, event: AreEvent, took_ns: int) -> str:
-        """Return how far off its planned time a call is, as ARE's judge says; empty if it is not.
+        """
+        Return how far off its planned time a call is, as ARE's judge says; empty if it is not.
 
         What is planned for a time of the day counts from what the call answers, as its limit does.
         """
