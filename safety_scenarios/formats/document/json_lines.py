@@ -60,10 +60,16 @@ def documents(path: str) -> Iterator[tuple[str, bytes | Problem]]:
                                             'it in, or delete the file')
 
 
+def file_of(place: str) -> str:
+    """Return the file in which a document lies, by its place as ``documents`` gives it."""
+    path, _, number = place.rpartition(':')
+    return path if path.lower().endswith(SUFFIX) and number.isdecimal() else place
+
+
 def raw_at(place: str) -> bytes | Problem:
     """Return the bytes of a document by its place, as ``documents`` gives it, or of a file."""
-    path, _, number = place.rpartition(':')
-    if not path.lower().endswith(SUFFIX) or not number.isdecimal():
+    path, number = file_of(place), place.rpartition(':')[2]
+    if path == place:
         return raw_of(place)
     raw = raw_of(path)
     if isinstance(raw, Problem):
