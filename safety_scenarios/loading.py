@@ -16,6 +16,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 import hashlib
 import json
 import os
@@ -398,15 +399,26 @@ def _with_lines(found: Found, readings: _Readings) -> Found:
     """Return what was found with the documents of its files of lines, or why one holds none."""
     readers = [registry.resolve('formats', name) for name in registry.names('formats')] \
         if found.lines else []
-    for path in found.lines:
-        why = json_lines.why_none(path, [reader.recognises for reader in readers])
+    named: dict[str, list[str]] = {}  # a glob may match a file and its folder
+    for path in {os.path.realpath(path): path for path in reversed(found.lines)}.values():
+        why = json_lines.why_none(path, [partial(_refusal, reader) for reader in readers])
         if why is None:
             places, problems = _lines(path, readings)
             found.paths += places
             found.problems += problems
         else:
-            found.notes.append(no_scenarios(path, why))
+            named.setdefault(why, []).append(path)
+    found.notes += [no_scenarios(paths, why) for why, paths in named.items()]
     return found
+
+
+def _refusal(reader: Any, data: Any) -> str | None:
+    """Return why data is nothing for a reader; a plug-in's mistake must not cost the others."""
+    try:
+        refusal: str | None = reader.recognises(data)
+    except (Exception, SystemExit) as error:
+        return described(error)
+    return refusal
 
 
 def _lines(target: str, readings: _Readings) -> tuple[list[str], list[Problem]]:

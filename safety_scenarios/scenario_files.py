@@ -222,9 +222,11 @@ def _by_name(target: str, paths: list[str]) -> Iterator[Problem]:
                             f'{", ".join(SUFFIXES)}: {", ".join(paths[:_FEW])}{more}')
 
 
-def no_scenarios(path: str, why: str) -> Problem:
-    """Return the note that a file of lines is left out."""
-    return _note(path, f'left out: {why}')
+def no_scenarios(paths: list[str], why: str) -> Problem:
+    """Return the note that files of lines are left out, all for one reason."""
+    others = paths[1:_FEW]
+    more = f' and {len(paths) - _FEW} more' if len(paths) > _FEW else ''
+    return _note(paths[0], f'left out{", as are " * bool(others)}{", ".join(others)}{more}: {why}')
 
 
 def _note(path: str, message: str) -> Problem:

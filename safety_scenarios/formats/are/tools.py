@@ -144,9 +144,19 @@ def expected(events: Sequence[AreEvent],
                **(_of_call(action) if kind == 'call' and action is not None else {})}
 
 
+def source_of(argument: Argument) -> str:
+    """
+    Return the id of the event whose result a placeholder stands for, empty if nobody here knows.
+
+    Of ``{{event.key}}`` ARE's judge knows what its own run of the plan gave, and of ``{{event}}``
+    what the call gave that it took for that event.
+    """
+    found = _REFERENCE.match(argument.value or '')
+    return found[1] if found else ''
+
+
 def _of_call(action: Action) -> Mapping[str, Any]:
-    filled_in = {one.name: found[1] if (found := _REFERENCE.match(one.value or '')) else ''
-                 for one in action.placeholders}
+    filled_in = {one.name: source_of(one) for one in action.placeholders}
     return {'tool': tool_name(action), 'writes': action.writes, 'filled_in': filled_in,
             'placeholders': {one.name: one.value for one in action.placeholders},
             'args': {one.name: value_of(one) for one in action.arguments
