@@ -131,8 +131,9 @@ def _advice(wanted: str, got: Any, owner: type[BaseModel] | None, path: Path) ->
     if wanted == 'a mapping':
         field = owner.model_fields.get(str(path[-1])) if owner and path else None
         block = _model_in(field.annotation) if field else owner
+        is_block = field is not None or not path or isinstance(path[-1], int)
         needed = [one.alias or name for name, one in block.model_fields.items()
-                  if one.is_required()] if block and (field or not path or isinstance(path[-1], int)) else []
+                  if one.is_required()] if block and is_block else []
         return f'. {AS_MAPPING}{": " if needed else ""}{", ".join(needed)}'
     if 'number' not in wanted or not isinstance(got, str):
         return ''
