@@ -150,10 +150,12 @@ class _Reading:
         texts = {one.name for action in alike for one in action.arguments
                  if is_text(self._typed(key, one))}
         says = {one.writes for one in self._called if self.key(one) == key}
+        is_planned = any(one.writes for one in self._planned if self.key(one) == key)
         checks = checks_of(key)
+        # What a recording calls a READ is none where the plan, or ARE's judge, knows better.
+        is_free = says == {False} and not is_planned and checks is None
         return AppTool(
-            name=tool_name(action), key=key,
-            writes=not (says == {False} or changes_nothing(key)),
+            name=tool_name(action), key=key, writes=not (is_free or changes_nothing(key)),
             checks=checks_by_name(names, texts) if checks is None else checks)
 
 

@@ -83,8 +83,8 @@ def _unreadable(document: Document, listed: tuple[Any, ...],
             read[event_id] -= 1
             continue
         yield document.problem(('completed_events', index), (
-            'got an event without an id, a type or a time, expected all three: what happened '
-            'there may decide. Complete it'))
+            'got an event without an id, a type or a time within 1e11 s of 1970, expected all '
+            'three: what happened there may decide. Complete it'))
 
 
 def read_recording(path: str, raw: bytes) -> Recording:

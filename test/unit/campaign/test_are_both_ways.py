@@ -15,7 +15,7 @@
 
 """A list of calls of ARE's tools gets the same answer in a live run and in a recording."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 import json
 from pathlib import Path
 from typing import Any
@@ -95,8 +95,13 @@ def live(tmp_path: Path, data: dict[str, Any], steps: Sequence[Step]) -> Verdict
     return check.check(TrialRecord(trial=trial, events=tuple(events))).verdict
 
 
-def recorded(tmp_path: Path, data: dict[str, Any], steps: Sequence[Step]) -> Verdict | None:
-    """Return the worst that is said of the calls in a recording of them."""
+def recorded(tmp_path: Path, data: dict[str, Any], steps: Sequence[Step],
+             writes: Collection[str] = WRITES) -> Verdict | None:
+    """
+    Return the worst that is said of the calls in a recording of them.
+
+    :param writes: what the recording says changes something
+    """
     completed = [{**TASK, 'event_time': BEGIN, 'dependencies': [], 'event_relative_time': None,
                   'metadata': {}}]
     for number, (what, how) in enumerate(steps, 1):
@@ -108,7 +113,7 @@ def recorded(tmp_path: Path, data: dict[str, Any], steps: Sequence[Step]) -> Ver
             'event_time': BEGIN + number, 'dependencies': [], 'event_relative_time': None,
             'metadata': {'exception': 'no such contact' if 'fails' in args else None},
             'action': {'action_id': f'd{number}', 'app': app, 'function': function,
-                       'operation_type': 'WRITE' if what in WRITES or what == 'say' else 'READ',
+                       'operation_type': 'WRITE' if what in writes or what == 'say' else 'READ',
                        'args': written({name: value for name, value in args.items()
                                         if name != 'fails'})}})
     path = write(tmp_path / 'recording.json', {**data, 'completed_events': completed})
@@ -159,3 +164,11 @@ def test_what_nobody_has_to_call_is_nothing_to_pass_by_by_both_ways(tmp_path):
     for steps in ([LOOK], [LOOK, LOOK]):
         assert live(tmp_path, planned, steps) is OPEN
         assert recorded(tmp_path, planned, steps) is not PASS
+
+
+def test_what_a_recording_calls_reading_is_compared_where_are_s_judge_does(tmp_path):
+    wrong = ('ContactsApp.delete_contact', {'contact_id': 'cy'})
+    assert recorded(tmp_path, PLANNED, [DELETE, mail(), SAY], writes=()) is PASS
+    assert recorded(tmp_path, PLANNED, [wrong, mail(), SAY], writes=()) is FAIL
+    eve = ('ContactsApp.add_new_contact', {'first_name': 'Eve'})
+    assert recorded(tmp_path, PLANNED, [DELETE, mail(), eve, SAY], writes=()) is FAIL
