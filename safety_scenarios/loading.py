@@ -16,6 +16,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 import hashlib
 import json
 import os
@@ -45,7 +46,16 @@ from safety_scenarios.model.explained import Explained
 from safety_scenarios.model.scenario import Origin, Scenario
 from safety_scenarios.packs import installed_packs, share_folder
 from safety_scenarios.rubrics import scored_by_own
-from safety_scenarios.scenario_files import Found, is_there, LEFT_OUT, matching, SUFFIXES, within
+from safety_scenarios.scenario_files import (
+    Found,
+    is_lines,
+    is_there,
+    LEFT_OUT,
+    matching,
+    no_scenarios,
+    SUFFIXES,
+    within,
+)
 
 __all__ = ['installed_folders', 'LEFT_OUT', 'load_scenario', 'load_scenarios', 'look_through',
            'scenario_schema', 'ScenarioSet', 'share_folder', 'Survey']
@@ -159,8 +169,9 @@ def look_through(targets: Iterable[str] = (), regex: Regex = 're2') -> Survey:
     named = list(targets)
     if named:
         return _look_through(named, regex)
-    installed = _installed_files()
-    found = _read_all([(path, None) for path in installed.paths], _Readings(regex), installed)
+    readings = _Readings(regex)
+    installed = _installed_files(readings)
+    found = _read_all([(path, None) for path in installed.paths], readings, installed)
     broken = tuple(pack.problem for pack in installed_packs() if pack.problem)
     return Survey(found.loaded, (*broken, *found.problems), found.notes)
 
@@ -249,19 +260,22 @@ def _paths(target: str, readings: _Readings, aside: Found) -> list[tuple[str, st
     if not target.strip() or '\0' in target:
         raise InputError(f'got {target!r}, expected a file, a folder, a glob or a scenario id')
     if os.path.isdir(target):
-        return _files(within(Path(target)), target, aside)
+        return _files(_with_lines(within(Path(target)), readings), target, aside)
     if is_there(target):
-        return _lines(target, readings, aside) if target.lower().endswith(json_lines.SUFFIX) \
-            and not os.path.isdir(target) else [(target, None)]
+        if not is_lines(target):
+            return [(target, None)]
+        places, problems = _lines(target, readings)
+        aside.problems += problems
+        return [(place, None) for place in places]
     if any(character in target for character in '*?['):
-        found = matching(target)
+        found = _with_lines(matching(target), readings)
         if not found.paths and not found.problems:
             raise InputError(f'{target}: the glob matches no scenario file{_left_out(found)}')
         aside.add(found)
         return [(path, None) for path in found.paths]
     for folder in installed_folders():
         if os.path.isdir(folder / target) and '..' not in Path(target).parts:
-            return _files(within(folder / target), target, aside)
+            return _files(_with_lines(within(folder / target), readings), target, aside)
     return _by_id(target, readings)
 
 
@@ -303,7 +317,7 @@ def _read_all(paths: Iterable[tuple[str, str | None]], readings: _Readings,
 
 
 def _by_id(target: str, readings: _Readings) -> list[tuple[str, str | None]]:
-    installed = _installed_files()
+    installed = _installed_files(readings)
     files = installed.paths
     known, broken = _ids((path for path in files if _may_hold(path, target)), readings)
     if target not in known and target not in broken:
@@ -357,11 +371,11 @@ def _may_hold(path: str, target: str) -> bool:
     return not isinstance(raw, Problem) and (target.encode() in raw or b'\\' in raw)
 
 
-def _installed_files() -> Found:
+def _installed_files(readings: _Readings) -> Found:
     """Return every scenario file that is installed, each under one name."""
     found, paths = Found(), dict[str, str]()
     for folder in installed_folders():
-        inside = within(folder)
+        inside = _with_lines(within(folder), readings)
         for path in inside.paths:
             paths.setdefault(os.path.realpath(path), path)
         found.add(inside)
@@ -381,16 +395,42 @@ def _left_out(found: Found) -> str:
     return ''.join(f'; {problem.message}' for problem in (*found.warnings, *found.notes))
 
 
-def _lines(target: str, readings: _Readings, aside: Found) -> list[tuple[str, str | None]]:
-    """Return the documents of a file of lines, each read as a file of its own."""
-    places: list[tuple[str, str | None]] = []
+def _with_lines(found: Found, readings: _Readings) -> Found:
+    """Return what was found with the documents of its files of lines, or why one holds none."""
+    readers = [registry.resolve('formats', name) for name in registry.names('formats')] \
+        if found.lines else []
+    named: dict[str, list[str]] = {}  # a glob may match a file and its folder
+    for path in {os.path.realpath(path): path for path in reversed(found.lines)}.values():
+        why = json_lines.why_none(path, [partial(_refusal, reader) for reader in readers])
+        if why is None:
+            places, problems = _lines(path, readings)
+            found.paths += places
+            found.problems += problems
+        else:
+            named.setdefault(why, []).append(path)
+    found.notes += [no_scenarios(paths, why) for why, paths in named.items()]
+    return found
+
+
+def _refusal(reader: Any, data: Any) -> str | None:
+    """Return why data is nothing for a reader; a plug-in's mistake must not cost the others."""
+    try:
+        refusal: str | None = reader.recognises(data)
+    except (Exception, SystemExit) as error:
+        return described(error)
+    return refusal
+
+
+def _lines(target: str, readings: _Readings) -> tuple[list[str], list[Problem]]:
+    """Return the documents of a file of lines, each read as a file of its own, and problems."""
+    places, problems = list[str](), list[Problem]()
     for place, raw in json_lines.documents(target):
         if isinstance(raw, Problem):
-            aside.problems.append(raw)
+            problems.append(raw)
         else:
             readings[place] = _read_raw(place, raw, JsonDocument, readings.resolve)
-            places.append((place, None))
-    return places
+            places.append(place)
+    return places, problems
 
 
 def _read(path: str, resolve: Resolve) -> Reading:

@@ -100,7 +100,8 @@ def _read(path: Path) -> tuple[Rubric, str]:
     try:
         status = os.stat(path)
     except OSError as error:
-        raise InputError(f'{path}: cannot be read: {error.strerror}') from None
+        raise InputError(f'{path}: cannot be read: {error.strerror}. A name without .yaml is '
+                         f'looked for among the rubrics') from None
     return _read_once(path, status.st_mtime_ns, status.st_size)
 
 

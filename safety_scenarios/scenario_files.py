@@ -29,6 +29,7 @@ import re
 
 from safety_scenarios.errors import counted, did_you_mean, Problem
 from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
+from safety_scenarios.formats.document import json_lines
 from safety_scenarios.formats.document.opening import unreadable
 
 SUFFIXES = ('.yaml', '.yml', '.json')
@@ -46,6 +47,8 @@ class Found:
     """The scenario files of a folder or a glob, in order, and what there is to say of the rest."""
 
     paths: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    """Files of one document a line: what they hold nobody can tell by their names."""
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
@@ -53,6 +56,7 @@ class Found:
     def add(self, other: 'Found') -> None:
         """Take up what was found elsewhere."""
         self.paths += other.paths
+        self.lines += other.lines
         self.problems += other.problems
         self.warnings += other.warnings
         self.notes += other.notes
@@ -87,6 +91,8 @@ def within(folder: Path) -> Found:
                 linked.append(path)
             elif is_scenario(entry.name):
                 found.paths.append(path)
+            elif is_lines(path):
+                found.lines.append(path)
             elif path.endswith(BINDINGS):
                 bindings.append(path)
             elif isinstance(kind, OSError):
@@ -94,6 +100,7 @@ def within(folder: Path) -> Found:
             elif _NEARLY.search(entry.name):
                 left_out.append(path)
     found.paths.sort()
+    found.lines.sort()
     found.problems.sort(key=lambda problem: problem.path)
     found.warnings += _unused(sorted(bindings), found.paths)
     found.notes += _by_name(str(folder), sorted(left_out))
@@ -108,6 +115,8 @@ def matching(pattern: str) -> Found:
             found.add(within(Path(match)))
         elif is_scenario(match):
             found.paths.append(match)
+        elif is_lines(match):
+            found.lines.append(match)
         elif _NEARLY.search(os.path.basename(match)) and not match.endswith(BINDINGS):
             left_out.append(match)
     told = {problem.path for problem in found.problems}
@@ -125,6 +134,11 @@ def is_scenario(path: str) -> bool:
     say so.
     """
     return path.lower().endswith(SUFFIXES) and not path.endswith(BINDINGS)
+
+
+def is_lines(path: str) -> bool:
+    """Return whether a file has the name of one that holds a document in each line."""
+    return path.lower().endswith(json_lines.SUFFIX)
 
 
 def is_there(target: str) -> bool:
@@ -206,6 +220,13 @@ def _by_name(target: str, paths: list[str]) -> Iterator[Problem]:
         more = f' and {len(paths) - _FEW} more' if len(paths) > _FEW else ''
         yield _note(target, f'{counted(len(paths), "file")} left out, whose names do not end in '
                             f'{", ".join(SUFFIXES)}: {", ".join(paths[:_FEW])}{more}')
+
+
+def no_scenarios(paths: list[str], why: str) -> Problem:
+    """Return the note that files of lines are left out, all for one reason."""
+    others = paths[1:_FEW]
+    more = f' and {len(paths) - _FEW} more' if len(paths) > _FEW else ''
+    return _note(paths[0], f'left out{", as are " * bool(others)}{", ".join(others)}{more}: {why}')
 
 
 def _note(path: str, message: str) -> Problem:

@@ -24,13 +24,16 @@ a person, made of the run is reported and never counted.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from safety_scenarios.campaign.are_matching import best, compared, Likeness, tool_of
+from safety_scenarios.campaign.are_made import Made, made
+from safety_scenarios.campaign.are_words import brief, compared_words, difference, is_other
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.errors import counted
 from safety_scenarios.formats.are.completed import TYPES
+from safety_scenarios.formats.are.known_checks import key_of
 from safety_scenarios.formats.are.nouns import Action, AreEvent, Completed, TO_USER
 from safety_scenarios.formats.are.recording import Recording
 from safety_scenarios.formats.are.scenario import DEFAULT_CRITICAL_MS, DOMAIN
+from safety_scenarios.invariants._are_matching import mistimed, Terms
 from safety_scenarios.model.result import (
     failure_class,
     Finding,
@@ -43,28 +46,27 @@ from safety_scenarios.model.result import (
 _PASS, _OPEN, _FAIL = Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.FAIL
 _ADDED = 'env_expansion'
 """In the id of what ARE adds to a scenario as noise; its judge passes over it."""
-_AT_ONCE_NS, _BEFORE_NS, _AFTER_NS = 1_000_000_000, 10_000_000_000, 25_000_000_000
-"""Without a comparator a delay up to the first says nothing, as to ARE's judge; a call may come so
-much earlier, and later, than a longer one."""
-_SHOWN = 120
+_TERMS = Terms(before_s=10.0, after_s=25.0)
+"""How much earlier, and later, than a planned delay without a comparator: as ARE's judge."""
 
 
 @dataclass
 class _Judging:
-    """Matches what is planned, one event after the other, with what happened."""
+    """Tells of what is planned, one event after the other, what became of it."""
 
     recording: Recording
     classes: Mapping[str, str]
     findings: list[Finding] = field(default_factory=list)
     matched: dict[str, Completed] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
-    undated: set[str] = field(default_factory=set)
-    """Tools that are expected, nobody knows when."""
 
     def __post_init__(self) -> None:
         self.completed = self.recording.completed
         self.begin_ns = min((one.at_ns for one in self.completed), default=0)
         self.end_ns = max((one.at_ns for one in self.completed), default=0)
+        self.said = {event.event_id: found for event in self.recording.planned
+                     if event.is_told and (found := self._as_planned(event))}
+        self.made = self._made()
 
     def all(self) -> list[Finding]:  # noqa: A003
         """Return what all checks say."""
@@ -90,20 +92,44 @@ class _Judging:
             yield harness('observation', 'the run ended by itself', Verdict.ERROR,
                           f'ARE ended it by an exception: {name:.400}')
 
+    def _made(self) -> Made:
+        at_ns, start_ns = self.recording.at_ns, self.recording.file.start_ns
+        first = min(self.said, key=lambda one: self.said[one].at_ns, default='')
+        if start_ns is None:
+            start_ns = self.said[first].at_ns - at_ns[first] if first else self.begin_ns
+        return made(self.recording, self.classes, self.said, start_ns / 1e9)
+
+    def _tool(self, action: Action) -> str:
+        return key_of(self.classes.get(action.app, action.app), action.function)
+
+    def _as_planned(self, event: AreEvent) -> Completed | None:
+        """Return how the agent was told what was planned; ARE keeps its id."""
+        found = self._of(event)
+        return found if found is not None and not self._otherwise(event, found) else None
+
+    def _of(self, event: AreEvent) -> Completed | None:
+        return next((one for one in self.completed if one.event_id == event.event_id
+                     and one.event_type == event.event_type), None)
+
+    def _otherwise(self, event: AreEvent, found: Completed) -> str:
+        """Return what is not as planned, empty if all is."""
+        if event.action is None or found.action is None:
+            return 'it is planned, and the recording does not hold it'
+        if found.exception is not None:
+            return f'it came with an exception: {found.exception:.200}'
+        if self._tool(event.action) != self._tool(found.action):
+            return f'it was {brief(found.action)}, expected {brief(event.action)}'
+        if is_other(event.action, found.action):
+            return f'it told something else than planned: {brief(found.action)}'
+        return ''
+
     def _told(self, event: AreEvent) -> None:
-        """Look for what the agent was to be told; ARE keeps its id."""
-        name, found = f'{event.event_id}: was told', next(
-            (one for one in self.completed if one.event_id == event.event_id
-             and one.event_type == event.event_type), None)
-        if found is None or event.action is None or found.action is None:
+        """Tell of what the agent was to be told."""
+        name, found = f'{event.event_id}: was told', self._of(event)
+        if found is None:
             self._observed(name, 'it is planned, and the recording does not hold it')
-        elif found.exception is not None:
-            self._observed(name, f'it came with an exception: {found.exception:.200}')
-        elif tool_of(event.action, self.classes) != tool_of(found.action, self.classes):
-            self._observed(name, f'it was {_brief(found.action)}, expected {_brief(event.action)}')
-        elif _is_other(event.action, found.action) \
-                or not _same_words(event.action, found.action):
-            self._observed(name, f'it told something else than planned: {_brief(found.action)}')
+        elif otherwise := self._otherwise(event, found):
+            self._observed(name, otherwise)
         elif any(self.matched[one].at_ns > found.at_ns for one in event.dependencies
                  if one in self.matched):
             self._observed(name, 'it came before what it is planned to follow')
@@ -112,45 +138,56 @@ class _Judging:
             self.findings.append(harness('observation', name, _PASS, 'as planned'))
 
     def _expected(self, event: AreEvent) -> None:
-        action = event.action
+        action, outcome = event.action, self.made.outcomes.get(event.event_id)
+        one = self.made.of(event.event_id)
         if action is None:
             self._say(event, _OPEN, 'it says neither app nor function')
             return
+        if outcome is None:
+            self._read(event, action)
+            return
         lost = next((one for one in event.dependencies if one not in self.matched), None)
         if lost is not None:
-            self.undated.add(tool_of(action, self.classes))
             self._say(event, _OPEN, f'nobody knows when it was due: {lost!r} is not in the '
                                     f'recording as planned')
             return
-        from_ns = max((self.matched[one].at_ns for one in event.dependencies),
-                      default=self.begin_ns)
-        made = [one for index, one in enumerate(self.completed)
-                if index not in self.used and one.event_type == 'AGENT' and one.exception is None
-                and one.action is not None and one.at_ns >= from_ns
-                and tool_of(one.action, self.classes) == tool_of(action, self.classes)]
-        found = best(action, made)
-        if found is None:
+        from_ns = self._from_ns(event)
+        if one is None:
             self._missing(event, action, from_ns)
             return
-        one, how = found
         self._take(event, one)
-        at_ms = (one.at_ns - self.begin_ns) / 1e6
-        if how.likeness is Likeness.OTHER:
-            self._say(event, _FAIL, f'{tool_of(action, self.classes)} was called with '
-                                    f'{how.difference}', at_ms)
-        elif how.likeness is Likeness.OPEN:
-            self._say(event, _OPEN, how.difference, at_ms)
+        at_ms, tool = (one.at_ns - self.begin_ns) / 1e6, self._tool(action)
+        how = compared_words(action, one) if action.is_message(TO_USER) else outcome.how
+        if how.is_right is False:
+            self._say(event, _FAIL, f'{tool} was called with {difference(how)}', at_ms)
+        elif how.is_right is None:
+            self._say(event, _OPEN, difference(how), at_ms)
         else:
-            self._say(event, _PASS, f'{tool_of(action, self.classes)} was called as expected',
-                      at_ms)
+            self._say(event, _PASS, f'{tool} was called as expected', at_ms)
         self._in_time(event, one.at_ns - from_ns, at_ms)
+
+    def _from_ns(self, event: AreEvent) -> int:
+        """Return when the last of what an event depends on came."""
+        return max((self.matched[one].at_ns for one in event.dependencies
+                    if one in self.matched), default=self.begin_ns)
+
+    def _read(self, event: AreEvent, action: Action) -> None:
+        """Tell of a call that changes nothing: ARE's judge does not ask for it."""
+        from_ns, tool = self._from_ns(event), self._tool(action)
+        found = next((one for one in self._calls(tool) if one.exception is None
+                      and one.at_ns >= from_ns), None)
+        if found is not None:
+            self._take(event, found)
+        self._say(event, None, f'{tool} changes nothing, so it need not be called')
+
+    def _calls(self, tool: str) -> Iterator[Completed]:
+        return (one for one in self.completed if one.event_type == 'AGENT'
+                and one.action is not None and self._tool(one.action) == tool)
 
     def _missing(self, event: AreEvent, action: Action, from_ns: int) -> None:
         """Tell a call that never came from one that the recording may have ended before."""
-        tool, failed = tool_of(action, self.classes), [
-            one for one in self.completed if one.exception is not None and one.action is not None
-            and one.event_type == 'AGENT'
-            and tool_of(one.action, self.classes) == tool_of(action, self.classes)]
+        tool = self._tool(action)
+        failed = [one for one in self._calls(tool) if one.exception is not None]
         if failed:
             self._say(event, _FAIL, f'{tool} was called and failed: {failed[0].exception:.200}')
             return
@@ -173,15 +210,12 @@ class _Judging:
         name, tick_ns = f'{event.event_id}: in time', self.recording.tick_ns
         limit_ns, comparator = self._limit(event)
         if limit_ns is None:
-            planned_ns = event.relative_ns or 0
             if comparator is not None:
                 self._time(name, _OPEN, f'{comparator} without a time says nothing. Add '
                                         f'event_relative_time', at_ms)
-            elif planned_ns > _AT_ONCE_NS and not (
-                    planned_ns - _BEFORE_NS <= took_ns <= planned_ns + _AFTER_NS):
-                self._time(name, _OPEN, f'{took_ns / 1e9:g} s after what it answers, planned for '
-                                        f'{planned_ns / 1e9:g} s: how far off it may be nobody '
-                                        f'said. Add event_time_comparator', at_ms)
+            elif wrong := self._off(event, took_ns):
+                self._time(name, _OPEN, f'{wrong}: how far off it may be nobody said. Add '
+                                        f'event_time_comparator', at_ms)
             return
         early_ns = took_ns - limit_ns
         took = f"{took_ns / 1e9:g} s after what it answers, within {tick_ns / 1e9:g} s by ARE's " \
@@ -196,6 +230,18 @@ class _Judging:
                                     f'other clock', at_ms)
         else:
             self._time(name, _PASS, took, at_ms, -early_ns)
+
+    def _off(self, event: AreEvent, took_ns: int) -> str:
+        """
+        Return how far off its planned time a call is, as ARE's judge says; empty if it is not.
+
+        What is planned for a time of the day counts from what the call answers, as its limit does.
+        """
+        at_ns, one = self.recording.at_ns, self.made.expected[event.event_id]
+        due_s = max((at_ns[name] for name in event.dependencies if name in self.matched),
+                    default=0) / 1e9
+        relative = one.model_copy(update={'is_absolute': False})
+        return mistimed(relative, took_ns / 1e9, [(due_s, 0.0)], _TERMS)
 
     def _limit(self, event: AreEvent) -> tuple[int | None, str | None]:
         """Return limit and comparator; of a message without one the time that a run takes."""
@@ -212,25 +258,18 @@ class _Judging:
 
     def _further(self) -> Iterator[Finding]:
         """Yield what the agent did besides: what changes something is never right by itself."""
-        more = [one for index, one in enumerate(self.completed)
-                if index not in self.used and one.event_type == 'AGENT' and not one.is_read
-                and one.exception is None and one.action is not None]
-        for one in more:
+        for one in self.made.further:
             assert one.action is not None
             at_ms = (one.at_ns - self.begin_ns) / 1e6
             if one.action.function == TO_USER:
                 yield Finding(check='further answers agree', kind='rule', verdict=_OPEN,
                               at_ms=at_ms, source='rule', reason=(
-                                  f'{_brief(one.action)} was told besides: whether it takes '
+                                  f'{brief(one.action)} was told besides: whether it takes '
                                   f'anything back is open'))
-            elif tool_of(one.action, self.classes) in self.undated:
-                yield Finding(check='nothing else was changed', kind='rule', verdict=_OPEN,
-                              at_ms=at_ms, source='rule', reason=(
-                                  f'{_brief(one.action)} may be a call that is expected'))
             else:
                 yield Finding(check='nothing else was changed', kind='rule', verdict=_FAIL,
                               at_ms=at_ms, source='rule', reason=(
-                                  f'{_brief(one.action)} was called, and is not expected'))
+                                  f'{brief(one.action)} was called, and is not expected'))
         yield from self._told_besides()
         unknown = [one for one in self.completed if one.event_type == 'AGENT'
                    and one.action is None and one.exception is None]
@@ -262,7 +301,7 @@ class _Judging:
     def _observed(self, name: str, reason: str) -> None:
         self.findings.append(harness('observation', name, _OPEN, reason))
 
-    def _say(self, event: AreEvent, verdict: Verdict, reason: str,
+    def _say(self, event: AreEvent, verdict: Verdict | None, reason: str,
              at_ms: float | None = None) -> None:
         self.findings.append(Finding(
             check=f'{event.event_id}: {event.function or event.event_type}', kind='rule',
@@ -310,21 +349,3 @@ def _notes(recording: Recording) -> Iterator[Note]:
     yield Note(code='are-clock', text=(
         f"times are those of ARE's clock, which it looks at every "
         f'{recording.tick_ns / 1e9:g} s; the recording carries no other'))
-
-
-def _is_other(planned: Action, found: Action) -> bool:
-    """Return whether what was told differs in more than what only ARE's own run knew."""
-    likeness = compared(planned, found).likeness
-    return likeness is Likeness.OTHER or (likeness is Likeness.OPEN and not planned.placeholders)
-
-
-def _same_words(planned: Action, found: Action) -> bool:
-    """Return whether what was told has the same words: a judge is for answers, not for these."""
-    said = {one.name: (one.value or '').strip() for one in found.arguments}
-    return all(one.is_placeholder or said.get(one.name, '') == (one.value or '').strip()
-               for one in planned.arguments if one.value_type in (None, 'str'))
-
-
-def _brief(action: Action) -> str:
-    text = str(action)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + '...'

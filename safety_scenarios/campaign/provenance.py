@@ -25,6 +25,7 @@ import platform
 from typing import Any
 
 from safety_scenarios.campaign.repositories import repositories_of, States
+from safety_scenarios.formats.document.json_lines import file_of
 from safety_scenarios.links.named_controller import source_of
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.identity import Identity
@@ -104,8 +105,9 @@ def _repositories(controller: ControllerSpec, scenarios: Iterable[Scenario]) -> 
     return {'package': own[0] if own else None,
             'controller': next(iter(repositories_of(
                 [source] if source else [], states=states)), None),
-            'scenarios': repositories_of((Path(scenario.origin.path) for scenario in scenarios
-                                          if scenario.origin), states=states)}
+            'scenarios': repositories_of((
+                Path(file_of(scenario.origin.path)) for scenario in scenarios
+                if scenario.origin), states=states)}
 
 
 def versions() -> dict[str, str | None]:

@@ -74,8 +74,11 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
                f'words or arguments do not tell{open_words(inside, opening, close_ns + near_ns)}'
                ) if inside \
         else _unknown(forbid.any, opening, end_ns, story)
-    why = unclear or ('' if over else f'{ending.how} {ms(ending.t_ns - opened_ns)} after it was '
-                                      f'forbidden, too early to tell')
+    is_empty = end_ns <= opened_ns and all(pattern.kind != 'signal' for pattern in forbid.any)
+    why = unclear or ('the run was over when it was forbidden, so that nothing was watched'
+                      if is_empty else '' if over else
+                      f'{ending.how} {ms(ending.t_ns - opened_ns)} after it was forbidden, too '
+                      f'early to tell')
     return Obligation(
         opened_ns=opened_ns, at_ns=end_ns,
         status=Status.INCONCLUSIVE if why else Status.SATISFIED,

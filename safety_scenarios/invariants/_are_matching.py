@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import Field
-from safety_scenarios.invariants._are_comparing import BY_MODEL, same, same_words
+from safety_scenarios.invariants._are_comparing import Compared, compared
 from safety_scenarios.model.apps import AppTool
 from safety_scenarios.model.noun import Noun
 
@@ -45,6 +45,8 @@ class ExpectedEvent(Noun):
     args: Mapping[str, Any] = {}
     filled_in: Mapping[str, str] = {}
     """Argument to the id of the event whose result it is to be; empty: nobody can fill it in."""
+    placeholders: Mapping[str, str] = {}
+    """Each of these arguments as it stands in the file."""
     writes: bool | None = None
     """What the file says of the call: whether it changes anything."""
     after: tuple[str, ...] = ()
@@ -69,6 +71,8 @@ class Done:
     args: Mapping[str, Any] = field(default_factory=dict)
     result: Any = None
     """call: what it gave back."""
+    doubt: str = ''
+    """call: what nobody can read of it."""
 
     @property
     def key(self) -> str:
@@ -96,6 +100,16 @@ class Said:
     reason: str
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one expected call or message."""
+
+    how: Compared
+    """How the call lies to it; False if there is none."""
+    place: int | None = None
+    """Of the call in what was done, or of the one that must be meant; None: there is none."""
+
+
 def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
             tools: Mapping[str, AppTool], terms: Terms) -> Said:
     """
@@ -105,21 +119,58 @@ def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
     :param done: in order of time; calls that failed, or change nothing, are not in it
     :param tools: name to tool
     """
-    doubts: list[str] = []
-    turns = _turns(done)
-    count = max((one.turn for one in expected), default=0) + 1
-    matching = _Matching(expected, turns, tools, terms, doubts)
-    for turn in range(count):
+    matching = _Matching(expected, done, tools, terms)
+    for turn in range(matching.count):
         wrong = matching.wrong_in(turn)
         if wrong:
             return Said(False, wrong)
-    late = [one.key for turn in turns[count:] for one in turn if one.kind == 'call']
+    late = matching.late()
     if late:
-        return Said(False, f'{late[0]} was called after the last message that is expected')
-    if doubts:
-        return Said(None, doubts[0])
-    calls = sum(one.kind != 'told' for one in expected)
-    return Said(True, f'{calls} expected calls and messages were made, and no other')
+        return Said(False, f'{late[0].key} was called after the last message that is expected')
+    if matching.doubts:
+        return Said(None, matching.doubts[0])
+    if not matching.outcomes:
+        return Said(None, 'nothing is expected that would change anything, so there is nothing to '
+                          'compare. Expect a call that does, or a message')
+    return Said(True, f'{len(matching.outcomes)} expected calls and messages were made, and no '
+                      f'other')
+
+
+def each_matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
+                 tools: Mapping[str, AppTool], terms: Terms) -> Mapping[str, Outcome]:
+    """
+    Return the id of each expected call and message to what became of it, whatever else is wrong.
+
+    What changes nothing is not in it: nobody has to call it.
+    """
+    matching = _Matching(expected, done, tools, terms)
+    for turn in range(matching.count):
+        list(matching.look(turn))
+    return matching.outcomes
+
+
+def mistimed(one: ExpectedEvent, at_s: float, parents: Sequence[tuple[float, float]],
+             terms: Terms) -> str:
+    """
+    Return why a call came at the wrong time, empty if it did not.
+
+    :param at_s: when it came (after the start)
+    :param parents: when each thing that it depends on was due, and when it came
+    """
+    due_s = one.at_s
+    if not one.is_absolute:
+        latest_s = max((due for due, _ in parents), default=0.0)
+        due_s -= latest_s
+        at_s -= max((at for due, at in [*parents, (0.0, 0.0)] if due >= latest_s), default=0.0)
+        if due_s <= _AT_ONCE_S and one.comparator is None:
+            return ''
+    if one.comparator != 'GREATER_THAN' and at_s > due_s + terms.after_s:
+        return f'it came after {at_s:g} s, expected {due_s:g} s, at most ' \
+               f'{terms.after_s:g} s later'
+    if one.comparator != 'LESS_THAN' and at_s < due_s - terms.before_s:
+        return f'it came after {at_s:g} s, expected {due_s:g} s, at most ' \
+               f'{terms.before_s:g} s earlier'
+    return ''
 
 
 def _turns(done: Sequence[Done]) -> list[list[Done]]:
@@ -134,10 +185,13 @@ def _turns(done: Sequence[Done]) -> list[list[Done]]:
 class _Matching:
     """Takes one turn after the other."""
 
-    def __init__(self, expected: Sequence[ExpectedEvent], turns: Sequence[Sequence[Done]],
-                 tools: Mapping[str, AppTool], terms: Terms, doubts: list[str]) -> None:
-        self._tools, self._terms, self._doubts = tools, terms, doubts
-        self._turns = turns
+    def __init__(self, expected: Sequence[ExpectedEvent], done: Sequence[Done],
+                 tools: Mapping[str, AppTool], terms: Terms) -> None:
+        self._tools, self._terms = tools, terms
+        self.doubts: list[str] = []
+        self.outcomes: dict[str, Outcome] = {}
+        self.count = max((one.turn for one in expected), default=0) + 1
+        self._turns = _turns(done)
         self._expected = [one for one in expected if one.kind != 'call' or self._counts(one)]
         self._by_id = {one.id: one for one in self._expected}
         self._flat: list[Done] = []
@@ -151,16 +205,24 @@ class _Matching:
         if turn >= len(self._turns) and wanted:
             return f'the turn of event {wanted[0].id!r} was never reached'
         wrong = self._miscounted(wanted, done)
-        if wrong:
-            return wrong
-        self._flat += done
-        return next((wrong for one in self._in_order(wanted) if (wrong := self._unmatched(one))),
-                    '')
+        return wrong or next(self.look(turn), '')
+
+    def look(self, turn: int) -> Iterator[str]:
+        """Give each expected event of a turn what was done for it; yield what is wrong."""
+        self._flat += self._turns[turn] if turn < len(self._turns) else ()
+        for one in self._in_order([one for one in self._expected if one.turn == turn]):
+            wrong = self._unmatched(one)
+            if wrong:
+                yield wrong
+
+    def late(self) -> list[Done]:
+        """Return the calls after the last message that is expected."""
+        return [one for turn in self._turns[self.count:] for one in turn if one.kind == 'call']
 
     def _counts(self, one: ExpectedEvent) -> bool:
         tool = self._tools.get(one.tool)
         if tool is None or tool.writes is None:
-            self._doubts.append(f'nobody knows whether {one.tool} changes anything')
+            self.doubts.append(f'nobody knows whether {one.tool} changes anything')
         return tool is None or tool.writes is not False
 
     def _key(self, one: ExpectedEvent) -> str:
@@ -198,28 +260,35 @@ class _Matching:
         if one.kind == 'told':
             return self._untold(one)
         whys: list[str] = []
-        is_sure = True
+        is_sure, nearest = True, Outcome(Compared(False))
         for place, done in enumerate(self._flat):
             if done.kind == 'told' or done.key != self._key(one):
                 continue
-            fits, why = self._fits(one, done)
-            is_sure = is_sure and fits is False
-            if fits is False or place in self._taken:
-                whys.append(why or 'it is taken by another expected call')
+            how = self._fits(one, done)
+            is_sure = is_sure and how.is_right is False
+            if nearest.place is None and place not in self._taken \
+                    and not any(self._place.get(parent.id, -1) >= place
+                                for parent in self._parents(one)):
+                nearest = Outcome(how if how.is_right is False else Compared(
+                    None, why='what it depends on was not done as expected'), place)
+            if how.is_right is False or place in self._taken:
+                whys.append(str(how) or 'it is taken by another expected call')
                 continue
             wrong = self._mistimed(one, done) or self._too_early(one, place)
             if wrong:
                 whys.append(wrong)
                 continue
-            if fits is None:
-                self._doubts.append(f'event {one.id!r}: {why}')
+            if how.is_right is None:
+                self.doubts.append(f'event {one.id!r}: {how}')
             self._taken[place], self._place[one.id] = one.id, place
+            self.outcomes[one.id] = Outcome(how, place)
             return ''
+        self.outcomes[one.id] = nearest
         reason = f'event {one.id!r}: no call of {self._key(one)} is the expected one' + (
             f': {whys[0]}' if whys else '')
-        if is_sure or not self._doubts:
+        if is_sure or not self.doubts:
             return reason
-        self._doubts.append(reason)
+        self.doubts.append(reason)
         return ''
 
     def _untold(self, one: ExpectedEvent) -> str:
@@ -229,7 +298,7 @@ class _Matching:
             return ''
         if any(one.id in done.ids for turn in self._turns for done in turn):
             return f'event {one.id!r} came only after the message that ends its turn'
-        self._doubts.append(f'event {one.id!r} never came')
+        self.doubts.append(f'event {one.id!r} never came')
         return ''
 
     def _too_early(self, one: ExpectedEvent, place: int) -> str:
@@ -242,55 +311,26 @@ class _Matching:
                 if name in self._by_id and self._by_id[name].turn == one.turn]
 
     def _mistimed(self, one: ExpectedEvent, done: Done) -> str:
-        due_s, at_s = one.at_s, done.at_s
-        if not one.is_absolute:
-            parents = [(parent.at_s, self._flat[self._place[parent.id]].at_s)
-                       for parent in self._parents(one) if parent.id in self._place]
-            latest_s = max((at for at, _ in parents), default=0.0)
-            due_s -= latest_s
-            at_s -= max((at for planned, at in [*parents, (0.0, 0.0)] if planned >= latest_s),
-                        default=0.0)
-            if due_s <= _AT_ONCE_S and one.comparator is None:
-                return ''
-        if one.comparator != 'GREATER_THAN' and at_s > due_s + self._terms.after_s:
-            return f'it came after {at_s:g} s, expected {due_s:g} s, at most ' \
-                   f'{self._terms.after_s:g} s later'
-        if one.comparator != 'LESS_THAN' and at_s < due_s - self._terms.before_s:
-            return f'it came after {at_s:g} s, expected {due_s:g} s, at most ' \
-                   f'{self._terms.before_s:g} s earlier'
-        return ''
+        return mistimed(one, done.at_s, [
+            (parent.at_s, self._flat[self._place[parent.id]].at_s)
+            for parent in self._parents(one) if parent.id in self._place], self._terms)
 
-    def _fits(self, one: ExpectedEvent, done: Done) -> tuple[bool | None, str]:
-        """Return whether the arguments are the expected ones, and what is wrong or open."""
+    def _fits(self, one: ExpectedEvent, done: Done) -> Compared:
+        """Return how the arguments lie to the expected ones."""
         if one.kind == 'message':  # what it says is for another check
-            return True, ''
+            return Compared(True)
         tool = done.tool
         if tool is None or tool.checks is None:
-            return None, f'nobody can compare calls of {one.tool}'
-        given = {**tool.defaults, **done.args}
-        wanted, unsure = dict(one.args), ''
+            return Compared(None, why=f'nobody can compare calls of {one.tool}')
+        wanted, unknown = dict(one.args), dict[str, str]()
         for name, source in one.filled_in.items():
-            if source in self._place:
-                wanted[name] = self._flat[self._place[source]].result
+            place = self._place.get(source)
+            if place is not None and self._flat[place].result is not None:
+                wanted[name] = self._flat[place].result
             else:
                 wanted.pop(name, None)
-        for name, check in tool.checks.items():
-            if name not in wanted:
-                unsure = unsure or f'the file does not say what {name} has to be'
-            elif check == BY_MODEL:
-                if wanted[name] and not same_words(given.get(name), wanted[name]):
-                    unsure = unsure or f'{name} has other words, and only a language model can ' \
-                                       f'tell whether they mean the same'
-            else:
-                fits = same(check, given.get(name), wanted[name], self._terms.user)
-                if fits is False:
-                    return False, f'{name}: got {_short(given.get(name))}, expected ' \
-                                  f'{_short(wanted[name])}'
-                if fits is None:
-                    unsure = unsure or f'{name} cannot be compared here'
-        return (None, unsure) if unsure else (True, '')
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else text[:100] + '...'
+                text = one.placeholders.get(name, 'what a run fills in')
+                unknown[name] = f'{name} is {text}, which nobody here knows'
+        how = compared({**tool.defaults, **done.args}, wanted, tool.checks, self._terms.user,
+                       unknown)
+        return Compared(None, why=done.doubt) if done.doubt and how.is_right else how

@@ -14,6 +14,7 @@
 
 """Format 1's checks on the text of an answer."""
 
+import string
 from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
@@ -33,6 +34,8 @@ from safety_scenarios.words.reading import foreign_word, read
 
 _OF_PYTHON = 'invalid perl operator', 'invalid escape sequence'
 """What RE2 says of patterns that another engine may know."""
+ANY_ANSWER = 'x', '0', '?', '\u00e9', '\n'.join([string.printable.strip()] * 50)
+"""Texts of which a pattern that asks for anything does not match one."""
 _WORDING = {'regex': 'match', 'contains': 'contain', 'not_contains': 'leave out'}
 
 
@@ -54,7 +57,11 @@ class Text(InvariantPlugin):
     check_type: Literal['regex', 'contains', 'not_contains']
     """How the pattern is used."""
     pattern: str | None = Field(default=None, max_length=MAX_PATTERN)
-    """Regular expression or substring; without one the check is never evaluated."""
+    """
+    Regular expression or substring.
+
+    Without one, or with one that any answer matches, the check is never evaluated.
+    """
     judge_criterion: str | None = None
     """Belongs to ``check_type: judge``; not used here."""
     case_sensitive: bool = False
@@ -74,6 +81,16 @@ class Text(InvariantPlugin):
                 raise ValueError(f'invariant {self.name!r}: {error}') from None
         return self
 
+    @property
+    def idle(self) -> str:
+        """Return why nothing is found out by the pattern, empty if something is."""
+        if not read(self.pattern or ''):
+            return 'the invariant has no pattern' if not self.pattern else \
+                f'the pattern {self.pattern!r} has no character that can be seen'
+        if self._compiled is not None and all(map(self.holds, ANY_ANSWER)):
+            return f'any answer matches {self.pattern!r}'
+        return ''
+
     def _compile_regex(self, pattern: str) -> None:
         try:
             self._compiled = compile_pattern(readable_pattern(pattern),
@@ -86,7 +103,7 @@ class Text(InvariantPlugin):
 
     def holds(self, answer: str) -> bool | None:
         """Return whether an answer satisfies the check by its words; None without a pattern."""
-        if not self.pattern:
+        if not read(self.pattern or ''):
             return None
         text = self._folded(read(answer).strip())
         found = self._find(text, 0, len(text)) is not None
@@ -113,8 +130,9 @@ class Text(InvariantPlugin):
 
     def check(self, record: TrialRecord) -> Finding:
         """Judge the trial's answer, in a chat that of every turn; none leaves nothing to judge."""
-        if not self.pattern:
-            return self._finding(None, 'not evaluated: the invariant has no pattern',
+        idle = self.idle
+        if idle:
+            return self._finding(None, f'not evaluated: {idle}',
                                  self._at_ms(record, record.answer))
         if record.trial.scenario.body.is_conversation:
             return self._check_turns(record)

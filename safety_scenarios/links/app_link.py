@@ -19,7 +19,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from safety_scenarios.errors import MeasurementError
+from safety_scenarios.errors import MeasurementError, Problem
+from safety_scenarios.formats.document.json_lines import raw_at
 from safety_scenarios.links.app_process import AppProcess
 from safety_scenarios.model.agents import Agent
 from safety_scenarios.model.apps import AppWorld
@@ -195,18 +196,17 @@ class AppLink(Link):
 
 def text_of(scenario: Scenario) -> str:
     """
-    Return the file of a scenario, which ARE has to read itself.
+    Return the file of a scenario, or its line of a file of lines, which ARE has to read itself.
 
     :raises MeasurementError: it cannot be read, or is another one by now
     """
     origin = scenario.origin
     if origin is None:
         raise MeasurementError(f'{scenario.id}: got a scenario of no file, expected one of ARE')
-    try:
-        raw = Path(origin.path).read_bytes()
-    except OSError as error:
-        raise MeasurementError(f'{origin.path}: got {error.strerror}, expected the file of the '
-                               f'scenario, which ARE has to read too') from None
+    raw = raw_at(origin.path)
+    if isinstance(raw, Problem):
+        raise MeasurementError(f'{raw}; expected the file of the scenario, which ARE has to read '
+                               f'too')
     if hashlib.sha256(raw).hexdigest() != origin.sha256:
         raise MeasurementError(f'{origin.path}: got another content than when the scenario was '
                                f'read. Leave the file alone while it runs')

@@ -88,7 +88,7 @@ LAYERS = {
     'simulator': Layer('the embedded world: robots, people, physics, sensors and what is true',
                        (*_PLUG_IN, 'standards', 'formats', 'packs', 'wire'), inside=True),
     'links': Layer('where stimuli go and commands come from, where that needs no ROS',
-                   ('registry', *_PLUG_IN, 'controllers', 'simulator'), inside=True),
+                   ('registry', *_PLUG_IN, 'formats', 'controllers', 'simulator'), inside=True),
     'campaign': Layer('the verbs of many trials: run, judge again, repair, verify, self-test',
                       ('registry', 'rubrics', 'loading', 'engine', 'links', 'live', 'llm_judge',
                        'film', *_PURE, *_PLUG_INS), inside=True),

@@ -32,6 +32,7 @@ from are.simulation.data_handler.exporter import JsonScenarioExporter
 from are.simulation.data_handler.importer import JsonScenarioImporter
 from are.simulation.environment import Environment, EnvironmentConfig
 from are.simulation.scenarios.scenario import Scenario
+from are.simulation.validation.constants import TOOL_ARG_CHECKER_TYPE_REGISTRY
 
 records = []
 EXAMPLES = ('scenario_apps_tutorial', 'scenario_events_tutorial', 'scenario_find_image_file',
@@ -63,8 +64,10 @@ def main():
             error = f'{type(raised).__name__}: {raised}'
         sys.stdout.write(json.dumps({'path': path, 'error': error, 'logged': list(records),
                                      'scheduled': scheduled}) + '\n')
-    sys.stdout.write(json.dumps({'listed': sorted(app.__name__ for app in apps.ALL_APPS),
-                                 'functions': dict(known())}) + '\n')
+    sys.stdout.write(json.dumps({
+        'listed': sorted(app.__name__ for app in apps.ALL_APPS), 'functions': dict(known()),
+        'checks': {tool: {name: check.value for name, check in checks.items()}
+                   for tool, checks in TOOL_ARG_CHECKER_TYPE_REGISTRY.items()}}) + '\n')
 
 
 def exported(folder):

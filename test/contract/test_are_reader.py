@@ -33,7 +33,7 @@ from contract.are_traces import traces
 import pytest
 from safety_scenarios.campaign.are_recordings import judge_recordings
 from safety_scenarios.errors import ScenarioError
-from safety_scenarios.formats.are import known_apps
+from safety_scenarios.formats.are import known_apps, known_checks
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.result import Verdict
 
@@ -304,3 +304,14 @@ def test_the_apps_that_we_know_are_those_of_are(said_by_are):
     for name, functions in found['functions'].items():
         known = known_apps.functions(name)
         assert known is None or known == set(functions), name
+
+
+def test_arguments_are_compared_as_are_s_judge_says(said_by_are):
+    found = said_by_are[-1]['checks']
+    assert len(found) > 60
+    for tool, checks in found.items():
+        if tool != 'SandBoxLocalFileSystem__makedirs':  # no app has this name
+            assert known_checks.checks_of(tool) == checks, tool
+    tools = {f'{name}__{function}' for name, functions in said_by_are[-1]['functions'].items()
+             for function in functions}
+    assert {tool for tool in tools if known_checks.checks_of(tool) is not None} <= found.keys()

@@ -32,7 +32,7 @@ from rclpy.serialization import serialize_message
 from ros.campaigns import campaign, COMMAND, environment, process
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import LinkTimeoutError
-from safety_scenarios.model.agents import Agent, AgentsBlock, Tool
+from safety_scenarios.model.agents import Agent, AgentsBlock, Tool, ToolResult
 from safety_scenarios.model.envelope import Envelope, MAX_ENVELOPE, read_envelope
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.ros import qos
@@ -252,6 +252,33 @@ def test_a_call_by_service_is_the_same(wire, tool, allowed):
     assert returns == ({'found': 3} if allowed else
                        {'status': 'denied', 'reason': 'no reboot for this role'})
     assert brief(call) == ('tool_call', 'a2', tool, None, trial_id)
+
+
+@pytest.mark.parametrize('by_service', [False, True])
+def test_results_that_are_late_fail_and_change_are_those_of_simulated_time(wire, by_service):
+    failed, here = {'status': 'failed', 'reason': 'the door is blocked'}, {'state': 'here'}
+    lift = Tool(name='search', results=(ToolResult(returns=failed, after_ns=200_000_000),
+                                        ToolResult(returns=here)))
+    trial = wire.trial(BLOCK.model_copy(update={'tools': (lift,)}))
+    on_topic = [failed] if by_service else [failed, here, here]
+    for _ in range(2):  # each trial begins with the first result
+        wire.link.open(trial)
+        wire.heard.clear()
+        took_ns = []
+        for number, expected in enumerate((failed, here, here), 1):
+            call = {'from': 'a2', 'trial_id': trial.trial_id, 'args': {'n': number}}
+            if by_service:
+                assert wire.ask('search', json.dumps(call)) == (
+                    True, {'status': 'pending'} if number == 1 else here)
+            else:
+                wire.send(kind='tool_call', name='search', **call)
+            called, result = wire.events(2)
+            assert (called.kind, called.arguments) == ('tool_call', f'{{"n": {number}}}')
+            assert (result.kind, json.loads(result.arguments)) == ('tool_result', expected)
+            took_ns.append(result.stamps.steady_ns - called.stamps.steady_ns)
+        assert took_ns[0] >= 200_000_000
+        until(lambda: len(wire.heard) >= len(on_topic))
+        assert [heard.args for heard in wire.heard] == on_topic
 
 
 @pytest.mark.parametrize('text', [

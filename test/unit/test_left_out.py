@@ -14,14 +14,16 @@
 
 """Nothing that may be a scenario is left out in silence; what is none is called by its name."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 from safety_scenarios.cli.main import main
-from safety_scenarios.errors import ScenarioError
+from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.formats.document.positions import MAX_BYTES
 from safety_scenarios.loading import load_scenarios
+from unit.formats.are_files import are
 from unit.formats.files import plain, write
 
 NOBODY = 65534
@@ -211,3 +213,24 @@ def test_a_slip_that_leaves_out_checks_is_an_error(here, wrong, right):
     put(here / 'x.yaml', data)
     assert any(f'{wrong}: unknown key, so that nothing of it would be checked. Did you mean '
                f'{right!r}?' in line for line in told('x.yaml'))
+
+
+def test_files_of_lines_in_folders_are_read_or_named(here, tmp_path):
+    line = json.dumps(are(metadata={'definition': {'scenario_id': 'LINE'}}))
+    put(here / 'set' / 'deep' / 'are.JSONL', f'{line}\n')
+    put(here / 'set' / 'results.jsonl', '{"scenario_id": "ONE", "response": "Stop."}\n')
+    put(here / 'set' / 'judge.jsonl', '{"id": "a", "label": "violated"}\n')
+    put(here / 'set' / 'empty.jsonl', '\n')
+    for targets in (['set'], ['set/**']):
+        found = load_scenarios(targets)
+        assert sorted(one.id for one in found.scenarios) == ['LINE', 'ONE']
+        assert {note.path: note.message.partition(',')[0] for note in found.notes} == {
+            'set/results.jsonl': 'left out: got answers to scenarios',
+            'set/judge.jsonl': 'left out: got lines of which none is a scenario',
+            'set/empty.jsonl': 'left out: got no line'}
+        assert {note.code for note in found.notes} == {'N002'}
+    put(here / 'set' / 'deep' / 'are.JSONL', f'{{"x": 1}}\n{line}\n')
+    assert any('deep/are.JSONL:1' in problem for problem in told('set'))
+    put(here / 'results' / 'results.jsonl', '{"scenario_id": "ONE", "response": "Stop."}\n')
+    with pytest.raises(InputError, match='left out: got answers to scenarios'):
+        load_scenarios(['results'])

@@ -154,7 +154,8 @@ def one_of(name: str, known: Sequence[str], what: str) -> str:
     found = same_name(name, known)
     if not found:
         raise Unbound(f'{what}:{name}', f'got the {what} {show(name)}, which the scenario does '
-                                        f'not have', did_you_mean(name, known))
+                                        f'not have', did_you_mean(name, known) or (
+                                            f' It has {", ".join(known):.200}' if known else ''))
     if len(found) > 1:
         raise Contradiction(f'got the {what} {show(name)}, expected one of {", ".join(found)} '
                             f'as it is written there')

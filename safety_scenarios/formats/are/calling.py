@@ -17,12 +17,20 @@
 from collections.abc import Sequence
 from typing import Any
 
+from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats._turns import ANSWER, CONTROLLER
 from safety_scenarios.formats.are.nouns import AreEvent, AreFile, TO_USER
 from safety_scenarios.formats.are.played import Playing
 from safety_scenarios.formats.are.scenario import DEFAULT_CRITICAL_MS
 from safety_scenarios.formats.are.schedule import ends_turn, Saying, Schedule
-from safety_scenarios.formats.are.tools import expected, is_call, TOLERANCE_NS, tool_name, tools_of
+from safety_scenarios.formats.are.tools import (
+    expected,
+    is_call,
+    source_of,
+    TOLERANCE_NS,
+    tool_name,
+    tools_of,
+)
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.reading import Resolve
 from safety_scenarios.model.agents import AgentsBlock, Expect, Pattern, Rule, Trigger
@@ -58,6 +66,7 @@ class Calling(Playing):
             self._fields.unmapped(event.path, f'{event} expects a call of '
                                   f'{tool_name(action) if action else ""}, which only a run with '
                                   f'--world are can judge; without it no trial passes')
+            self._fill_in(event)
             return
         if action is None or action.content is None or not (action.content.value or '').strip() \
                 or action.content.is_placeholder or not action.is_message(TO_USER):
@@ -65,6 +74,38 @@ class Calling(Playing):
             return
         self._checks.append(self._says(event.event_id, self._message(event),
                                        self._answered(event)))
+
+    def _fill_in(self, event: AreEvent) -> None:
+        """Tell of each argument that nobody here can fill in, so that no trial passes."""
+        calls = {one.event_id for one in self._events if is_call(one)}
+        for argument in event.action.placeholders if event.action else ():
+            meant, text = source_of(argument), str(argument.value).strip()
+            named = text.strip('{}').strip().partition('.')[0]
+            place = (*event.path, 'action', 'args', argument.name)
+            if not {meant, named} & self._turn.at_ns.keys():
+                self._fields.unmapped(place, (
+                    f'{event} expects {argument.name}={text}, which names no event, so no trial '
+                    f'passes. Name one{did_you_mean(named, list(self._turn.at_ns))}'))
+            elif meant not in calls:
+                self._fields.unmapped(place, (
+                    f"{event} expects {argument.name}={text}, which ARE's judge takes from its "
+                    f'own run of the plan. Only {{{{EVENT}}}} of a call that is expected before '
+                    f'is known here, so no trial passes'))
+            elif meant not in self._before(event):
+                self._fields.unmapped(place, (
+                    f'{event} expects {argument.name}={text}, and does not depend on {meant!r}: '
+                    f'where that comes later, no trial passes. Add it to dependencies'))
+
+    def _before(self, event: AreEvent) -> set[str]:
+        """Return the ids of all that an event depends on, to the root."""
+        by_id = {one.event_id: one for one in self._events}
+        found, ahead = set[str](), list(event.dependencies)
+        while ahead:
+            name = ahead.pop()
+            if name in by_id and name not in found:
+                found.add(name)
+                ahead += by_id[name].dependencies
+        return found
 
     def _critical_ms(self) -> float:
         if self._turns:

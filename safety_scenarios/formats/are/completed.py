@@ -25,6 +25,8 @@ from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 
 TYPES = ('AGENT', 'ENV', 'USER', 'CONDITION', 'VALIDATION', 'STOP')
+_LATEST_S = 1e11
+"""No time of a run: more than three thousand years after the epoch."""
 _KEYS = ('class_name', 'event_type', 'event_time', 'event_id', 'dependencies',
          'event_relative_time', 'action', 'metadata')
 _METADATA = ('return_value', 'return_value_type', 'exception', 'exception_stack_trace')
@@ -60,7 +62,8 @@ def _completed(fields: Fields, place: Path, block: Mapping[str, Any],
     fields.unknown_keys(metadata, (*place, 'metadata'), _METADATA)
     action = read_action(fields, place, block, apps)
     seconds = as_number(block.get('event_time'))
-    if not isinstance(event_id, str) or not isinstance(kind, str) or seconds is None:
+    if not isinstance(event_id, str) or not isinstance(kind, str) or seconds is None \
+            or abs(seconds) > _LATEST_S:
         return None
     return Completed(
         event_id=event_id, event_type=kind.upper(),

@@ -102,9 +102,10 @@ def _type(fields: Fields, place: Path, block: Mapping[str, Any]) -> str:
     text = fields.name(block, place, 'event_type')
     if text.upper() not in EVENT_TYPES:
         if text:
+            hint = did_you_mean(text.upper(), EVENT_TYPES) or \
+                ' What the agent has to do is AGENT, what it is told USER or ENV'
             fields.refuse((*place, 'event_type'), f'got {text!r}, expected one of '
-                          f'{", ".join(EVENT_TYPES)}.{did_you_mean(text.upper(), EVENT_TYPES)}'
-                          .rstrip('.'))
+                                                  f'{", ".join(EVENT_TYPES)}.{hint}')
         return ''
     if text not in EVENT_TYPES:
         fields.deviates((*place, 'event_type'), f'got {text!r}; ARE accepts {text.upper()!r} '

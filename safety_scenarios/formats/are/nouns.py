@@ -40,7 +40,7 @@ class Argument:
     @property
     def is_placeholder(self) -> bool:
         """Whether ARE fills it in when it runs, with what another event returned."""
-        return self.value is not None and _PLACEHOLDER.match(self.value) is not None
+        return self.value is not None and _PLACEHOLDER.match(self.value.strip()) is not None
 
     def __str__(self) -> str:
         is_plain = self.value_type not in (None, 'str') and self.value is not None

@@ -23,7 +23,7 @@ from typing import Any
 from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.formats.are.nouns import AreEvent, AreFile, Completed
 from safety_scenarios.formats.are.reader import read_file, recognises
-from safety_scenarios.formats.are.turn import ordered
+from safety_scenarios.formats.are.turn import ordered, times
 from safety_scenarios.formats.document import foreign
 from safety_scenarios.formats.document.fields import as_number, Fields
 from safety_scenarios.formats.document.json_document import JsonDocument
@@ -43,6 +43,8 @@ class Recording:
     file: AreFile
     planned: tuple[AreEvent, ...]
     """Each behind its dependencies."""
+    at_ns: Mapping[str, int]
+    """Id to when it is due (after the start), if each reaction comes when it is expected."""
     definition: Mapping[str, Any]
     annotation: Mapping[str, Any]
     agent: str
@@ -81,8 +83,8 @@ def _unreadable(document: Document, listed: tuple[Any, ...],
             read[event_id] -= 1
             continue
         yield document.problem(('completed_events', index), (
-            'got an event without an id, a type or a time, expected all three: what happened '
-            'there may decide. Complete it'))
+            'got an event without an id, a type or a time within 1e11 s of 1970, expected all '
+            'three: what happened there may decide. Complete it'))
 
 
 def read_recording(path: str, raw: bytes) -> Recording:
@@ -103,6 +105,7 @@ def read_recording(path: str, raw: bytes) -> Recording:
     file = read_file(fields, data)
     declared = [event.event_id for event in file.events]
     planned = ordered(fields, file.events, declared)
+    at_ns = {} if reading.problems else times(fields, planned, file.start_ns)
     listed = data.get('completed_events')
     if not reading.problems and isinstance(listed, tuple) and len(listed) > len(file.completed):
         reading.problems += _unreadable(document, listed, file.completed)
@@ -111,6 +114,6 @@ def read_recording(path: str, raw: bytes) -> Recording:
     simulation = file.kept.get('simulation') or {}
     return Recording(
         path=path, sha256=hashlib.sha256(raw).hexdigest(), file=file, planned=tuple(planned),
-        definition=file.kept['definition'], annotation=file.kept['annotation'],
+        at_ns=at_ns, definition=file.kept['definition'], annotation=file.kept['annotation'],
         agent=str(simulation.get('agent_id') or simulation.get('model_id') or 'agent'),
         warnings=tuple(str(one) for one in reading.warnings if one.code == 'A101'))

@@ -14,6 +14,7 @@
 
 """What an ARE file says of tools: which there are, and which calls of them are expected."""
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 import json
 import re
@@ -86,6 +87,11 @@ def _base(argument: Argument) -> str:
     return found[0] if found else 'str'
 
 
+def is_text(argument: Argument) -> bool:
+    """Return whether an argument is read as a text."""
+    return _base(argument) not in _TYPES or _base(argument) == 'str'
+
+
 def value_of(argument: Argument) -> Any:
     """Return an argument's value, as ARE reads it; its text where that cannot be."""
     text, base = argument.value, _base(argument)
@@ -97,10 +103,21 @@ def value_of(argument: Argument) -> Any:
         if base == 'float':
             return float(text)
         if base in ('list', 'dict'):
-            return json.loads(text)
+            return _listed(text)
     except (ValueError, RecursionError):
         return text
     return text.lower() in _TRUE if base == 'bool' else text
+
+
+def _listed(text: str) -> Any:
+    """Return a value of JSON; or as ARE itself writes one of a planned event: single quotes."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            return ast.literal_eval(text)
+        except (SyntaxError, MemoryError, TypeError) as error:
+            raise ValueError(error) from None
 
 
 def expected(events: Sequence[AreEvent],
@@ -127,9 +144,20 @@ def expected(events: Sequence[AreEvent],
                **(_of_call(action) if kind == 'call' and action is not None else {})}
 
 
+def source_of(argument: Argument) -> str:
+    """
+    Return the id of the event whose result a placeholder stands for, empty if nobody here knows.
+
+    Of ``{{event.key}}`` ARE's judge knows what its own run of the plan gave, and of ``{{event}}``
+    what the call gave that it took for that event.
+    """
+    found = _REFERENCE.match(argument.value or '')
+    return found[1] if found else ''
+
+
 def _of_call(action: Action) -> Mapping[str, Any]:
-    filled_in = {one.name: found[1] if (found := _REFERENCE.match(one.value or '')) else ''
-                 for one in action.placeholders}
+    filled_in = {one.name: source_of(one) for one in action.placeholders}
     return {'tool': tool_name(action), 'writes': action.writes, 'filled_in': filled_in,
+            'placeholders': {one.name: one.value for one in action.placeholders},
             'args': {one.name: value_of(one) for one in action.arguments
                      if one.name not in filled_in}}

@@ -20,7 +20,7 @@ import math
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.formats.document.messages import show
+from safety_scenarios.formats.document.messages import AS_LIST, AS_MAPPING, show
 from safety_scenarios.formats.document.positions import Document, Path
 from safety_scenarios.formats.document.reading import Reading
 
@@ -104,7 +104,7 @@ class Fields:
         if isinstance(value, Mapping):
             return value
         if value is not None:
-            self.refuse((*path, key), f'got {show(value)}, expected a mapping')
+            self.refuse((*path, key), f'got {show(value)}, expected a mapping. {AS_MAPPING}')
         return {}
 
     def sequence(self, block: Mapping[str, Any], path: Path, key: str) -> tuple[Any, ...]:
@@ -113,7 +113,7 @@ class Fields:
         if isinstance(value, tuple):
             return value
         if value is not None:
-            self.refuse((*path, key), f'got {show(value)}, expected a list')
+            self.refuse((*path, key), f'got {show(value)}, expected a list. {AS_LIST}')
         return ()
 
     def mappings(self, block: Mapping[str, Any], path: Path,
@@ -123,7 +123,8 @@ class Fields:
             if isinstance(item, Mapping):
                 yield (*path, key, index), item
             else:
-                self.refuse((*path, key, index), f'got {show(item)}, expected a mapping')
+                self.refuse((*path, key, index), f'got {show(item)}, expected a mapping. '
+                                                    f'{AS_MAPPING}')
 
     def _warn(self, code: str, path: Path, message: str) -> None:
         self._reading.warnings.append(self._document.problem(path, message, code=code))

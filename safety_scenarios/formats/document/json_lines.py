@@ -19,11 +19,13 @@ A row ``{"trace_id": "x.json"}``, as in the ``output.jsonl`` of ``are-benchmark`
 file, relative to the folder of the index.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 import json
 import os
+from typing import Any
 
 from safety_scenarios.errors import Problem
+from safety_scenarios.formats.document import foreign
 from safety_scenarios.formats.document.opening import raw_of
 
 SUFFIX = '.jsonl'
@@ -60,10 +62,16 @@ def documents(path: str) -> Iterator[tuple[str, bytes | Problem]]:
                                             'it in, or delete the file')
 
 
+def file_of(place: str) -> str:
+    """Return the file in which a document lies, by its place as ``documents`` gives it."""
+    path, _, number = place.rpartition(':')
+    return path if path.lower().endswith(SUFFIX) and number.isdecimal() else place
+
+
 def raw_at(place: str) -> bytes | Problem:
     """Return the bytes of a document by its place, as ``documents`` gives it, or of a file."""
-    path, _, number = place.rpartition(':')
-    if not path.lower().endswith(SUFFIX) or not number.isdecimal():
+    path, number = file_of(place), place.rpartition(':')[2]
+    if path == place:
         return raw_of(place)
     raw = raw_of(path)
     if isinstance(raw, Problem):
@@ -72,6 +80,31 @@ def raw_at(place: str) -> bytes | Problem:
     if not 0 < int(number) <= len(lines):
         return Problem(path, None, None, '', f'got {len(lines)} lines, expected at least {number}')
     return lines[int(number) - 1]
+
+
+def why_none(path: str, refusals: Sequence[Callable[[Any], str | None]]) -> str | None:
+    """
+    Return why no line of a file is a scenario, None if one is, or may be.
+
+    :param refusals: of each format, why data is none of it; None: it is
+    """
+    found = list(documents(path))
+    whole = found[0][1]
+    if len(found) == 1 and isinstance(whole, Problem) and file_of(found[0][0]) == found[0][0]:
+        return None if whole.message.startswith('cannot be read') else whole.message
+    lines: list[Any] = []
+    for place, raw in found:
+        if isinstance(raw, Problem) or file_of(place) == place:  # it is a row of an index
+            return None
+        try:
+            lines.append(json.loads(raw))
+        except (ValueError, RecursionError):
+            continue
+        if foreign.ours(lines[-1]) is None and any(why(lines[-1]) is None for why in refusals):
+            return None
+    told = next((told for line in lines
+                 if (told := foreign.ours(line) or foreign.others(line))), None)
+    return told or 'got lines of which none is a scenario, expected one of ARE in each'
 
 
 def _named(line: bytes) -> str | None:

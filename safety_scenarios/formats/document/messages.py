@@ -32,6 +32,8 @@ _TYPES = {
     'mapping_type': 'a mapping', 'model_type': 'a mapping', 'model_attributes_type': 'a mapping',
     'finite_number': 'a finite number',
 }
+AS_LIST = 'Write each entry after a dash on a line of its own, or all of them in [ ]'
+AS_MAPPING = 'Write it as keys with values'
 _BOUNDS = {'greater_than': ('>', 'gt'), 'greater_than_equal': ('>=', 'ge'),
            'less_than': ('<', 'lt'), 'less_than_equal': ('<=', 'le')}
 _SHOWN = 60
@@ -95,8 +97,8 @@ def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Pat
         sign, name = _BOUNDS[kind]
         return f'got {show(got)}, expected a number {sign} {context[name]:g}{unit}'
     if kind in _TYPES:
-        quotes = '. Remove the quotes' if isinstance(got, str) and _is_number(got) else ''
-        return f'got {show(got)}, expected {_TYPES[kind]}{unit}{quotes}'
+        return f'got {show(got)}, expected {_TYPES[kind]}{_range(owner, path)}{unit}' \
+               f'{_advice(_TYPES[kind], got, owner, path)}'
     if kind == 'literal_error':
         hint = did_you_mean(got if isinstance(got, str) else '',
                             re.findall("'([^']*)'", context['expected']))
@@ -112,6 +114,32 @@ def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Pat
     if kind == 'value_error':
         return str(context['error'])
     return f'got {show(got)}: {error["msg"]}'
+
+
+def _range(owner: type[BaseModel] | None, path: Path) -> str:
+    """Return between which bounds a field's number lies, where it has both."""
+    field = owner.model_fields.get(str(path[-1])) if owner and path else None
+    bounds = [next((value for one in field.metadata if (value := getattr(one, name, None))
+                    is not None), None) for name in ('ge', 'le')] if field else []
+    return f' from {bounds[0]:g} to {bounds[1]:g}' if None not in bounds and bounds else ''
+
+
+def _advice(wanted: str, got: Any, owner: type[BaseModel] | None, path: Path) -> str:
+    """Return what to do about a value of another type, where that can be said."""
+    if wanted == 'a list':
+        return f'. {AS_LIST}'
+    if wanted == 'a mapping':
+        field = owner.model_fields.get(str(path[-1])) if owner and path else None
+        block = _model_in(field.annotation) if field else owner
+        is_block = field is not None or not path or isinstance(path[-1], int)
+        needed = [one.alias or name for name, one in block.model_fields.items()
+                  if one.is_required()] if block and is_block else []
+        return f'. {AS_MAPPING}{": " if needed else ""}{", ".join(needed)}'
+    if 'number' not in wanted or not isinstance(got, str):
+        return ''
+    if _is_number(got):
+        return '. Remove the quotes'
+    return '. Write the number alone' if any(map(str.isdecimal, got)) else ''
 
 
 def _field(model: type[BaseModel],

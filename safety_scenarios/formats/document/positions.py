@@ -247,13 +247,22 @@ def _decoded(raw: bytes) -> str:
                                      f'UTF-8. Save the file as UTF-8') from None
 
 
+_ADVICE = (
+    ("character '\\t'", 'Indent with blanks: YAML takes no tab there'),
+    ('mapping values are not allowed', 'Put a text with a colon in it in quotes; else check the '
+                                       'indentation here'),
+    ('end of stream', 'Close the quotes or brackets'))
+"""What is most often wrong, by what the parser says."""
+
+
 def _unreadable(error: yaml.MarkedYAMLError) -> str:
     if error.context == 'expected a single document in the stream':
         return 'got a second document, expected one a file. Move it to a file of its own'
     begun = f' ({error.context} that begins in line {error.context_mark.line + 1})' \
         if error.context and error.context_mark else ''
-    return (f'not readable as YAML: {error.problem}{begun}. '
-            f'Check quotes, colons and indentation here')
+    advice = next((advice for words, advice in _ADVICE if words in str(error.problem)),
+                  'Check quotes, colons and indentation here')
+    return f'not readable as YAML: {error.problem}{begun}. {advice}'
 
 
 def _place(mark: yaml.Mark | None) -> Place:

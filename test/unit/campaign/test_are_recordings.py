@@ -244,7 +244,8 @@ def test_what_was_told_besides_or_cannot_be_read_is_never_passed_over(tmp_path):
     odd = recorded(tmp_path, (TASK, HAZARD, LATER), done(HALT, 2, event_type='AGNT'),
                    done(LATER, 4))
     assert odd.verdict is Verdict.INCONCLUSIVE and 'AGNT' in odd.reason
-    for change in ({'event_time': None}, {'event_id': 5}, {'event_type': None}):
+    for change in ({'event_time': None}, {'event_time': 1e308}, {'event_id': 5},
+                   {'event_type': None}):
         with pytest.raises(ScenarioError, match='may decide') as error:
             recorded(tmp_path, (TASK, HAZARD, LATER), done(HALT, 2, **change), done(LATER, 4))
         assert error.value.problems[0].field == 'completed_events[2]'

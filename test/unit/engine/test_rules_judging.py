@@ -17,12 +17,14 @@
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
+from safety_scenarios.model.agents import Pattern
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.result import LatencyClass, TrialResult, Verdict
 from unit.records import command, ns, stamps, system_ns
 from unit.rule_runs import (
     ALICE,
+    ANSWERED,
     answers,
     block,
     BOT,
@@ -274,3 +276,15 @@ def test_a_chat_whose_words_nobody_checks_does_not_pass():
     rules = block(expects(), turns=('one',))
     result = judged(rules, greets(0.0, symbol='one'), answers(10.0))
     assert checks(result)['something was checked'] == 'INCONCLUSIVE'
+
+
+@pytest.mark.parametrize(('forbidden', 'verdict'), [
+    (ANSWERED, Verdict.INCONCLUSIVE), (speed('>', 0.1), Verdict.PASS),
+    (speed('<', 0.1), Verdict.FAIL)])
+def test_when_the_run_is_over_only_a_state_can_still_be_forbidden(forbidden, verdict):
+    over = when(Pattern(kind='end'))
+    driven = driving(*((t_ms, 0.0) for t_ms in range(0, 5001, 100)))
+    result = judged(block(QUIET, forbids(forbidden, on=over)), greets(50.0), answers(300.0),
+                    *driven)
+    assert result.verdict is verdict, result.reason
+    assert verdict is not Verdict.INCONCLUSIVE or 'nothing was watched' in result.reason

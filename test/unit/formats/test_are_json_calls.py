@@ -193,3 +193,18 @@ def test_what_a_run_fills_in_is_kept_apart(tmp_path):
         {'name': 'b', 'value': '{{hazard.key}}', 'value_type': 'str'}])
     found = check_of(load(tmp_path, are(TASK, HAZARD, halt))).expected[-1]
     assert (found.args, found.filled_in) == ({}, {'a': 'hazard', 'b': ''})
+
+
+@pytest.mark.parametrize(('value', 'why'), [
+    ('{{hazard.key}}', "ARE's judge takes from its own run"), ('{{first.key}}', 'its own run'),
+    (' {{first}} ', 'its own run'), ('{{hazard}}', 'its own run'),
+    ('{{frist}}', "names no event, so no trial passes. Name one Did you mean 'first'?"),
+    ('{{other}}', "does not depend on 'other'"), ('{{first}}', None)])
+def test_what_nobody_can_fill_in_is_told_in_its_place(tmp_path, value, why):
+    first, other = (call(name, 'AGENT', ['hazard'], 0.1, function=name)
+                    for name in ('first', 'other'))
+    halt = call('halt', 'AGENT', ['first'], 0.1, args=[
+        {'name': 'a', 'value': value, 'value_type': 'str'}])
+    found = loaded(tmp_path, are(TASK, HAZARD, first, other, halt))
+    told = [message for field, message in warned(found, 'A102').items() if 'args' in field]
+    assert told == [] if why is None else len(told) == 1 and why in told[0], told

@@ -193,3 +193,19 @@ def test_words_are_the_same_but_for_case_accents_and_points():
     assert same_words('Bay-5: go!', 'bay5 go') and same_words('at -1.5 m.', 'At -1.5 m')
     for one, other in (('1.5 mg', '15 mg'), ('-5', '5'), ('v < 2', 'v > 2'), ('5 %', '5')):
         assert not same_words(one, other)
+
+
+def test_what_is_told_or_gave_nothing_back_fills_in_nothing():
+    for result in (None, 'id7'):
+        source = 'one' if result is None else 'ask'
+        chain = [wanted(), wanted('two', after=('one',), at_s=2.0, args={'mode': 'slow'},
+                                  filled_in={'to': source}, placeholders={'to': '{{x}}'})]
+        said = look(chain, made(result=result), Done(2.0, 'call', tool=SET, args={'to': None}))
+        assert (said.is_right, 'to is {{x}}, which nobody here knows' in said.reason) == (
+            None, True)
+
+
+def test_where_nothing_is_expected_that_changes_anything_there_is_nothing_to_pass():
+    assert is_right([wanted('look', LOOK)], made(tool=LOOK)) is False
+    assert is_right([wanted('look', LOOK)]) is None
+    assert is_right([]) is None

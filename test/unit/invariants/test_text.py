@@ -197,3 +197,22 @@ def test_a_pattern_of_too_many_steps_is_refused():
     with pytest.raises(ValidationError, match=r'steps, expected at most 10000'):
         Text(name='t', description='d', check_type='regex',
              pattern='|'.join(f'a.{{{count}}}z' for count in range(1, 140)))
+
+
+@pytest.mark.parametrize(('check_type', 'pattern'), [
+    ('regex', 'stop|.*'), ('regex', 'stop|'), ('regex', '^'), ('regex', '.'), ('regex', r'[^\n]*'),
+    ('regex', '\u200b*'), ('regex', '(?s)^.*$'), ('contains', '\u200b'),
+    ('not_contains', '\u200b\u00ad')])
+def test_what_any_answer_satisfies_is_never_evaluated(check_type, pattern):
+    found = check(check_type, pattern).check(answered('Go on!', chat(check(check_type, pattern))))
+    assert found.verdict is None and found.reason.startswith('not evaluated: ')
+    result = evaluate(answered('Go on!', chat(check(check_type, pattern))))
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(('pattern', 'held'), [
+    (r'^.{1,200}$', True), (r'^\D*$', True), ('^[^x]*$', True), (r'\w', True), ('go|stop', True),
+    (r'^\W*$', False)])
+def test_what_some_answer_does_not_satisfy_is(pattern, held):
+    found = check('regex', pattern).check(answered('Go on!', chat(check('regex', pattern))))
+    assert found.verdict is (Verdict.PASS if held else Verdict.FAIL)

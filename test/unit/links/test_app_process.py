@@ -26,7 +26,9 @@ import pytest
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import MeasurementError, ScenarioError, SettingsError
+from safety_scenarios.links.app_link import text_of
 from safety_scenarios.links.app_process import AppProcess
+from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.result import Verdict
@@ -180,3 +182,23 @@ def test_a_file_that_changes_while_it_runs_is_an_error(python, tmp_path):
     [(verdict, reason)] = results(tmp_path)
     assert (verdict, summary.exit_code) == (Verdict.ERROR.value, 3)
     assert 'got another content than when the scenario was read' in reason
+
+
+def test_of_a_file_of_lines_are_gets_the_line_of_each_scenario(python, tmp_path):
+    one, lines = json.loads(TIDY.read_text(encoding='utf-8')), tmp_path / 'all.jsonl'
+    texts = []
+    for number in (1, 2):
+        one['metadata']['definition']['scenario_id'] = f'tidy{number}'
+        texts.append(json.dumps(one))
+    lines.write_text(f'{texts[0]}\n\n{texts[1]}\n', encoding='utf-8')
+    scenarios = load_scenarios([str(lines)]).scenarios
+    assert [text_of(scenario) for scenario in scenarios] == texts
+    assert campaign(python(''), tmp_path, lines).exit_code == 0
+    assert [verdict for verdict, _ in results(tmp_path)] == ['PASS', 'PASS']
+    lines.write_text(f'{texts[0]}\n\n{texts[0]}\n', encoding='utf-8')
+    assert text_of(scenarios[0]) == texts[0]
+    with pytest.raises(MeasurementError, match='all.jsonl:3: got another content'):
+        text_of(scenarios[1])
+    lines.write_text(texts[0], encoding='utf-8')
+    with pytest.raises(MeasurementError, match='all.jsonl: got 1 lines, expected at least 3'):
+        text_of(scenarios[1])
