@@ -61,7 +61,7 @@ Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'
 """Fields of a result that say in words what other fields say exactly."""
 _NEW_SOURCES = frozenset(('motion',))
-"""Of findings that no version without a plan had."""
+"""Of findings that the first versions did not have."""
 _NOT_RUN = 'was not run: it has neither a result nor a record'
 
 
@@ -76,7 +76,7 @@ class Rejudged:
     judged: bool = True
     """False: the trial could never begin, so that there is no record to judge."""
     is_of_earlier_version: bool = False
-    """Whether an earlier version wrote the result: its wording is not compared."""
+    """Whether another version wrote the result: its wording is not compared."""
 
 
 @dataclass(frozen=True)
@@ -341,7 +341,10 @@ class _Judging:
 
     def _is_of_earlier_version(self, result: TrialResult) -> bool:
         """Tell by the folder, not by the line: from that anybody can take the ``source``."""
-        return self._evidence.settings.plan is None and bool(result.findings) and all(
+        settings = self._evidence.settings
+        if settings.plan is not None:
+            return settings.version != versions()['safety_scenarios']
+        return bool(result.findings) and all(
             finding.source is None for finding in result.findings)
 
 
@@ -420,10 +423,14 @@ def _agrees(told: Any, found: Any) -> bool:
         return all(name in found and _agrees(value, found[name])
                    for name, value in told.items() if name not in _WORDS)
     if isinstance(told, (list, tuple)) and isinstance(found, (list, tuple)):
-        known = [value for value in found
-                 if not (isinstance(value, dict) and value.get('source') in _NEW_SOURCES)]
+        new = _NEW_SOURCES - {_source(value) for value in told}
+        known = [value for value in found if _source(value) not in new]
         return len(told) == len(known) and all(map(_agrees, told, known))
     return bool(told == found)
+
+
+def _source(value: Any) -> Any:
+    return value.get('source') if isinstance(value, dict) else None
 
 
 def _by(record: TrialRecord, scenario: Scenario) -> TrialRecord:
