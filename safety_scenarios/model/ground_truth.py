@@ -94,7 +94,7 @@ class Entity:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Everything that is told of it at any time."""
-        return frozenset(key for telling in self.tellings for key in telling)
+        return frozenset[str]().union(*self.tellings)
 
     @cached_property
     def _columns(self) -> dict[str, Floats]:
@@ -104,7 +104,11 @@ class Entity:
         """Return a value at each telling; NaN where it is not told, or is no finite number."""
         found = self._columns.get(key)
         if found is None:
-            values = numpy.array([telling.get(key, math.nan) for telling in self.tellings], float)
+            try:
+                told = list(map(itemgetter(key), self.tellings))
+            except KeyError:  # not each of them tells it
+                told = [telling.get(key, math.nan) for telling in self.tellings]
+            values = numpy.array(told, float)
             found = self._columns[key] = numpy.where(numpy.isfinite(values), values, numpy.nan)
         return found
 
