@@ -232,7 +232,7 @@ def _beams(first: float, step: float, count: int) -> tuple[slice, Any, Any, Any]
     """
     Return which beams look ahead, their cosines, and their sines without sign.
 
-    :return: from the first to the last of them; which of those do, None where all do; ...
+    :return: from the first beam that does to the last; which of these do, None: all; and both
     """
     angles = first + step * numpy.arange(count)
     ahead = numpy.cos(angles) > 0

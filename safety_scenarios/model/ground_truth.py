@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 import json
 import math
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import Any, Protocol
 
 import numpy
@@ -104,11 +104,8 @@ class Entity:
         """Return a value at each telling; NaN where it is not told, or is no finite number."""
         found = self._columns.get(key)
         if found is None:
-            try:
-                told = list(map(itemgetter(key), self.tellings))
-            except KeyError:  # not each of them tells it
-                told = [telling.get(key, math.nan) for telling in self.tellings]
-            values = numpy.array(told, float)
+            told = methodcaller('get', key, math.nan)
+            values = numpy.array(list(map(told, self.tellings)), float)
             found = self._columns[key] = numpy.where(numpy.isfinite(values), values, numpy.nan)
         return found
 

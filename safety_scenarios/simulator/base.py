@@ -210,9 +210,10 @@ class Base:
             state = follower.state(now_ns)
             if not state:
                 continue
-            if not all(axis in state for axis in BASE_AXES):
+            speeds = [state[axis][1] for axis in BASE_AXES if axis in state]
+            if len(speeds) < len(BASE_AXES):
                 return self._asked  # not a number: nobody knows, so it goes on
-            forward, left, turn = (state[axis][1] for axis in BASE_AXES)
+            forward, left, turn = speeds
             speed = math.hypot(forward, left) + abs(turn) * self._radius
             if speed > most:
                 found, most = (forward, left, turn), speed
