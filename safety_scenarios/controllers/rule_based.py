@@ -221,8 +221,11 @@ def _free(ranges: Sequence[float], least: float, first: float, step: float,
     seen = reach >= least
     if not len(reach) or len(reach) - numpy.count_nonzero(seen) > _BLIND_SHARE * len(reach):
         return math.nan
-    seen &= reach < math.inf  # 0 * infinity, straight ahead, is no number
-    reach, cos, sin = reach[seen], cos[seen], sin[seen]
+    # 0 * infinity, straight ahead, is no number
+    found = numpy.flatnonzero(seen & (reach < math.inf))
+    if not len(found):
+        return math.inf
+    reach, cos, sin = reach[found], cos[found], sin[found]
     inside = sin * reach <= corridor_m
     return min((cos[inside] * reach[inside]).tolist(), default=math.inf)
 

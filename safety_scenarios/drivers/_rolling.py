@@ -23,6 +23,7 @@ from safety_scenarios.model.driver import BASE_AXES, Commanded, Follower
 from safety_scenarios.model.message import Message
 
 _NOT_FINITE = 'not finite'
+_X, _Y, _TURN = BASE_AXES
 
 
 class Rolling(Follower):
@@ -78,7 +79,8 @@ class Rolling(Follower):
             return {}
         self._to(t_ns)
         if self._is_finite:
-            return dict(zip(BASE_AXES, zip(self._way, self._speeds, strict=True), strict=True))
+            (x, y, turned), (vx, vy, turn) = self._way, self._speeds
+            return {_X: (x, vx), _Y: (y, vy), _TURN: (turned, turn)}
         return {axis: (way, speed) for axis, way, speed
                 in zip(BASE_AXES, self._way, self._speeds, strict=True)
                 if math.isfinite(speed)}

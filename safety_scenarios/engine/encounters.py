@@ -108,7 +108,8 @@ def _around(way: Floats, reach: float, places: Floats) -> Floats:
         return way
     least, most = way[:, 1:].min(axis=0), way[:, 1:].max(axis=0)
     wide = reach + _ROUNDING_M
-    return places[((places[:, 1:] >= least - wide) & (places[:, 1:] <= most + wide)).all(axis=1)]
+    inside = ((places[:, 1:] >= least - wide) & (places[:, 1:] <= most + wide)).all(axis=1)
+    return numpy.asarray(places[inside])
 
 
 def _way(world: World, entity: Entity) -> Floats:
