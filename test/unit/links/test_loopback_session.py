@@ -14,6 +14,7 @@
 
 """How long a controller really thinks where simulated time stands still."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 import os
 import subprocess
@@ -66,6 +67,15 @@ def test_who_is_ready_and_gets_no_processor_does_not_think(queued):
             process.kill()
             process.wait()
     assert 110 * MS <= took <= 0.8 * real
+
+
+def test_a_queue_tells_of_whoever_asks_and_leaves_no_file_open():
+    files = len(os.listdir('/proc/self/fd'))
+    with closing(Queue()) as queue, ThreadPoolExecutor(1) as pool:
+        told = [queue.waited_ns(), pool.submit(queue.waited_ns).result(), queue.waited_ns()]
+    assert told[0] <= told[2]
+    assert told[1] <= time.monotonic_ns()
+    assert len(os.listdir('/proc/self/fd')) == files
 
 
 class Ponders(ControllerPlugin):
