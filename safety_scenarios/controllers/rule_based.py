@@ -213,24 +213,36 @@ def free_path(scan: Message, corridor_m: float) -> float:
 
 def _free(ranges: Sequence[float], least: float, first: float, step: float,
           corridor_m: float) -> float:
-    ahead, cos, sin = _beams(first, step, len(ranges))
-    reach = numpy.asarray(ranges, dtype=float)[ahead]
+    around, ahead, cos, sin = _beams(first, step, len(ranges))
+    reach = numpy.array(ranges[around], dtype=float)
+    if ahead is not None:
+        reach = reach[ahead]
     reach[reach == -math.inf] = least
     seen = reach >= least
     if not len(reach) or len(reach) - numpy.count_nonzero(seen) > _BLIND_SHARE * len(reach):
         return math.nan
-    seen &= reach < math.inf  # 0 * infinity, straight ahead, is no number
-    reach, cos, sin = reach[seen], cos[seen], sin[seen]
+    # 0 * infinity, straight ahead, is no number
+    found = numpy.flatnonzero(seen & (reach < math.inf))
+    if not len(found):
+        return math.inf
+    reach, cos, sin = reach[found], cos[found], sin[found]
     inside = sin * reach <= corridor_m
     return min((cos[inside] * reach[inside]).tolist(), default=math.inf)
 
 
 @lru_cache(maxsize=8)
-def _beams(first: float, step: float, count: int) -> tuple[Any, Any, Any]:
-    """Return which beams look ahead, their cosines, and their sines without sign."""
+def _beams(first: float, step: float, count: int) -> tuple[slice, Any, Any, Any]:
+    """
+    Return which beams look ahead, their cosines, and their sines without sign.
+
+    :return: from the first beam that does to the last; which of these do, None: all; and both
+    """
     angles = first + step * numpy.arange(count)
     ahead = numpy.cos(angles) > 0
-    return ahead, numpy.cos(angles[ahead]), numpy.abs(numpy.sin(angles[ahead]))
+    places = numpy.flatnonzero(ahead)
+    around = slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 0)
+    return (around, None if ahead[around].all() else ahead[around],
+            numpy.cos(angles[ahead]), numpy.abs(numpy.sin(angles[ahead])))
 
 
 def _number(name: str, unit: str = '(?!)') -> Callable[[str], float | None]:

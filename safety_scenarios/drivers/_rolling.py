@@ -18,10 +18,12 @@ from collections.abc import Callable, Mapping
 import math
 
 import numpy
-from safety_scenarios.drivers._twist import take_one, Terms, Vector
+from safety_scenarios.drivers._twist import demanded_by, take_one, Terms, Vector
 from safety_scenarios.model.driver import BASE_AXES, Commanded, Follower
+from safety_scenarios.model.message import Message
 
 _NOT_FINITE = 'not finite'
+_X, _Y, _TURN = BASE_AXES
 
 
 class Rolling(Follower):
@@ -42,6 +44,9 @@ class Rolling(Follower):
         self._limit, self._nan_disables = limit, nan_disables
         self._wanted = self._last = self._before = numpy.zeros(3)
         self._way = self._speeds = [0.0, 0.0, 0.0]
+        self._is_finite = True
+        self._message: Message | None = None
+        self._demanded, self._is_sound = self._wanted, True
         self._stamp_ns: float = 0
         self._now_ns: int | None = None
         self._next_ns = 0
@@ -52,7 +57,10 @@ class Rolling(Follower):
 
         :raises ValueError: the driver rejects it, and goes on as before
         """
-        demanded, stamp_ns, reason = take_one(command, self._terms)
+        if command.message is not self._message:  # who drives on says the same again
+            self._message = command.message
+            self._demanded, self._is_sound = demanded_by(command.message, self._terms)
+        stamp_ns, reason = take_one(command, self._terms, self._is_sound)
         if reason:
             if self._nan_disables and _NOT_FINITE in reason and self._now_ns is not None:
                 self._stamp_ns = math.inf
@@ -60,7 +68,7 @@ class Rolling(Follower):
         if self._now_ns is None:
             self._now_ns = self._next_ns = command.t_ns
         self._to(command.t_ns - 1)
-        self._wanted, self._stamp_ns = demanded, stamp_ns
+        self._wanted, self._stamp_ns = self._demanded, stamp_ns
         if self._limit is None:
             self._hold(self._wanted)
         self._to(command.t_ns)
@@ -70,6 +78,9 @@ class Rolling(Follower):
         if self._now_ns is None:
             return {}
         self._to(t_ns)
+        if self._is_finite:
+            (x, y, turned), (vx, vy, turn) = self._way, self._speeds
+            return {_X: (x, vx), _Y: (y, vy), _TURN: (turned, turn)}
         return {axis: (way, speed) for axis, way, speed
                 in zip(BASE_AXES, self._way, self._speeds, strict=True)
                 if math.isfinite(speed)}
@@ -88,12 +99,14 @@ class Rolling(Follower):
 
     def _hold(self, found: Vector) -> None:
         """Go as fast as this from now on."""
-        self._before, self._last = self._last, found
-        self._speeds = found.tolist()
+        before, self._before, self._last = self._last, self._last, found
+        if found is not before:
+            self._speeds = found.tolist()
+            self._is_finite = all(map(math.isfinite, self._speeds))
 
     def _pass(self, t_ns: int) -> None:
         if self._now_ns is not None and t_ns > self._now_ns:
             passed_s = (t_ns - self._now_ns) * 1e-9
-            self._way = [way + speed * passed_s for way, speed
-                         in zip(self._way, self._speeds, strict=True)]
+            (x, y, turned), (vx, vy, turn) = self._way, self._speeds
+            self._way = [x + vx * passed_s, y + vy * passed_s, turned + turn * passed_s]
             self._now_ns = t_ns

@@ -23,6 +23,7 @@ import numpy
 from numpy.typing import NDArray
 from safety_scenarios.model.columns import read
 from safety_scenarios.model.driver import BASE_AXES, Commanded, Execution, Rejection
+from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_interfaces import stamp_of
 from safety_scenarios.model.signal import Signal
 
@@ -113,16 +114,24 @@ def why_not(command: Commanded, terms: Terms) -> str:
     return _why(command, terms, is_finite)
 
 
-def take_one(command: Commanded, terms: Terms) -> tuple[Vector, int, str]:
-    """Return what one command demands, its stamp, and why it is rejected; as ``take`` of one."""
-    is_twist = command.message.type in (TWIST, STAMPED)
-    demanded = [_value(signal, command.message) if is_twist else math.nan for signal in _FIELDS]
+def demanded_by(message: Message, terms: Terms) -> tuple[Vector, bool]:
+    """Return what one message demands, and whether all that is executed of it is finite."""
+    is_twist = message.type in (TWIST, STAMPED)
+    demanded = [_value(signal, message) if is_twist else math.nan for signal in _FIELDS]
     is_finite = all(math.isfinite(value) for value, is_executed
                     in zip(demanded, terms.axes, strict=True) if is_executed)
+    return numpy.array([value if is_executed else 0.0 for value, is_executed
+                        in zip(demanded, terms.axes, strict=True)]), is_finite
+
+
+def take_one(command: Commanded, terms: Terms, is_finite: bool) -> tuple[int, str]:
+    """
+    Return the stamp of one command, and why it is rejected; as ``take`` of one.
+
+    :param is_finite: as ``demanded_by`` found its message
+    """
     reason = _why(command, terms, is_finite)
-    return (numpy.array([value if is_executed else 0.0 for value, is_executed
-                         in zip(demanded, terms.axes, strict=True)]),
-            0 if reason else _stamp(command), reason)
+    return 0 if reason else _stamp(command), reason
 
 
 def _rejected(commands: Sequence[Commanded], demanded: Vector,

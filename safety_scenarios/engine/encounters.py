@@ -24,6 +24,8 @@ _MOVES = 0.05
 """Who never gets faster (m/s) is no road user, whose place could be passed before or after."""
 _POINTS = 400
 """Places of each way that are compared: 50 ms apart in a trial of 20 s."""
+_ROUNDING_M = 1e-6
+"""More than rounding makes of a distance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ def _pet(world: World, robot: Entity, thing: Entity, radius: float) -> float | N
         return None
     reach = radius + float(numpy.nanmax(own))
     mine, others = _way(world, robot), _way(world, thing)
+    mine = _around(others, reach, mine)
+    others = _around(mine, reach, others)
     if not len(mine) or not len(others):
         return None
     near = numpy.hypot(mine[:, None, 1] - others[None, :, 1],
@@ -96,6 +100,16 @@ def _pet(world: World, robot: Entity, thing: Entity, radius: float) -> float | N
     apart = numpy.abs(mine[:, None, 0] - others[None, :, 0])
     least = float(numpy.where(near, apart, math.inf).min())
     return least
+
+
+def _around(way: Floats, reach: float, places: Floats) -> Floats:
+    """Return those of some places that may be within reach of a way, by the box around it."""
+    if not len(way):
+        return way
+    least, most = way[:, 1:].min(axis=0), way[:, 1:].max(axis=0)
+    wide = reach + _ROUNDING_M
+    inside = ((places[:, 1:] >= least - wide) & (places[:, 1:] <= most + wide)).all(axis=1)
+    return numpy.asarray(places[inside])
 
 
 def _way(world: World, entity: Entity) -> Floats:

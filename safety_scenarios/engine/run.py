@@ -342,9 +342,12 @@ class _Moving:
         self.times_ns: list[int] = []
 
     def __call__(self, event: Event) -> bool:
-        if event.name == self._signal.current and event.message is not None:
+        signal = self._signal
+        if event.message is None or event.name not in (signal.topic, signal.current):
+            return False
+        if event.name == signal.current:
             self._current = event.message
-        if event.kind != 'command' or event.name != self._signal.topic or event.message is None:
+        if event.kind != 'command' or event.name != signal.topic:
             return False
         try:
             margin = self._require.margin(self._signal.value(event.message, self._current))

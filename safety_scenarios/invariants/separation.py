@@ -197,6 +197,7 @@ def _moments(speeds: Known, distances: Known, terms: Terms, robot: RobotModel,
     times = sorted({*window, *(t_ns for t_ns in (*braking, *(t_ns for t_ns, _ in (
         *speeds, *distances))) if window[0] < t_ns < window[1])})
     top, travelled, before = terms.top_speed(robot), 0.0, 0.0
+    needed: dict[float, float] = {}
     closing = terms.approach_speed + max(0.0, *(
         speed * terms.metres_per_unit for _, speed in speeds))
     for from_ns, to_ns in pairwise(times):
@@ -207,8 +208,9 @@ def _moments(speeds: Known, distances: Known, terms: Terms, robot: RobotModel,
         shown = min(_between(distances, from_ns), _between(distances, to_ns)) - travelled
         nearest = min(shown, _nearest(distances, from_ns, to_ns, closing if measured else None,
                                       terms.approach_speed) - travelled)
-        required = terms.required(robot, min(speed, top), 0.0).total
-        yield _Moment(to_ns, speed, shown, nearest, required)
+        if speed not in needed:
+            needed[speed] = terms.required(robot, min(speed, top), 0.0).total
+        yield _Moment(to_ns, speed, shown, nearest, needed[speed])
         before = speed
 
 

@@ -81,7 +81,9 @@ class LoopbackLink(Link):
         self._report_ns: float = math.inf
         self._now_ns = _BEGIN_NS
         self._stamps: dict[str, int] = {}
-        self._stamped: Stamps | None = None
+        self._stamped_ns: int | None = None
+        self._stamped: dict[int | None, Stamps] = {}
+        """Header stamp to the stamps of now."""
         self._answers: list[tuple[int, int, Callable[[], Sequence[Event]]]] = []
         self._asked = 0
         self._sequence = 0
@@ -294,14 +296,17 @@ class LoopbackLink(Link):
         return answer()
 
     def _stamp(self, header_ns: int | None = None) -> Stamps:
-        last = self._stamped
-        if last is not None and last.steady_ns == self._now_ns and last.header_ns == header_ns:
-            return last  # what happens at one moment has one stamp
-        system_ns = _EPOCH_NS + self._now_ns
-        self._stamped = last = Stamps.model_construct(
-            steady_ns=self._now_ns, system_ns=system_ns, ros_ns=system_ns, source_ns=system_ns,
-            received_ns=system_ns, header_ns=header_ns)
-        return last
+        now_ns, known = self._now_ns, self._stamped
+        if now_ns != self._stamped_ns:
+            self._stamped_ns = now_ns
+            known.clear()
+        found = known.get(header_ns)
+        if found is None:  # what happens at one moment has one stamp
+            system_ns = _EPOCH_NS + now_ns
+            found = known[header_ns] = Stamps.model_construct(
+                steady_ns=now_ns, system_ns=system_ns, ros_ns=system_ns, source_ns=system_ns,
+                received_ns=system_ns, header_ns=header_ns)
+        return found
 
 
 def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda error: None,

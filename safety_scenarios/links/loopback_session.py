@@ -17,8 +17,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, ExitStack
 from functools import partial
+import os
 from pathlib import Path
 import resource
+import threading
 import time
 import traceback
 from typing import Any
@@ -40,22 +42,26 @@ from safety_scenarios.model.world_block import World
 
 _LEAST_NS = 1_000_000
 """Over any real link a command takes that long; a budget below it says nothing of thinking."""
+_NONE, _MUCH = -1, 256
+"""No thread and no file; and more bytes than the kernel tells of a thread."""
 
 
-def thinking() -> Callable[[], int]:
+def thinking(queued: Callable[[], int]) -> Callable[[], int]:
     """
     Begin to measure how long this thread thinks, and return what tells it (ns).
 
     A host that lets others run first holds a thread up, and that is none of its thinking: without
     having waited for anything it has thought as long as it had a processor, and otherwise all the
     time but that in which it was ready to run.
+
+    :param queued: how long it was ready to run so far, as ``Queue`` tells it
     """
     began_ns, used_ns, waits = time.monotonic_ns(), time.thread_time_ns(), _waits()
-    queued_ns = _queued_ns()
+    queued_ns = queued()
 
     def took_ns() -> int:
         if _waits() > waits:
-            return time.monotonic_ns() - began_ns - (_queued_ns() - queued_ns)
+            return time.monotonic_ns() - began_ns - (queued() - queued_ns)
         return time.thread_time_ns() - used_ns
     return took_ns
 
@@ -65,13 +71,29 @@ def _waits() -> int:
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
 
 
-def _queued_ns() -> int:
-    """Return how long this thread was ready to run while others had the processors, if told."""
-    try:
-        with open('/proc/thread-self/schedstat', 'rb', buffering=0) as file:
-            return int(file.read().split()[1])
-    except (OSError, ValueError, IndexError):  # a kernel without it: all of it counts
-        return 0
+class Queue:
+    """How long a thread was ready to run while others had the processors, if the kernel tells."""
+
+    def __init__(self) -> None:
+        self._thread = self._file = _NONE
+
+    def waited_ns(self) -> int:
+        """Return that of the thread that asks; as mostly one does, its file stays open."""
+        thread = threading.get_native_id()
+        try:
+            if thread != self._thread:
+                self.close()
+                self._file = os.open('/proc/thread-self/schedstat', os.O_RDONLY | os.O_CLOEXEC)
+                self._thread = thread
+            return int(os.pread(self._file, _MUCH, 0).split()[1])
+        except (OSError, ValueError, IndexError):  # a kernel without it: all of it counts
+            return 0
+
+    def close(self) -> None:
+        """Give up the file; calling it again does nothing."""
+        if self._file != _NONE:
+            os.close(self._file)
+        self._thread = self._file = _NONE
 
 
 class Loopback(LinkPlugin):
@@ -122,12 +144,13 @@ class Loopback(LinkPlugin):
                   if agent.driver == 'model'}
         robot = None if self.has_robot and scenario.ros else simulated_robot(
             scenario, brake_lag(plugin))
-        patience = Patience(thinking, max(
-            _LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6)))
-        host = hosted(plugin, own, self._log(scenario), patience)
-        with closing(kind(host, self.settings.clock, others,
-                          self.settings.declared_topics, robot)) as link:
-            yield link
+        limit_ns = max(_LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6))
+        with closing(Queue()) as queue:
+            host = hosted(plugin, own, self._log(scenario),
+                          Patience(partial(thinking, queue.waited_ns), limit_ns))
+            with closing(kind(host, self.settings.clock, others,
+                              self.settings.declared_topics, robot)) as link:
+                yield link
 
     def _hosted(self, scenario: Scenario, participant: str, agent: str) -> ControllerHost:
         own = controller_settings(self.settings, scenario, participant)

@@ -134,10 +134,12 @@ class Event(Slotted):
     def size(self) -> int:
         """About how many bytes of memory it takes, with its stamps and its message."""
         own = _EVENT if self.message is None else _EVENT + self.message.size
-        for text in (self.text, self.arguments):
-            if text is not None:
-                own += size(text)
-        return own + _TRUTH + _NUMBER * len(self.truth) if self.truth else own
+        if self.text is not None:
+            own += size(self.text)
+        if self.arguments is not None:
+            own += size(self.arguments)
+        truth = self.truth
+        return own + _TRUTH + _NUMBER * len(truth) if truth else own
 
 
 class EventSink(Protocol):

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 import json
 import math
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import Any, Protocol
 
 import numpy
@@ -94,7 +94,7 @@ class Entity:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Everything that is told of it at any time."""
-        return frozenset(key for telling in self.tellings for key in telling)
+        return frozenset[str]().union(*self.tellings)
 
     @cached_property
     def _columns(self) -> dict[str, Floats]:
@@ -104,7 +104,8 @@ class Entity:
         """Return a value at each telling; NaN where it is not told, or is no finite number."""
         found = self._columns.get(key)
         if found is None:
-            values = numpy.array([telling.get(key, math.nan) for telling in self.tellings], float)
+            told = methodcaller('get', key, math.nan)
+            values = numpy.array(list(map(told, self.tellings)), float)
             found = self._columns[key] = numpy.where(numpy.isfinite(values), values, numpy.nan)
         return found
 

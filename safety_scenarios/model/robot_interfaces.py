@@ -15,6 +15,7 @@
 """What controllers hear and speak: topics, interface types, messages."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 import json
 from typing import Any
 
@@ -99,10 +100,17 @@ def joint_states(heard: Heard) -> Joints:
 
 def has_header(message: Message) -> bool:
     """Return whether messages of its type begin with a header, even if this one leaves it out."""
-    package, _, name = message.type.partition('/msg/')
+    known = _is_headed(message.type)
+    return 'header' in message.data if known is None else known
+
+
+@lru_cache(maxsize=256)
+def _is_headed(interface: str) -> bool | None:
+    """Return whether an interface type has a header; None: its name does not tell."""
+    package, _, name = interface.partition('/msg/')
     if package == 'std_msgs':  # none of them has one
         return False
-    return package in _WITH_HEADER or name.endswith('Stamped') or 'header' in message.data
+    return True if package in _WITH_HEADER or name.endswith('Stamped') else None
 
 
 def stamp_of(message: Message) -> int | None:

@@ -58,6 +58,8 @@ class Base:
         self._applied = data.qfrc_applied[dof:dof + 3]
         self._drivers, self._floor, self._start = drivers, world.floor, world.start
         self._drive, self._limits, self._radius = chassis.drive, chassis.limits, chassis.radius
+        self._steers = chassis.drive is not None and chassis.drive.kind == 'ackermann'
+        self._is_rolling = chassis.drive is not None and chassis.drive.kind != 'omni'
         self._delay_ns = round(chassis.limits.delay_ms * 1e6)
         self._silence_ns = silence_ns
         self.begin()
@@ -189,17 +191,13 @@ class Base:
             if size > most:
                 along, across = along * most / size, across * most / size
         aim = aims[2]
-        if self._drive is not None and self._drive.kind == 'ackermann':
+        if self._steers:
             aim = self._curvature() * (forward + along * ahead_s)
         spin = (aim - turn) / ahead_s
-        if self._drive is None or self._drive.kind != 'ackermann':
+        if not self._steers:
             most = (self._spins_down if spin * turn < 0 else self._spins_up) / self._inertia
             spin = max(-most, min(most, spin))
         return along, across, spin
-
-    @property
-    def _is_rolling(self) -> bool:
-        return self._drive is not None and self._drive.kind != 'omni'
 
     def _forces(self, along: float, across: float, spin: float, twist: Twist) -> Twist:
         """Return forces and torque at its origin that change its speeds so, in its own frame."""
@@ -229,9 +227,10 @@ class Base:
             state = follower.state(now_ns)
             if not state:
                 continue
-            if not all(axis in state for axis in BASE_AXES):
+            speeds = [state[axis][1] for axis in BASE_AXES if axis in state]
+            if len(speeds) < len(BASE_AXES):
                 return self._asked  # not a number: nobody knows, so it goes on
-            forward, left, turn = (state[axis][1] for axis in BASE_AXES)
+            forward, left, turn = speeds
             speed = math.hypot(forward, left) + abs(turn) * self._radius
             if speed > most:
                 found, most = (forward, left, turn), speed

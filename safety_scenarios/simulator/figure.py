@@ -86,11 +86,13 @@ class Limbs:
         """
         lifted = None if self._figure.reaches_at is None \
             else self._stretched(self._figure.reaches_at, reached_s)
-        drawn = heading, walked, speed, fallen, lifted
+        scale, tilt = self._scale, fallen * math.pi / 2
+        swing = min(_SWING * speed, _MOST_SWING) * math.sin(
+            2 * math.pi * walked / (_STRIDE * scale)) * (1 - fallen)
+        drawn = heading, tilt, swing, lifted
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        scale, tilt = self._scale, fallen * math.pi / 2
         cos, sin = math.cos(heading / 2), math.sin(heading / 2)
         tip_cos, tip_sin = math.cos(tilt / 2), math.sin(tilt / 2)
         trunk = self._ids[0]
@@ -99,8 +101,6 @@ class Limbs:
             0, 0, math.cos(tilt) * ADULT_M / 2 * scale + math.sin(tilt) * lying)
         self._model.body_quat[trunk] = (cos * tip_cos, cos * tip_sin, sin * tip_sin,
                                         sin * tip_cos)
-        swing = min(_SWING * speed, _MOST_SWING) * math.sin(
-            2 * math.pi * walked / (_STRIDE * scale)) * (1 - fallen)
         for limb, angle in zip(self._ids[1:], (swing, -swing, -swing / 2, swing / 2),
                                strict=True):
             self._turn(limb, angle)

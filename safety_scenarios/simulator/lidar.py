@@ -83,7 +83,7 @@ class Lidar:
         mujoco.mj_multiRay(self._model, self._data, origin, beams, self._groups, True, self._body,
                            self._hit, self._ranges, None, BEAMS, most)
         ranges = numpy.where(self._ranges < 0, math.inf, self._ranges)
-        if GLASS in self._model.geom_group:
+        if GLASS in self._model.geom_group.tolist():
             mujoco.mj_multiRay(self._model, self._data, origin, beams, self._panes, True,
                                self._body, self._hit, self._ranges, self._normals.reshape(-1),
                                BEAMS, most)

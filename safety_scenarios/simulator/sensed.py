@@ -14,21 +14,20 @@
 """What a world gives a link: a message of one of its sensors, or what is true."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.world_block import IMAGE
 
 
-@dataclass(frozen=True, slots=True)
-class Sensed:
+class Sensed(NamedTuple):
     """One message that a sensor publishes, or with ``truth`` how an entity is."""
 
     name: str
     """Topic, or entity."""
     message: Message | None = None
     """Without a header stamp: the link writes it."""
-    truth: Mapping[str, float] = field(default_factory=dict)
+    truth: Mapping[str, float] = {}
     """As ``state`` events have it; empty, without a message: the entity is gone."""
     is_held: bool = False
     """Whether the sensor repeats its last header stamp, because it is frozen."""

@@ -50,7 +50,7 @@ class Sensor:
         self.topic = topic
         self._read, self._is_report = read, is_report
         self._rate_hz = rate_hz
-        self._count = 0
+        self._count = self._reads_ns = 0
         self._last: Message | None = None
         self._fault: StreamFault | Silence | None = None
         self._wire: Wire | None = None
@@ -61,8 +61,7 @@ class Sensor:
     @property
     def due_ns(self) -> int:
         """When the next message is due, or what is still on its way."""
-        reads_ns = round(self._count * 1e9 / self._rate_hz)
-        return min(reads_ns, self._coming[0][0]) if self._coming else reads_ns
+        return min(self._reads_ns, self._coming[0][0]) if self._coming else self._reads_ns
 
     def fail(self, fault: StreamFault | Silence | None) -> None:
         """
@@ -80,8 +79,9 @@ class Sensor:
     def sense(self, now_ns: int) -> Sequence[Sensed]:
         """Return the messages that arrive by now."""
         found: list[Sensed] = []
-        if round(self._count * 1e9 / self._rate_hz) <= now_ns:
+        if self._reads_ns <= now_ns:
             self._count += 1
+            self._reads_ns = round(self._count * 1e9 / self._rate_hz)
             if self._wire is not None:
                 self._send(self._wire, now_ns)
             elif (sensed := self._next()) is not None:

@@ -28,6 +28,7 @@ NEAR = 5.0
 """Of walls and boxes only what is nearer than this is told (m)."""
 _CLOSING = 1e-3
 """Slower than this nothing comes nearer (m/s)."""
+_distance = mujoco.mj_geomDistance
 _NOBODY, _OWN = 0, 1
 """Whose a geometry is: nothing's that is told, or the robot's."""
 
@@ -95,11 +96,10 @@ class Truth:
         if pairs is None:
             pairs = self._pairs[others] = [(own, other) for own in self._geoms
                                            for other in others]
-        found, nearest = math.inf, 0
+        found, nearest, model, data = math.inf, 0, self._model, self._data
         for place, (own, other) in enumerate(pairs):
             # nobody looks farther than the nearest so far: balls around both tell at once
-            least = mujoco.mj_geomDistance(self._model, self._data, own, other,
-                                           min(far, found), None)
+            least = _distance(model, data, own, other, found if found < far else far, None)
             if least < found:
                 found, nearest = least, place
         if nearest:  # most likely it is the nearest next time too

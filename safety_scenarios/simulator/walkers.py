@@ -78,14 +78,14 @@ class Walker(Entity):
     def move(self, robot: Placed, step_s: float) -> None:
         """Go on, or stand, or stay beside the robot."""
         self.since_s += step_s
+        vx, vy = self.velocity
+        was_x, was_y = self._qpos.tolist()
         if self.is_kept or self._way.is_along:
-            (x, y), (was_x, was_y) = self._told(robot), self._qpos.tolist()
-            vx, vy = self.velocity
+            x, y = self._told(robot)
             # what it was given for the last step has taken it where the robot was told to be
             self._put(x, y, vx + (x - was_x) / step_s, vy + (y - was_y) / step_s)
             return
-        vx, vy = self.velocity
-        want_x, want_y = self._wanted(robot)
+        want_x, want_y = self._way.wanted(was_x, was_y, robot, self.since_s)
         east, north = want_x - vx, want_y - vy
         size = math.hypot(east, north)
         push = self._mass * min(1.0, GRIP * step_s / size) / step_s if size else 0.0

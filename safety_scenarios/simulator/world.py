@@ -123,6 +123,7 @@ class World:
                                 self._place, self._entities, self._shown, self._forces),
             numpy.random.default_rng(seed))
         self._sensors = self._robot_sensors.by_topic
+        self._each_sensor = tuple(self._sensors.values())
         self._state_ns = 0
         self._told_ns: dict[str, int] = {}
 
@@ -133,7 +134,7 @@ class World:
     @property
     def due_ns(self) -> int:
         """When the next sensor or state is due."""
-        return min([self._state_ns, *(sensor.due_ns for sensor in self._sensors.values())])
+        return min([self._state_ns, *[sensor.due_ns for sensor in self._each_sensor]])
 
     @property
     def topics(self) -> Collection[str]:
@@ -268,7 +269,7 @@ class World:
 
         It has to be exhausted, as what is not read stays due.
         """
-        for sensor in self._sensors.values():
+        for sensor in self._each_sensor:
             if sensor.due_ns <= until_ns:
                 yield from sensor.sense(until_ns)
         if self._state_ns <= until_ns:

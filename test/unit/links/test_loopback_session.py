@@ -14,31 +14,40 @@
 
 """How long a controller really thinks where simulated time stands still."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 import os
 import subprocess
 import sys
 import time
 
+import pytest
 import safety_scenarios as ss
-from safety_scenarios.links.loopback_session import thinking
+from safety_scenarios.links.loopback_session import Queue, thinking
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.message import Command
 
 MS = 1_000_000
 
 
-def test_waiting_is_thinking_and_so_is_computing():
-    took_ns = thinking()
+@pytest.fixture
+def queued():
+    with closing(Queue()) as queue:
+        yield queue.waited_ns
+
+
+def test_waiting_is_thinking_and_so_is_computing(queued):
+    took_ns = thinking(queued)
     time.sleep(0.05)
     assert took_ns() >= 50 * MS
-    took_ns = thinking()
+    took_ns = thinking(queued)
     end_ns = time.thread_time_ns() + 20 * MS
     while time.thread_time_ns() < end_ns:
         pass
     assert took_ns() >= 20 * MS
 
 
-def test_who_is_ready_and_gets_no_processor_does_not_think():
+def test_who_is_ready_and_gets_no_processor_does_not_think(queued):
     """While others have the only processor that it may use, a thread waits for them."""
     may, [one, *_] = os.sched_getaffinity(0), sorted(os.sched_getaffinity(0))
     busy = []
@@ -46,7 +55,8 @@ def test_who_is_ready_and_gets_no_processor_does_not_think():
         os.sched_setaffinity(0, {one})
         busy += [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(3)]
         time.sleep(0.3)  # they have begun
-        took_ns, began_ns, used_ns = thinking(), time.monotonic_ns(), time.thread_time_ns()
+        took_ns, began_ns = thinking(queued), time.monotonic_ns()
+        used_ns = time.thread_time_ns()
         time.sleep(0.02)
         while time.thread_time_ns() < used_ns + 100 * MS:
             pass
@@ -57,6 +67,15 @@ def test_who_is_ready_and_gets_no_processor_does_not_think():
             process.kill()
             process.wait()
     assert 110 * MS <= took <= 0.8 * real
+
+
+def test_a_queue_tells_of_whoever_asks_and_leaves_no_file_open():
+    files = len(os.listdir('/proc/self/fd'))
+    with closing(Queue()) as queue, ThreadPoolExecutor(1) as pool:
+        told = [queue.waited_ns(), pool.submit(queue.waited_ns).result(), queue.waited_ns()]
+    assert told[0] <= told[2]
+    assert told[1] <= time.monotonic_ns()
+    assert len(os.listdir('/proc/self/fd')) == files
 
 
 class Ponders(ControllerPlugin):

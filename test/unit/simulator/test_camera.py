@@ -16,6 +16,7 @@
 import ctypes.util
 import math
 from pathlib import Path
+import re
 from typing import Any, ClassVar
 
 import numpy
@@ -33,6 +34,7 @@ from unit.simulator.test_senses import CONTEXT, messages, stimulus
 
 pytestmark = pytest.mark.slow
 HAS_GL = any(map(ctypes.util.find_library, ('EGL', 'OSMesa')))
+MANUAL = Path(__file__).resolve().parents[3] / 'doc' / 'simulator.md'
 draws = pytest.mark.skipif(not HAS_GL, reason='neither EGL nor OSMesa is on this machine')
 BOX = {'name': 'box', 'at': [4.0, -0.6], 'size': [0.5, 0.8, 0.9], 'heading': 0.4}
 CLOTHES = {'plain': (0.84, 0.37, 0.0), 'high_visibility': (0.8, 1.0, 0.0),
@@ -198,6 +200,26 @@ def test_who_only_looks_at_pictures_stops_for_a_person_unless_it_is_dark(
         f'senses: {{darkness: {darkness}}}}}\n')), encoding='utf-8')
     done = run(path, controller=Looks, link='simulated', output=tmp_path / 'out')
     assert [trial.verdict for trial in done.trials] == [verdict]
+
+
+@draws
+def test_the_controller_of_the_manual_tells_by_pictures_alone_who_lies_in_the_way():
+    text = MANUAL.read_text(encoding='utf-8')
+    code = re.search(r'```python\n(.*?class Looks.*?)```', text, re.DOTALL)
+    assert code is not None
+    made: dict[str, Any] = {'__name__': 'looks'}
+    exec(code[1], made)
+    found = {one.trial_id.partition('.')[0]: one.verdict for one in run(
+        'SCN-R-222', 'SCN-R-D-222', controller=made['Looks'], link='simulated').trials}
+    assert found == {'SCN-R-222': Verdict.PASS, 'SCN-R-D-222': Verdict.PASS}
+
+
+def test_where_nothing_draws_trials_with_a_camera_say_what_to_install_and_others_go_on(
+        monkeypatch):
+    monkeypatch.setenv('MUJOCO_GL', 'disable')
+    looked, other = run('SCN-R-D-222', 'SCN-R-D-101', link='simulated').trials
+    assert looked.verdict is Verdict.ERROR and 'libegl1' in looked.reason
+    assert other.verdict is Verdict.PASS
 
 
 def test_where_nothing_draws_the_camera_is_refused_and_no_black_picture_comes(monkeypatch):
