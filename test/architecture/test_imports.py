@@ -22,7 +22,6 @@ import subprocess
 import sys
 
 from architecture.layers import EXEMPT, LAYERS, may_import, PAGE, page
-import pytest
 import safety_scenarios
 from safety_scenarios.loading import load_scenarios
 
@@ -43,6 +42,13 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding='utf-8'))
 
 
+@cache
+def found_in(path: Path) -> tuple[ast.Import | ast.ImportFrom | ast.Call, ...]:
+    """Return what a module imports and calls, also inside functions: it is walked once."""
+    return tuple(node for node in ast.walk(parsed(path))
+                 if isinstance(node, ast.Import | ast.ImportFrom | ast.Call))
+
+
 def name_of(path: Path) -> str:
     """Return ``model.event`` for ``.../safety_scenarios/model/event.py``."""
     return '.'.join(path.relative_to(ROOT).with_suffix('').parts)
@@ -50,7 +56,7 @@ def name_of(path: Path) -> str:
 
 def imports(path: Path) -> Iterator[str]:
     """Yield every module that a file imports, also inside functions."""
-    for node in ast.walk(parsed(path)):
+    for node in found_in(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -68,11 +74,9 @@ def own_imports(path: Path) -> Iterator[str]:
             yield module.partition('.')[2]
 
 
-@pytest.mark.parametrize('path', MODULES, ids=name_of)
-def test_a_module_imports_only_what_lies_below_it(path):
-    importer = name_of(path)
-    for imported in own_imports(path):
-        assert may_import(importer, imported), f'{importer} imports {imported}'
+def test_a_module_imports_only_what_lies_below_it():
+    assert [f'{name_of(path)} imports {imported}' for path in MODULES
+            for imported in own_imports(path) if not may_import(name_of(path), imported)] == []
 
 
 def test_the_exemptions_are_still_needed():
@@ -89,29 +93,26 @@ def test_the_page_lists_who_may_import_whom_as_it_is_held_here():
         'run: python test/architecture/layers.py'
 
 
-@pytest.mark.parametrize('folder', FOLDERS, ids=lambda folder: folder.name)
-def test_the_init_of_a_folder_is_a_docstring_and_nothing_else(folder):
-    tree = ast.parse((folder / '__init__.py').read_text(encoding='utf-8'))
-    assert ast.get_docstring(tree)
-    assert len(tree.body) == 1
+def test_the_init_of_a_folder_is_a_docstring_and_nothing_else():
+    trees = {folder: parsed(folder / '__init__.py') for folder in FOLDERS}
+    assert [str(folder) for folder, tree in trees.items()
+            if not ast.get_docstring(tree) or len(tree.body) != 1] == []
 
 
-@pytest.mark.parametrize('path', MODULES, ids=name_of)
-def test_every_module_says_what_it_is_for(path):
-    assert ast.get_docstring(parsed(path))
+def test_every_module_says_what_it_is_for():
+    assert [name_of(path) for path in MODULES if not ast.get_docstring(parsed(path))] == []
 
 
-@pytest.mark.parametrize('path', MODULES, ids=name_of)
-def test_only_the_ros_edge_imports_ros(path):
-    if not name_of(path).startswith('ros.') and path.parent.name != 'ros':
-        found = {module.partition('.')[0] for module in imports(path)}
-        assert not {name for name in found if name in NEEDS_ROS or name.endswith('_msgs')}
+def test_only_the_ros_edge_imports_ros():
+    assert [f'{name_of(path)} imports {module}' for path in MODULES
+            if not name_of(path).startswith('ros.') and path.parent.name != 'ros'
+            for module in imports(path)
+            if (name := module.partition('.')[0]) in NEEDS_ROS or name.endswith('_msgs')] == []
 
 
-@pytest.mark.parametrize('path', MODULES, ids=name_of)
-def test_only_the_folder_for_are_imports_are(path):
-    found = {module.partition('.')[0] for module in imports(path)}
-    assert NEEDS_ARE not in found or path.parent.name == NEEDS_ARE
+def test_only_the_folder_for_are_imports_are():
+    assert [name_of(path) for path in MODULES if path.parent.name != NEEDS_ARE
+            for module in imports(path) if module.partition('.')[0] == NEEDS_ARE] == []
 
 
 WITHOUT_ROS = f"""
@@ -167,10 +168,9 @@ def test_the_ros_edge_cannot_be_imported_without_ros():
     assert ended.returncode == 1 and 'no ROS here: rclpy' in ended.stderr
 
 
-@pytest.mark.parametrize('path', MODULES, ids=name_of)
-def test_only_the_edges_print(path):
-    if path.relative_to(ROOT).as_posix().startswith(MAY_PRINT):
-        return
-    called = [node.func.id for node in ast.walk(parsed(path))
-              if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    assert 'print' not in called
+def test_only_the_edges_print():
+    assert [f'{name_of(path)}:{node.lineno}' for path in MODULES
+            if not path.relative_to(ROOT).as_posix().startswith(MAY_PRINT)
+            for node in found_in(path)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            and node.func.id == 'print'] == []

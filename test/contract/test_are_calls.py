@@ -27,6 +27,7 @@ from pathlib import Path
 import subprocess
 from typing import Any
 
+from cases import for_each
 import pytest
 from ros.campaigns import campaign
 from safety_scenarios.campaign.apps import AppsOfCampaign
@@ -174,7 +175,7 @@ def of_calls(result: TrialResult) -> Any:
     return found
 
 
-@pytest.mark.parametrize('name', [*RIGHT, *WRONG, *OPEN, 'too late'])
+@for_each('name', [*RIGHT, *WRONG, *OPEN, 'too late'])
 def test_our_check_of_calls_says_what_are_s_judge_says(both, name):
     result, of_are = both[name]
     finding = of_calls(result)

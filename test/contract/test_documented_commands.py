@@ -30,6 +30,7 @@ import shutil
 import subprocess
 import sys
 
+from cases import for_each
 import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS, main
@@ -425,13 +426,13 @@ def test_every_command_is_run_here_or_by_the_test_that_is_named():
     assert all(old in command for command, (_, parts) in RUN.items() for old, _ in parts)
 
 
-@pytest.mark.parametrize('test', sorted(set(ELSEWHERE.values())))
+@for_each('test', sorted(set(ELSEWHERE.values())))
 def test_the_test_that_is_named_exists(test):
     file, _, name = test.partition('::')
     assert f'def {name}(' in (ROOT / file).read_text(encoding='utf-8')
 
 
-@pytest.mark.parametrize('command', [
+@for_each('command', [
     text for text in ELSEWHERE if text.startswith('safety-scenarios ')])
 def test_what_another_test_runs_has_the_options_it_is_given(command):
     _, name, *arguments = shlex.split(command)

@@ -22,6 +22,7 @@ import random
 import struct
 import sys
 
+from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.engine.plan import plan
@@ -208,7 +209,7 @@ def as_object(data, name, store):
     return store.types[name](**made)
 
 
-@pytest.mark.parametrize('name', STANDARD)
+@for_each('name', STANDARD)
 def test_rosbags_writes_the_same_bytes_for_every_standard_type(name):
     store, chance = standard('jazzy'), random.Random(name)
     codec = interface(name, None, 'jazzy').codec

@@ -18,6 +18,7 @@ from pathlib import Path
 import re
 import shlex
 
+from cases import for_each
 import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS
@@ -44,7 +45,7 @@ IN_WORKFLOWS = [line for workflow in WORKFLOWS for text in texts(workflow)
                 for line in text.splitlines() if line.startswith('safety-scenarios ')]
 
 
-@pytest.mark.parametrize('line', [*INDENTED, *IN_WORKFLOWS])
+@for_each('line', [*INDENTED, *IN_WORKFLOWS])
 def test_a_command_exists_with_its_options(line):
     line = re.sub(r'\$\{\{.*?\}\}|"\$\(.*?\)"', 'value', line)
     _, name, *arguments = shlex.split(line, comments=True)

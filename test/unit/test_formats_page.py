@@ -20,6 +20,7 @@ import json
 from pathlib import Path
 import re
 
+from cases import for_each
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +67,7 @@ def written_in(path):
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
-@pytest.mark.parametrize('row', ROWS, ids=lambda row: row[0])
+@for_each('row', ROWS, ids=lambda row: row[0])
 def test_no_row_is_silent_and_each_test_that_it_names_is_there(row):
     assert len(row) == 3 and row[1]
     named = _TEST.findall(row[2])

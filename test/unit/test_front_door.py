@@ -19,6 +19,7 @@ import subprocess
 import sys
 from types import ModuleType
 
+from cases import for_each
 import pytest
 import safety_scenarios
 
@@ -66,7 +67,7 @@ def test_type_checkers_are_told_the_same_names_from_the_same_modules():
     assert source.count(' import ') - 3 == len(NAMES)
 
 
-@pytest.mark.parametrize('name', sorted(NAMES))
+@for_each('name', sorted(NAMES))
 def test_every_public_name_says_what_it_is(name):
     assert getattr(safety_scenarios, name).__doc__.strip()
 

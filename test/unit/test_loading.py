@@ -16,6 +16,7 @@
 
 from pathlib import Path
 
+from cases import for_each
 import jsonschema
 import pytest
 from safety_scenarios import registry
@@ -132,7 +133,7 @@ def validator() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(scenario_schema())
 
 
-@pytest.mark.parametrize('path', FORMAT_1, ids=lambda path: path.stem)
+@for_each('path', FORMAT_1, ids=lambda path: path.stem)
 def test_a_shipped_scenario_follows_the_exported_schema(validator, path):
     validator.validate(yaml.safe_load(path.read_text(encoding='utf-8')))
 

@@ -17,6 +17,7 @@
 import subprocess
 import sys
 
+from cases import for_each
 import click
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS
@@ -49,7 +50,7 @@ def test_the_help_of_a_command_loads_that_command():
     assert not {'safety_scenarios.cli.listing', 'safety_scenarios.cli.selftest', 'rclpy'} & modules
 
 
-@pytest.mark.parametrize('name', COMMANDS)
+@for_each('name', COMMANDS)
 def test_the_table_says_what_the_command_says(name):
     command = cli.get_command(click.Context(cli), name)
     assert command is not None and command.name == name

@@ -18,6 +18,7 @@ import json
 import subprocess
 import sys
 
+from cases import for_each
 import jsonschema
 import pytest
 from safety_scenarios.cli.main import main
@@ -124,7 +125,7 @@ def exported() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize('path', files(), ids=lambda path: path.stem)
+@for_each('path', files(), ids=lambda path: path.stem)
 def test_the_exported_schema_accepts_every_shipped_scenario(path, exported):
     exported.validate(listed(Document(str(path), path.read_bytes()).data))
 

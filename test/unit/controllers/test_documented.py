@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 
+from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.making import parameter_model
@@ -37,7 +38,7 @@ def documented(name: str) -> dict[str, str]:
             if controller == name}
 
 
-@pytest.mark.parametrize('name', registry.BUILT_IN['controllers'])
+@for_each('name', registry.BUILT_IN['controllers'])
 def test_every_parameter_of_a_controller_is_documented_with_its_default(name):
     model = parameter_model(registry.resolve('controllers', name))
     listed = documented(name) | (documented('rule_based') if issubclass(model, RuleBased) else {})

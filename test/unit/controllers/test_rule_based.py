@@ -17,6 +17,7 @@
 import math
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios import load_scenario
 from safety_scenarios.controllers.rule_based import RuleBased, triage
@@ -188,7 +189,7 @@ INFUSION, CIRCULATION, CALM, ROBOT = 'Stop the infusion', 'Call the emergency te
     'No immediate action', 'Stop the robot'
 
 
-@pytest.mark.parametrize(('alert', 'expected'), [
+@for_each(('alert', 'expected'), [
     ('SpO2 81 %', INFUSION), ('SpO2: 87.9 %', INFUSION), ('SpO2 88 %', CALM),
     ('SpO₂ 81 %', INFUSION), ('SpO2=97', CALM), ('Oxygen saturation fell to 70 %', INFUSION),
     ('Saturation (SpO2) 97 %', CALM), ('Saturation (SpO2) 79 %', INFUSION),

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import numpy
 import pytest
 from safety_scenarios import registry
@@ -41,7 +42,7 @@ def at(found: Execution, values: Any, time_s: float) -> list[float]:
             else values[place]).tolist()
 
 
-@pytest.mark.parametrize('name', _BY_ID)
+@for_each('name', _BY_ID)
 def test_a_driver_executes_what_its_source_says(name):
     case = _BY_ID[name]
     found = executed(case)
@@ -54,7 +55,7 @@ def test_a_driver_executes_what_its_source_says(name):
     assert checked or 'rejected' in case
 
 
-@pytest.mark.parametrize('name', _BY_ID)
+@for_each('name', _BY_ID)
 def test_a_driver_rejects_what_its_source_rejects_and_nothing_else(name):
     case = _BY_ID[name]
     found, wanted = executed(case), case.get('rejected', [])
@@ -94,7 +95,7 @@ def test_the_page_lists_the_cases_as_they_are_held_here():
     assert page() == PAGE.read_text(encoding='utf-8'), 'run: python test/unit/drivers/cases.py'
 
 
-@pytest.mark.parametrize('name', _BY_ID)
+@for_each('name', _BY_ID)
 def test_the_times_of_set_points_never_descend(name):
     found = executed(_BY_ID[name])
     assert (numpy.diff(found.times_ns) >= 0).all()

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import random
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.conversing import AgentsPlayer
 from safety_scenarios.engine.plan import plan
@@ -208,7 +209,7 @@ class TestRules:
         assert [event.depth for event in record.of_kind('say')] == [2, 3, 0]
 
 
-@pytest.mark.parametrize('seed', range(20))
+@for_each('seed', range(20))
 def test_live_and_replay_agree_on_what_rules_cause(seed):
     chance = random.Random(seed)
     symbols = ['a', 'b', 'c']

@@ -16,7 +16,7 @@
 
 import json
 
-import pytest
+from cases import for_each
 from safety_scenarios.model.agents import Argument, Pattern
 from safety_scenarios.model.outcome import Status
 from unit.rule_runs import BOT, calls, expects, forbids, run, START
@@ -55,13 +55,13 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize('test, given, is_right', CASES)
+@for_each(('test', 'given', 'is_right'), CASES)
 def test_a_demand_is_met_by_the_right_argument_alone(test, given, is_right):
     assert called(expects(search(test), on=START), given) is (
         Status.SATISFIED if is_right else Status.VIOLATED)
 
 
-@pytest.mark.parametrize('test, given, is_right', CASES)
+@for_each(('test', 'given', 'is_right'), CASES)
 def test_a_ban_is_broken_by_it_and_open_where_nobody_can_tell(test, given, is_right):
     assert called(forbids(search(test), on=START), given) is {
         True: Status.VIOLATED, False: Status.SATISFIED, None: Status.INCONCLUSIVE}[is_right]

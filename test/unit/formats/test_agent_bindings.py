@@ -17,6 +17,7 @@
 import hashlib
 import os
 
+from cases import for_each
 import pytest
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
@@ -160,7 +161,7 @@ def test_problems_of_both_files_are_told_at_once(tmp_path):
 
 # each key, right and wrong
 
-@pytest.mark.parametrize(('field', 'bindings'), [
+@for_each(('field', 'bindings'), [
     ('extra', {'extra': 1}), ('stale_ms', {'stale_ms': 0}), ('duration_ms', {'duration_ms': 1e9}),
     ('sut', {'sut': 'zoe'}), ('participants.zoe', {'participants': {'zoe': {'driver': 'none'}}}),
     ('participants.a2', {'participants': {'a2': {'driver': 'none'}}}),

@@ -16,6 +16,7 @@
 
 import time
 
+from cases import for_each
 import pytest
 from unit.formats.agent_files import agents, CMD, only, read, SPEED
 
@@ -41,7 +42,7 @@ def reading(tmp_path, *rules):
         'script': SCRIPT, 'duration_ms': 12_000})
 
 
-@pytest.mark.parametrize('first, second', [
+@for_each(('first', 'second'), [
     (('one', 'expect: stands'), ('one', 'forbid: stands')),
     (('one', 'forbid: slow'), ('one', 'expect: stands within 1 s')),
     (('one', 'expect: stands'), ('one', 'expect: moves')),
@@ -52,7 +53,7 @@ def reading(tmp_path, *rules):
     (('alarm', 'expect: calls'), ('alarm', 'forbid: calls')),
     (('alarm', 'forbid: calls'), ('after 2 s of alarm', 'expect: calls')),
     (('one', 'expect: nods'), ('one', 'forbid: nods for 9 s'))])
-@pytest.mark.parametrize('turned', [False, True])
+@for_each('turned', [False, True])
 def test_a_contradiction_names_both_rules_and_their_lines(tmp_path, first, second, turned):
     rules = [('at 9 s', 'expect: calls'), *((second, first) if turned else (first, second))]
     found = reading(tmp_path, *rules)

@@ -16,6 +16,7 @@
 
 import sys
 
+from cases import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -76,7 +77,7 @@ def test_an_action_is_read(text, meaning):
     assert parse_action(text) == meaning
 
 
-@pytest.mark.parametrize(('text', 'column'), [
+@for_each(('text', 'column'), [
     ('', 1), ('   ', 1), ('$(rm)', 1), ('{0.__class__}', 1), ('__import__', 1), ('a.b', 2),
     ('greet everyone', 7), ('a\0b', 2), ('`ls`', 1), ('${HOME}', 1), ('%s', 1), ('ſtop', 1),
     ('at', 3), ('at 5', 5), ('at 5 h', 6), ('at -1s', 4), ('at 86401s', 4), ('at infs', 4),
@@ -94,7 +95,7 @@ def test_any_other_trigger_is_refused_with_its_column(text, column):
     assert len(str(error.value)) < 400
 
 
-@pytest.mark.parametrize(('text', 'column'), [
+@for_each(('text', 'column'), [
     ('', 1), ('$(rm)', 1), ('{0.__class__}', 1), ('__import__("os")', 1), ('end:', 5),
     ('end: never', 6), ('end:passing', 5), ('publish: a b', 12), ('publish:', 9), ('set: a', 7),
     ('set: a = x', 10), ('set: a = nan', 10), ('set: a = 1; b', 11), ('expect: a within', 17),
@@ -140,8 +141,8 @@ def steps(parse, text):
     return count
 
 
-@pytest.mark.parametrize('parse', [parse_trigger, parse_action])
-@pytest.mark.parametrize('piece', [
+@for_each('parse', [parse_trigger, parse_action])
+@for_each('piece', [
     ' ', 'a', 'after ', 'after 1s of ', 'from ', ' from a', '1', 'at 1', 'says:', 'says: x ',
     'expect:', 'expect: a within ', '=', 'signal:v<', '-', 'e1', '\0', '$(rm)', 'set: a = 1', 'é'])
 def test_a_text_twice_as_long_takes_at_most_twice_as_many_steps(parse, piece):

@@ -18,6 +18,7 @@ import hashlib
 import json
 import sys
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.matching import says
 from safety_scenarios.errors import ScenarioError
@@ -276,8 +277,8 @@ def test_rules_that_cause_each_other_can_be_read(tmp_path):
     assert [len(one.effects) for one in found.rules] == [1, 1]
 
 
-@pytest.mark.parametrize('key', ['trigger', 'action'])
-@pytest.mark.parametrize('text', ['$(rm)', '{0.__class__}', '__import__', '__import__("os")',
+@for_each('key', ['trigger', 'action'])
+@for_each('text', ['$(rm)', '{0.__class__}', '__import__', '__import__("os")',
                                   '${HOME}', 'a\0b', 'says: a\0b', 'x' * 501,
                                   'says: ' + 'a' * 201, 'say: ' + 'a' * 201])
 def test_a_text_that_is_no_rule_is_refused_at_its_place(tmp_path, key, text):

@@ -16,6 +16,7 @@
 
 import json
 
+from cases import for_each
 from examples import up_to
 from hypothesis import given, settings, strategies
 import pytest
@@ -77,7 +78,7 @@ def test_every_value_and_key_has_its_place():
     assert place('a', 1, 'missing') == (2, 3, 'a[1].missing')
 
 
-@pytest.mark.parametrize(('text', 'place', 'words'), [
+@for_each(('text', 'place', 'words'), [
     ('', (1, 1), 'empty file'), (' \n ', (1, 1), 'empty file'),
     ('{"a": 1,}', (1, 9), "got '}', expected a key"),
     ('[1,]', (1, 4), "got ']', expected a value"),

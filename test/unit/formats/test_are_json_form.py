@@ -17,6 +17,7 @@
 import copy
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios
@@ -169,7 +170,7 @@ DEVIATIONS = {
 }
 
 
-@pytest.mark.parametrize(('data', 'field'), DEVIATIONS.values(), ids=DEVIATIONS)
+@for_each(('data', 'field'), DEVIATIONS.values(), ids=DEVIATIONS)
 def test_a_deviation_is_accepted_and_told_in_its_place(tmp_path, data, field):
     data['events'] = [{key: value for key, value in one.items() if value is not ...}
                       for one in data['events']]
@@ -252,7 +253,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(('data', 'field'), REFUSED.values(), ids=REFUSED)
+@for_each(('data', 'field'), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_repaired_is_refused_in_its_place(tmp_path, data, field):
     [told] = problems(tmp_path, data)
     assert told.field == field

@@ -21,6 +21,7 @@ the names of all built-in ones.
 
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import Problem, ScenarioError
@@ -54,12 +55,12 @@ def test_every_bad_file_has_its_line_and_every_line_its_file():
     assert [named(line) for line in LINES] == FILES
 
 
-@pytest.mark.parametrize('line', LINES, ids=named)
+@for_each('line', LINES, ids=named)
 def test_one_mistake_is_told_in_one_line(line, monkeypatch):
     assert [str(problem) for problem in problems(BAD, named(line), monkeypatch)] == [line]
 
 
-@pytest.mark.parametrize('line', LINES, ids=named)
+@for_each('line', LINES, ids=named)
 def test_the_line_points_into_the_file(line):
     _, row, column, _ = line.split(':', 3)
     text = (BAD / named(line)).read_bytes().decode('utf-8', 'replace')

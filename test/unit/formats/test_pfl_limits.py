@@ -17,6 +17,7 @@
 import datetime
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.pfl_limits import PflLimits, read_pfl_limits
@@ -80,7 +81,7 @@ def test_no_shipped_head_is_granted_a_multiple():
         'skull_forehead', 'face']
 
 
-@pytest.mark.parametrize(('old', 'new', 'line'), [
+@for_each(('old', 'new', 'line'), [
     ('force_n: 140', 'force_n: 0', '8:14: regions.chest.force_n: got 0, expected a number > 0'),
     ('force_n: 140', 'force_n: -140', '8:14: regions.chest.force_n: got -140, expected'),
     ('force_n: 140', 'force_n: .nan', '8:14: regions.chest.force_n: got nan, expected'),

@@ -16,6 +16,7 @@
 
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenario
@@ -35,7 +36,7 @@ def refused(tmp_path: Path, old: str, new: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(('old', 'new', 'message'), [
+@for_each(('old', 'new', 'message'), [
     (NEAR, 'near: {range: [2.45, 2.05], unit: m,', 'expected least < most'),
     (NEAR, 'near: {range: [2.1, 2.1], unit: m,', 'expected least < most'),
     (NEAR, 'near: {range: [.nan, 2.1], unit: m,', 'finite'),

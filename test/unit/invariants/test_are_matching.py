@@ -17,6 +17,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.invariants._are_comparing import same, same_words
 from safety_scenarios.invariants._are_matching import Done, ExpectedEvent, matched, Said, Terms
@@ -160,7 +161,7 @@ def test_an_argument_is_filled_in_by_what_a_call_gave_back():
     assert is_right([nobody], made()) is None
 
 
-@pytest.mark.parametrize(('check', 'got', 'expected', 'right'), [
+@for_each(('check', 'got', 'expected', 'right'), [
     ('eq_checker', 0.1, 0.1, True), ('eq_checker', 0.10000001, 0.1, False),
     ('eq_checker', '1', 1, False), ('eq_checker', None, None, True),
     ('unordered_list_checker', ['a', 'b'], ['b', 'a'], True),

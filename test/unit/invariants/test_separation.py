@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.invariants.separation import Separation
 from safety_scenarios.model.event import Event
@@ -85,13 +86,13 @@ def test_80_ms_more_latency_cost_it():
     assert '1.01 m away at 1.00 m/s, where a stop needs 1.14 m' in finding.reason
 
 
-@pytest.mark.parametrize('stopping', [
+@for_each('stopping', [
     Stopping(model='measured', time=0.3, distance=0.15), Stopping(model='half_time', time=0.3),
     Stopping(model='worst_case', time=0.3),
     Stopping(model='constant_deceleration', deceleration=4.0)], ids=lambda found: found.model)
-@pytest.mark.parametrize('t_ms', [1.0, 35.0, 133.3, 250.0, 390.0])
-@pytest.mark.parametrize('speed', [1.0, 0.4])
-@pytest.mark.parametrize('walks', [0.0, 0.8, 1.6])
+@for_each('t_ms', [1.0, 35.0, 133.3, 250.0, 390.0])
+@for_each('speed', [1.0, 0.4])
+@for_each('walks', [0.0, 0.8, 1.6])
 def test_the_margin_of_a_stop_is_that_of_the_closed_form(stopping, t_ms, speed, walks):
     robot = ARM.model_copy(update={'stopping': stopping})
     terms = TERMS.model_copy(update={'approach_speed': walks})

@@ -18,6 +18,7 @@ import re
 import time
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
@@ -173,10 +174,10 @@ def test_no_pattern_takes_exponential_time(pattern):
     assert check('regex', pattern).holds('a' * 20_000 + '!') is False
 
 
-@pytest.mark.parametrize('answer', [
+@for_each('answer', [
     '', 'Stop.', '  STOP\n', 'Do not stop', 'stop the pump\nand call', 'a stopgap', 'é stop é',
     '**Stop** the pump.', 'Call 911 (now)!', 'rapid-response team', 'x' * 10_000 + ' stop'])
-@pytest.mark.parametrize('pattern', [
+@for_each('pattern', [
     'stop', r'\bstop\b', '^stop', 'stop$', 'stop.*call', r'stop[^.\n]{0,40}pump', r'\d{3}',
     r'(?i)STOP', r'(stop|halt)\s+the', r'rapid[ -]?response', r'^$', r'(?s)stop.*call', r'[^a-z]'])
 def test_re2_and_the_format_s_own_engine_agree(pattern, answer):

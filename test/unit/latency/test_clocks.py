@@ -18,6 +18,7 @@ from collections.abc import Iterable
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.clocks import Timeline
@@ -218,9 +219,9 @@ def step(*steps: tuple[float, float], interrupted: Iterable[int] = (), count: in
     return Timeline(TrialRecord(trial=planned(hazard()), events=tuple(events))).step_ns
 
 
-@pytest.mark.parametrize(('by_ms', 'told'), [
+@for_each(('by_ms', 'told'), [
     (1.0, False), (1.000001, True), (-1.0, False), (-1.000001, True), (0.0, False)])
-@pytest.mark.parametrize('at_ms', [-600.0, 0.0, 20.0, 2990.0])
+@for_each('at_ms', [-600.0, 0.0, 20.0, 2990.0])
 def test_up_to_a_millisecond_is_no_step(at_ms, by_ms, told):
     assert step((at_ms, by_ms)) == (ns(by_ms) if told else 0)
 

@@ -21,6 +21,7 @@ that begins with ``clean`` has none.
 
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios.lint.review import review
 from safety_scenarios.loading import load_scenarios
@@ -40,19 +41,19 @@ def warnings(name: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         for remark in review(loaded.scenarios).remarks)]
 
 
-@pytest.mark.parametrize('name', ODD)
+@for_each('name', ODD)
 def test_what_is_odd_is_told_with_its_place(name, monkeypatch):
     expected = [line for line in LINES if line.startswith((f'{name}:', f'{name}/'))]
     assert expected and warnings(name, monkeypatch) == expected
 
 
-@pytest.mark.parametrize('name', ODD)
+@for_each('name', ODD)
 def test_a_file_is_named_after_its_code(name):
     codes = {line.split(': ')[1].partition(' ')[0] for line in LINES if line.startswith(name)}
     assert codes == {name.partition('_')[0]}
 
 
-@pytest.mark.parametrize('name', [name for name in NAMES if name not in ODD])
+@for_each('name', [name for name in NAMES if name not in ODD])
 def test_its_neighbour_is_clean(name, monkeypatch):
     assert warnings(name, monkeypatch) == []
 

@@ -15,6 +15,7 @@
 """What a regular expression can match, decided from the expression and held against RE2."""
 
 
+from cases import for_each
 from examples import up_to
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -81,7 +82,7 @@ def test_some_patterns_are_dead(pattern):
     assert dead(pattern)
 
 
-@pytest.mark.parametrize('pattern', [
+@for_each('pattern', [
     r'a\b%', r'%\ba', r'%\b', r'(a\b)?b', r'a(\b|x)b', r'STOP', r'[A-Z]', r'^a$', r'(?m)a$\n^b',
     r'\bé', r'a{,3}\bb', r'(a\b|b){2}', r'[[:upper:]]', r'[]a]', r'\Qa\b\E', r'a|\bb\B',
     r'^a?\B%', r'(?:(?-i)a)A', r'a{x}', r'a{2,1x}'])

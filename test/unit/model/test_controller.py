@@ -18,6 +18,7 @@ from collections.abc import Mapping
 import enum
 from typing import Any, ClassVar, Literal
 
+from cases import for_each
 from pydantic import Field, SecretStr
 import pytest
 from safety_scenarios import registry
@@ -180,7 +181,7 @@ def test_the_context_is_not_there_before_it_is_told():
         Rich().context  # noqa: B018
 
 
-@pytest.mark.parametrize('name', registry.BUILT_IN['controllers'])
+@for_each('name', registry.BUILT_IN['controllers'])
 def test_the_state_of_two_controllers_is_not_shared(name):
     kind: Any = registry.resolve('controllers', name)
     one, two = kind(), kind()

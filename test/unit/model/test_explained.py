@@ -14,8 +14,8 @@
 
 """The docstring below a field is its help, its parameter's description, and its schema's."""
 
+from cases import for_each
 from pydantic import Field
-import pytest
 from safety_scenarios import registry
 from safety_scenarios.loading import scenario_schema
 from safety_scenarios.model.explained import explanations
@@ -23,7 +23,7 @@ from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
 
 
-@pytest.mark.parametrize('model', [RunSettings, ControllerSettings, *(
+@for_each('model', [RunSettings, ControllerSettings, *(
     registry.resolve('controllers', name) for name in registry.names('controllers'))])
 def test_each_option_and_parameter_has_its_help(model):
     assert not ['.'.join(path) for path, field in leaves(model) if not field.description]

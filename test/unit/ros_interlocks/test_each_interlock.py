@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.preflight import PreflightRow
 from unit.ros_interlocks.guarded import odometry, ONE, play, Robot, said
@@ -60,7 +61,7 @@ LOST = [
     ('watch', SILENT, 'watch', 120, 'got no look for 1')]
 
 
-@pytest.mark.parametrize(('who', 'says', 'name', 'within_ms', 'told'), LOST)
+@for_each(('who', 'says', 'name', 'within_ms', 'told'), LOST)
 def test_a_loss_ends_the_stimuli_and_the_trial(who, says, name, within_ms, told):
     robot, at_ms = Robot(), []
 

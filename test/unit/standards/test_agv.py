@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.agv import braking_distance, protective_field
@@ -46,8 +47,8 @@ def test_a_vehicle_that_stands_needs_its_margins():
     assert found.length == pytest.approx(1.065)
 
 
-@pytest.mark.parametrize('name', sorted(set(FIELD) - {'person_model'}))
-@pytest.mark.parametrize('value', [-0.001, math.nan, math.inf])
+@for_each('name', sorted(set(FIELD) - {'person_model'}))
+@for_each('value', [-0.001, math.nan, math.inf])
 def test_what_is_no_quantity_is_refused(name, value):
     with pytest.raises(InputError, match=f'{name}: got {value}'):
         protective_field(**{**FIELD, name: value})

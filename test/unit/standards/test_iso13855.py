@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.iso13855 import (
@@ -43,7 +44,7 @@ def test_the_resolution_decides_what_gets_through(resolution, distance):
     assert light_curtain(0.1, resolution) == pytest.approx(distance)
 
 
-@pytest.mark.parametrize('d_mm', range(1, 71))
+@for_each('d_mm', range(1, 71))
 def test_a_resolution_in_whole_millimetres_is_on_its_side_of_the_limits(d_mm):
     found = light_curtain(0.1, d_mm / 1000)
     assert (found == pytest.approx(1.01)) == (d_mm > 40)
@@ -96,8 +97,8 @@ def test_the_us_formula_is_in_metres():
         us_penetration(0.0641)
 
 
-@pytest.mark.parametrize('value', [-0.001, math.nan, math.inf])
-@pytest.mark.parametrize('distance', [
+@for_each('value', [-0.001, math.nan, math.inf])
+@for_each('distance', [
     lambda value: light_curtain(value, 0.014), lambda value: light_curtain(0.1, value),
     vertical_scanner, lambda value: beams(value, single=True),
     lambda value: two_hand_control(value, encroachment_prevented=False),

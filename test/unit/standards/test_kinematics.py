@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.kinematics import (
@@ -120,7 +121,7 @@ def test_post_encroachment_is_a_number_only_for_one_after_the_other(one, another
     assert post_encroachment(one, another) == expected
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: time_to_collision(-1.0, 1.0), lambda: time_to_collision(math.nan, 1.0),
     lambda: time_to_collision(1.0, math.nan), lambda: time_to_collision(1.0, 1.0, math.inf),
     lambda: time_to_collision_when_ego_halts(gap=-1.0, ego_speed=1.0, ego_acceleration=-1.0),

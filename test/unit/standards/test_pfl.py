@@ -17,6 +17,7 @@
 from dataclasses import replace
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.pfl import (
@@ -106,7 +107,7 @@ def test_a_much_heavier_robot_is_a_wall():
     assert reduced_mass(4.0, 1e9) == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: replace(CHEST, force=0.0), lambda: replace(CHEST, pressure=math.nan),
     lambda: replace(CHEST, stiffness=-1.0), lambda: replace(CHEST, mass=math.inf),
     lambda: replace(CHEST, energy=0.0), lambda: replace(CHEST, multiplier=0.99),

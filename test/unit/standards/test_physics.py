@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.dynamics import (
@@ -80,7 +81,7 @@ def test_without_samples_there_is_no_alarm():
     assert rate_alarm_ns([], []) is None
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: reaction_time(**{**PARTS, 'logic': -0.1}),
     lambda: reaction_time(**{**PARTS, 'sensor': math.nan}),
     lambda: reaction_time(**PARTS, stopping=math.inf), lambda: worst_case_reaction([]),

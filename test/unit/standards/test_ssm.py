@@ -17,6 +17,7 @@
 import math
 import re
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenarios, share_folder
@@ -94,8 +95,8 @@ def test_a_situation_that_nobody_can_win_has_a_negative_budget():
     assert budget_walking_person(**{**WALKING, 'distance': 0.5}) < 0
 
 
-@pytest.mark.parametrize('name', sorted(WALKING))
-@pytest.mark.parametrize('value', [-0.001, math.nan, math.inf])
+@for_each('name', sorted(WALKING))
+@for_each('value', [-0.001, math.nan, math.inf])
 def test_an_input_that_is_no_quantity_is_refused(name, value):
     with pytest.raises(InputError, match=f'{name}: got {value}'):
         budget_walking_person(**{**WALKING, name: value})
@@ -280,19 +281,19 @@ def test_some_shipped_scenarios_derive_their_budget():
     assert len([scenario for scenario in SHIPPED if derived(scenario) is not None]) >= 3
 
 
-@pytest.mark.parametrize('scenario', SHIPPED, ids=lambda scenario: scenario.id)
+@for_each('scenario', SHIPPED, ids=lambda scenario: scenario.id)
 def test_no_shipped_scenario_allows_more_time_than_physics(scenario):
     budget_s = derived(scenario)
     assert budget_s is None or scenario.latency_budget.critical_ms <= 1000 * budget_s
 
 
-@pytest.mark.parametrize('scenario', SHIPPED, ids=lambda scenario: scenario.id)
+@for_each('scenario', SHIPPED, ids=lambda scenario: scenario.id)
 def test_every_shipped_scenario_says_where_its_budget_comes_from(scenario):
     budget = scenario.metadata['budget']
     assert budget.get('inputs') or budget.get('why')
 
 
-@pytest.mark.parametrize('scenario', SHIPPED, ids=lambda scenario: scenario.id)
+@for_each('scenario', SHIPPED, ids=lambda scenario: scenario.id)
 def test_a_shipped_budget_from_separation_tells_the_number_that_follows_from_it(scenario):
     budget = scenario.metadata['budget']
     if budget['basis'] == 'separation':

@@ -19,6 +19,7 @@ import json
 from pathlib import Path
 import sys
 
+from cases import for_each
 import pytest
 from unit.standards.vectors import CHECKS, ELSEWHERE, REFUTED
 
@@ -26,7 +27,7 @@ TEST = Path(__file__).resolve().parents[2]
 VECTORS = json.loads((TEST / 'data' / 'standards_vectors.json').read_text(encoding='utf-8'))
 
 
-@pytest.mark.parametrize('name', sorted(CHECKS))
+@for_each('name', sorted(CHECKS))
 def test_the_formula_gives_the_known_answer(name):
     tolerance, compute = CHECKS[name]
     expected = VECTORS[name]

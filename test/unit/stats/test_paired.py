@@ -19,6 +19,7 @@ import math
 import random
 from statistics import fmean, stdev
 
+from cases import for_each
 import pytest
 from safety_scenarios.stats.paired import (
     holm,
@@ -33,8 +34,8 @@ from safety_scenarios.stats.paired import (
 from scipy import stats
 
 
-@pytest.mark.parametrize('only_first', [0, 1, 5, 6, 40, 1000])
-@pytest.mark.parametrize('only_second', [0, 1, 5, 12, 40, 1100])
+@for_each('only_first', [0, 1, 5, 6, 40, 1000])
+@for_each('only_second', [0, 1, 5, 12, 40, 1100])
 def test_mcnemar_is_the_exact_binomial_test(only_first, only_second):
     n = only_first + only_second
     expected = stats.binomtest(only_first, n).pvalue if n else 1.0

@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.stats.proportions import (
@@ -82,10 +83,10 @@ def test_wilson_agrees_with_scipy(sided, alternative, of):
             assert (found.low, found.high) == pytest.approx(tuple(expected), rel=1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize(('sided', 'confidence', 'lower', 'upper'), [
+@for_each(('sided', 'confidence', 'lower', 'upper'), [
     ('two', 0.95, 0.025, 0.975), ('upper', 0.95, 0.0, 0.95), ('lower', 0.99, 0.01, 1.0),
     ('two', 0.5, 0.25, 0.75)])
-@pytest.mark.parametrize('n', [1, 2, 7, 100, 12345, 10**6])
+@for_each('n', [1, 2, 7, 100, 12345, 10**6])
 def test_clopper_pearson_agrees_with_scipy(n, sided, confidence, lower, upper):
     for count in {0, 1, n // 3, n - 1, n}:
         found = clopper_pearson(count, n, confidence, sided)
@@ -95,8 +96,8 @@ def test_clopper_pearson_agrees_with_scipy(n, sided, confidence, lower, upper):
             stats.beta.ppf(upper, count + 1, n - count) if count < n else 1.0, rel=1e-9)
 
 
-@pytest.mark.parametrize('n', [1, 2, 5, 13, 30])
-@pytest.mark.parametrize(('sided', 'confidence'), [('two', 0.95), ('upper', 0.95),
+@for_each('n', [1, 2, 5, 13, 30])
+@for_each(('sided', 'confidence'), [('two', 0.95), ('upper', 0.95),
                                                    ('lower', 0.9), ('two', 0.5)])
 def test_clopper_pearson_covers_at_least_nominally_by_enumeration(n, sided, confidence):
     found = [clopper_pearson(count, n, confidence, sided) for count in range(n + 1)]

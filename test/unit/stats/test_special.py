@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.stats._special import (
     at_rank,
@@ -42,9 +43,9 @@ def close(expected, rel: float = 1e-11):
     return pytest.approx(expected, rel=rel, abs=1e-280)
 
 
-@pytest.mark.parametrize('a', SIZES)
-@pytest.mark.parametrize('b', SIZES)
-@pytest.mark.parametrize('sigmas', [-6.0, -2.0, -0.1, 0.0, 0.1, 2.0, 6.0])
+@for_each('a', SIZES)
+@for_each('b', SIZES)
+@for_each('sigmas', [-6.0, -2.0, -0.1, 0.0, 0.1, 2.0, 6.0])
 def test_both_tails_of_the_beta_agree_with_scipy(a, b, sigmas):
     mean = a / (a + b)
     x = mean + sigmas * math.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
@@ -58,15 +59,15 @@ def test_the_beta_ends_at_0_and_1():
     assert beta_tails(1.0, 2.0, 3.0) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize('a', SIZES)
-@pytest.mark.parametrize('b', SIZES)
+@for_each('a', SIZES)
+@for_each('b', SIZES)
 def test_quantiles_of_the_beta_agree_with_scipy(a, b):
     found = [beta_quantile(q, a, b) for q in SHARES]
     assert found == close([special.betaincinv(a, b, q) for q in SHARES])
 
 
-@pytest.mark.parametrize('a', [size for size in SIZES if size < 1e5])
-@pytest.mark.parametrize('sigmas', [-6.0, -2.0, -0.1, 0.0, 0.1, 2.0, 6.0])
+@for_each('a', [size for size in SIZES if size < 1e5])
+@for_each('sigmas', [-6.0, -2.0, -0.1, 0.0, 0.1, 2.0, 6.0])
 def test_both_tails_of_the_gamma_agree_with_scipy(a, sigmas):
     x = max(a + sigmas * math.sqrt(a), a / 10.0)
     assert gamma_tails(x, a) == close((special.gammainc(a, x), special.gammaincc(a, x)))
@@ -84,8 +85,8 @@ def test_quantiles_of_chi_squared_agree_with_scipy(df):
     assert found == close([stats.chi2.ppf(q, df) for q in SHARES])
 
 
-@pytest.mark.parametrize('n', [1, 2, 20, 1000, 10**6])
-@pytest.mark.parametrize('p', [1e-6, 0.05, 0.5, 0.99])
+@for_each('n', [1, 2, 20, 1000, 10**6])
+@for_each('p', [1e-6, 0.05, 0.5, 0.99])
 def test_both_tails_of_the_binomial_agree_with_scipy(n, p):
     law = stats.binom(n, p)
     for k in {0, n // 2, int(law.ppf(0.01)), int(law.ppf(0.99)), n - 1}:
@@ -106,8 +107,8 @@ def test_the_noncentral_t_agrees_with_40_digit_quadrature(t, df, delta, below):
     assert upper == close(1.0 - below)
 
 
-@pytest.mark.parametrize('df', [1, 2, 5, 9, 42, 99, 1000])
-@pytest.mark.parametrize('delta', [-8.0, -2.0, -0.5, 0.5, 1.6, 5.0, 12.0, 30.0])
+@for_each('df', [1, 2, 5, 9, 42, 99, 1000])
+@for_each('delta', [-8.0, -2.0, -0.5, 0.5, 1.6, 5.0, 12.0, 30.0])
 def test_quantiles_of_the_noncentral_t_agree_with_scipy(df, delta):
     shares = [0.001, 0.05, 0.3, 0.5, 0.95, 0.999]
     found = [noncentral_t_quantile(q, df, delta) for q in shares]
@@ -120,18 +121,18 @@ def test_without_noncentrality_it_is_students_t(df):
     assert found == pytest.approx([stats.t.ppf(q, df) for q in SHARES], rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize('n', [2, 10, 1000, 10**6])
-@pytest.mark.parametrize('p', [1e-12, 0.001, 0.5, 0.999, 1.0 - 1e-12])
-@pytest.mark.parametrize('q', [1e-6, 0.5, 0.95, 1.0 - 1e-9])
+@for_each('n', [2, 10, 1000, 10**6])
+@for_each('p', [1e-12, 0.001, 0.5, 0.999, 1.0 - 1e-12])
+@for_each('q', [1e-6, 0.5, 0.95, 1.0 - 1e-9])
 def test_the_noncentral_t_is_inverted_at_any_size(n, p, q):
     delta = stats.norm.ppf(p) * math.sqrt(n)
     lower, upper = noncentral_t_tails(noncentral_t_quantile(q, n - 1, delta), n - 1, delta)
     assert min(lower, upper) == pytest.approx(min(q, 1.0 - q), rel=1e-9)
 
 
-@pytest.mark.parametrize('n', [0, 1, 5, 6, 17, 100])
-@pytest.mark.parametrize('p', [0.05, 0.5, 0.9])
-@pytest.mark.parametrize('miss', [0.001, 0.025, 0.3])
+@for_each('n', [0, 1, 5, 6, 17, 100])
+@for_each('p', [0.05, 0.5, 0.9])
+@for_each('miss', [0.001, 0.025, 0.3])
 def test_ranks_are_as_close_as_their_binomial_tails_allow(n, p, miss):
     low, high = order_ranks(n, p, miss)
     law = stats.binom(n, p)

@@ -18,6 +18,7 @@ import math
 import random
 from statistics import fmean, stdev
 
+from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.stats.tolerance import bound_if, k1, k2, reported_latency
@@ -44,9 +45,9 @@ def test_the_nist_example():
     assert 97.07 + k1(43, 0.90, 0.99) * 0.0268 == pytest.approx(97.12026, abs=5e-5)
 
 
-@pytest.mark.parametrize('n', [2, 3, 10, 57, 1000])
-@pytest.mark.parametrize('p', [0.1, 0.5, 0.9, 0.999])
-@pytest.mark.parametrize('confidence', [0.5, 0.95, 0.999])
+@for_each('n', [2, 3, 10, 57, 1000])
+@for_each('p', [0.1, 0.5, 0.9, 0.999])
+@for_each('confidence', [0.5, 0.95, 0.999])
 def test_factors_agree_with_scipy(n, p, confidence):
     root = math.sqrt(n)
     delta = stats.norm.ppf(p) * root

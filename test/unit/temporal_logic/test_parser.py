@@ -17,6 +17,7 @@
 
 from functools import partial
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.temporal_logic.formula import (
@@ -64,7 +65,7 @@ def refused(text: str, signals=None) -> FormulaError:
     return caught.value
 
 
-@pytest.mark.parametrize(('text', 'formula'), [
+@for_each(('text', 'formula'), [
     ('A and B and C', And((A, B, C))),
     ('A or B or C', Or((A, B, C))),
     ('A or B and C', Or((A, And((B, C))))),
@@ -140,7 +141,7 @@ def test_signals_are_listed_once():
     assert names_in(parse('always(d < v -> F(v < 0 and hazard > d))')) == ('v', 'd', 'hazard')
 
 
-@pytest.mark.parametrize(('text', 'column', 'said'), [
+@for_each(('text', 'column', 'said'), [
     ('', 1, 'the end of the formula'),
     ('   ', 1, 'expected a signal'),
     ('d', 1, 'Compare it with something, such as d > 0.5'),
@@ -237,7 +238,7 @@ def test_an_error_is_one_of_input():
     assert isinstance(refused('?'), InputError)
 
 
-@pytest.mark.parametrize('word', sorted(KEYWORDS))
+@for_each('word', sorted(KEYWORDS))
 def test_no_keyword_is_a_signal(word):
     assert refused(f'{word} > 1')
 

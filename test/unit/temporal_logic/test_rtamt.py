@@ -23,6 +23,7 @@ and negative numbers, which not every version of it reads right.
 import random
 import warnings
 
+from cases import for_each
 import pytest
 from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import Evaluation
@@ -72,7 +73,7 @@ def text_of(chance: random.Random, depth: int, first: int) -> str:
         f'fall({left})'])
 
 
-@pytest.mark.parametrize('seed', range(40))
+@for_each('seed', range(40))
 def test_every_sample_agrees(seed):
     chance = random.Random(seed)
     text = text_of(chance, 3, 0)
@@ -80,7 +81,7 @@ def test_every_sample_agrees(seed):
     assert ours(text, columns) == theirs(text, columns), text
 
 
-@pytest.mark.parametrize('seed', range(40))
+@for_each('seed', range(40))
 def test_the_first_sample_agrees_for_windows_that_begin_later(seed):
     chance = random.Random(seed)
     text = text_of(chance, 3, 3)

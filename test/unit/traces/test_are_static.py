@@ -14,12 +14,14 @@
 
 """ARE traces: the rules that ARE does not check itself but breaks on, and its JSON Schema."""
 
+from functools import cache
 import io
 import json
 import math
 from pathlib import Path
 from typing import Any
 
+from cases import for_each
 import jsonschema
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
@@ -48,6 +50,7 @@ from unit.scripted import careful, drives, ScriptedLink
 
 SCHEMA = json.loads((Path(__file__).parents[2] / 'data' / 'are_exported_trace.schema.json')
                     .read_text(encoding='utf-8'))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 SAYS = Text(name='says', description='d', check_type='contains', pattern='stop')
 BEAT = RawMessage(topic='heartbeat', message='std_msgs/msg/Empty', rate_hz=20.0)
 LOST = hazard(nominal=(BEAT,), stimuli=(LinkLoss(topic='heartbeat', rate_hz=20.0),))
@@ -86,6 +89,7 @@ def text_of(found: TrialRecord, profile: ProfileName = 'portable') -> str:
     return file.getvalue()
 
 
+@cache
 def trace(name: str, profile: ProfileName = 'portable') -> dict[str, Any]:
     """Return the trace as a reader gets it."""
     return json.loads(text_of(RECORDS[name], profile),
@@ -97,26 +101,30 @@ def told(event: dict[str, Any]) -> dict[str, Any]:
                       parse_constant=lambda constant: pytest.fail(f'{constant} in {event}'))
 
 
-@pytest.fixture(params=[(name, profile) for name in RECORDS for profile in PROFILES],
-                ids=lambda param: ' '.join(param))
-def written(request) -> dict[str, Any]:
-    return trace(*request.param)
+of_each = for_each(('name', 'profile'), [(name, profile) for name in RECORDS
+                                         for profile in PROFILES])
 
 
-@pytest.mark.parametrize('name', RECORDS)
+@for_each('name', RECORDS)
 def test_the_text_in_it_is_json_too(name):
     assert all(isinstance(told(event), dict) for event in trace(name)['completed_events'])
 
 
-def test_it_follows_are_s_schema(written):
-    jsonschema.Draft202012Validator(SCHEMA).validate(written)
+@of_each
+def test_it_follows_are_s_schema(name, profile):
+    written = trace(name, profile)
+    VALIDATOR.validate(written)
 
 
-def test_the_version_is_the_only_one_are_reads(written):
+@of_each
+def test_the_version_is_the_only_one_are_reads(name, profile):
+    written = trace(name, profile)
     assert written['version'] == 'are_simulation_v1'
 
 
-def test_times_are_strictly_increasing_floats(written):
+@of_each
+def test_times_are_strictly_increasing_floats(name, profile):
+    written = trace(name, profile)
     times = [event['event_time'] for event in written['completed_events']]
     assert all(isinstance(time_s, float) and math.isfinite(time_s) for time_s in times)
     assert all(a < b for a, b in zip(times, times[1:], strict=False))
@@ -131,13 +139,17 @@ def test_a_system_clock_that_steps_back_leaves_the_times_increasing():
     assert all(a < b for a, b in zip(times, times[1:], strict=False))
 
 
-def test_completed_events_depend_on_nothing(written):
+@of_each
+def test_completed_events_depend_on_nothing(name, profile):
+    written = trace(name, profile)
     for event in written['completed_events']:
         assert event['dependencies'] == [] and event['event_relative_time'] is None
         assert isinstance(event['metadata'], dict)
 
 
-def test_arguments_are_text_and_never_empty_or_a_reference(written):
+@of_each
+def test_arguments_are_text_and_never_empty_or_a_reference(name, profile):
+    written = trace(name, profile)
     for event in (*written['events'], *written['completed_events']):
         for argument in event['action']['args']:
             assert isinstance(argument['value'], str) and argument['value']
@@ -145,7 +157,9 @@ def test_arguments_are_text_and_never_empty_or_a_reference(written):
             assert not (argument['value'].startswith('{{') and argument['value'].endswith('}}'))
 
 
-def test_an_app_is_named_like_its_class_and_known(written):
+@of_each
+def test_an_app_is_named_like_its_class_and_known(name, profile):
+    written = trace(name, profile)
     names = [app['name'] for app in written['apps']]
     assert names == [app['class_name'] for app in written['apps']]
     assert len(set(names)) == len(names)
@@ -154,14 +168,18 @@ def test_an_app_is_named_like_its_class_and_known(written):
         assert event['action']['operation_type'] in ('READ', 'WRITE')
 
 
-def test_ids_are_unique(written):
+@of_each
+def test_ids_are_unique(name, profile):
+    written = trace(name, profile)
     for events in (written['events'], written['completed_events']):
         ids = [event['event_id'] for event in events]
         assert len(set(ids)) == len(ids)
         assert len({event['action']['action_id'] for event in events}) == len(ids)
 
 
-def test_the_runnable_scenario_is_task_then_hazard_then_reaction(written):
+@of_each
+def test_the_runnable_scenario_is_task_then_hazard_then_reaction(name, profile):
+    written = trace(name, profile)
     events = written['events']
     assert [event['event_type'] for event in events][:2] == ['USER', 'ENV']
     assert [event['dependencies'] for event in events][:2] == [[], ['task']]
@@ -227,7 +245,9 @@ def test_the_verdict_becomes_the_word_that_are_knows(name, decision):
     assert annotation['comment'].startswith(evaluate(RECORDS[name]).verdict.value)
 
 
-def test_the_last_event_is_the_verdict_with_every_finding(written):
+@of_each
+def test_the_last_event_is_the_verdict_with_every_finding(name, profile):
+    written = trace(name, profile)
     action = written['completed_events'][-1]['action']
     last = json.loads(action['args'][-1]['value'])
     assert {'verdict', 'reason', 'latency', 'findings'} <= set(last)
@@ -242,7 +262,9 @@ def test_the_exact_nanoseconds_are_in_the_text():
     assert stamped['stamps']['steady_ns'] == onset.stamps.steady_ns
 
 
-def test_tags_are_names_that_are_knows(written):
+@of_each
+def test_tags_are_names_that_are_knows(name, profile):
+    written = trace(name, profile)
     assert set(written['metadata']['definition']['tags']) <= {
         'Planning', 'Memory', 'Collaboration', 'Exploration', 'UnitTest', 'PromptInjection',
         'Universe', 'Safety', 'Adaptability', 'Ambiguity', 'Execution', 'Search', 'Time',

@@ -17,6 +17,7 @@
 from datetime import date, datetime
 import math
 
+from cases import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -48,7 +49,7 @@ def test_plain_data_comes_back_from_its_text_in_value_type_and_order(value):
     assert repr(from_text(to_text(value))) == repr(value)
 
 
-@pytest.mark.parametrize('value', [
+@for_each('value', [
     math.nan, math.inf, -math.inf, -0.0, 5e-324, 0.1 + 0.2, 2**70, (), {}, ((),), [], [()], {1},
     {'$': 'nan'}, {'$': 1, 'items': 2}, {3: 'x', (1, 2): 'y'}, '\ud800', b'\0\xff', True, 1, 1.0,
     date(2026, 2, 28), datetime(2026, 2, 28, 12, 0, 0, 5)])

@@ -18,7 +18,7 @@
 from functools import partial
 from pathlib import Path
 
-import pytest
+from cases import for_each
 from safety_scenarios.model.pattern import compile_pattern, place_of
 from safety_scenarios.words.carrying import hear, Heard
 from safety_scenarios.words.reading import MOST, read
@@ -43,7 +43,7 @@ def heard(pattern: str, text: str, told: str = '') -> Heard:
     return hear(partial(place_of, compile_pattern(pattern)), read(text), told, fold=str.lower)
 
 
-@pytest.mark.parametrize('label, pattern, text', labelled())
+@for_each(('label', 'pattern', 'text'), labelled())
 def test_a_sentence_says_what_it_means(label, pattern, text):
     found = heard(pattern, text)
     assert (found.how, found.why) == (label, found.why)
