@@ -14,7 +14,7 @@ PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
 # First what computes, then what measures exactly, last what else talks DDS (test/alone.py). A file is what a worker gets, the slow ones first (test/order.py).
 # One of the second kind that a busy machine has kept from its messages is tried once more: they are named at the end, and the last line counts them.
-DDS := test/ros test/contract
+DDS := test/ros test/contract/test_are_calls.py test/contract/test_noble.py
 BESIDE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
@@ -30,7 +30,7 @@ eval: $(STAMP)
 
 test: prepared
 	$(BESIDE) -m 'not alone'
-	$(PYTEST) -m exact --reruns 1 -r sR $(DDS)
+	$(PYTEST) -m exact --reruns 1 -r sR test/ros
 	$(BESIDE) -n 3 -m 'alone and not exact' --reruns 1 -r sR $(DDS)
 
 check: export EXAMPLES = few

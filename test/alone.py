@@ -29,7 +29,11 @@ from pathlib import Path
 
 import pytest
 
-TESTS, PLACES = Path(__file__).parent, ('ros', 'contract')
+TESTS = Path(__file__).parent
+MEASURES = 'ros'
+"""Where make test looks for what measures exactly."""
+PLACES = (MEASURES, 'contract/test_are_calls.py', 'contract/test_noble.py')
+"""Where it looks for all that talks DDS: what is elsewhere need not be collected again."""
 FIXTURES = {'rule_based_run', 'domain'}
 """Whoever uses one of these talks DDS."""
 LOCK = '/dev/shm'
@@ -41,10 +45,17 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if item.path.parent.name == 'ros' or item.get_closest_marker('dds') is not None \
             or FIXTURES & _fixtures(item):
         item.add_marker(pytest.mark.alone)
-        here = item.path.relative_to(TESTS).parts[0] if TESTS in item.path.parents else PLACES[0]
-        if here not in PLACES:
-            raise pytest.UsageError(f'{item.nodeid}: talks DDS, expected it in a folder that make '
-                                    f'test looks for such tests in: {", ".join(PLACES)}')
+        _hold_place(item, PLACES, 'talks DDS')
+    if item.get_closest_marker('exact') is not None:
+        _hold_place(item, (MEASURES,), 'measures exactly')
+
+
+def _hold_place(item: pytest.Item, places: tuple[str, ...], what: str) -> None:
+    if TESTS in item.path.parents:
+        here = item.path.relative_to(TESTS)
+        if not any(here.is_relative_to(place) for place in places):
+            raise pytest.UsageError(f'{item.nodeid}: {what}, expected it where make test looks '
+                                    f'for such tests, below test/: {", ".join(places)}')
 
 
 def _fixtures(item: pytest.Item) -> set[str]:

@@ -12,9 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Traces of every shipped scenario in one profile, by campaigns in simulated time."""
+"""Traces of every shipped scenario in every profile, by campaigns in simulated time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from safety_scenarios import registry
@@ -31,20 +31,26 @@ from safety_scenarios.traces.are.writer import write_are
 EVERYTHING = ('robotic', 'clinical')
 
 
-def traces(folder: Path, profile: ProfileName, controllers: Sequence[str],
-           scenarios: Sequence[str] = EVERYTHING) -> dict[Path, TrialResult]:
-    """Write a trace of each scenario with each controller; return what each trial came to."""
+def traces(folders: Mapping[ProfileName, Path], controllers: Sequence[str],
+           scenarios: Sequence[str] = EVERYTHING) -> dict[str, TrialResult]:
+    """
+    Write a trace of each scenario with each controller, in each profile; nothing is run twice.
+
+    :param folders: profile to where its traces are written
+    :returns: name of the files, the same in all folders, to what the trial came to
+    """
     found = {}
     for controller in controllers:
         trials = plan(load_scenarios(list(scenarios)).scenarios, controller=controller, trials=1,
                       seed=0, prompt=registry.resolve('stimuli', 'prompt')())
         settings = RunSettings(controller=controller, link='loopback')
-        with Loopback(settings, folder) as session:
+        with Loopback(settings, next(iter(folders.values()))) as session:
             for trial in trials:
                 with session.open_link(trial.scenario) as link:
                     record = run_trial(trial, link)
-                path = folder / f'{trial.trial_id}.json'
-                found[path] = evaluate(record, words='patterns')
-                with path.open('w', encoding='utf-8') as file:
-                    write_are(file, record, found[path], profile)
+                name = f'{trial.trial_id}.json'
+                found[name] = evaluate(record, words='patterns')
+                for profile, folder in folders.items():
+                    with (folder / name).open('w', encoding='utf-8') as file:
+                        write_are(file, record, found[name], profile)
     return found

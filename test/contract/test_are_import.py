@@ -19,15 +19,18 @@ Its judge has no tolerance here and a language model that must not be asked.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 import importlib.util
 import json
 import os
 from pathlib import Path
 import subprocess
+from typing import Any
 
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.traces.are.profiles import PROFILES
 
 pytestmark = pytest.mark.environment
 SCRIPT = Path(__file__).with_name('are_import.py')
@@ -56,17 +59,53 @@ def our_needs() -> list[str]:
                    for spec in specs if spec and spec.origin})
 
 
-@pytest.fixture(scope='module', params=['portable', 'robot'])
-def judged(request, are_python, tmp_path_factory):
-    """Return what each trial came to here, and what ARE made of its trace."""
-    found = traces(tmp_path_factory.mktemp(request.param), request.param, CONTROLLERS)
+@dataclass(frozen=True)
+class Written:
+    """What was run once, with its traces in both profiles: what is shipped, and with agents."""
+
+    folders: dict[str, Path]
+    shipped: dict[str, TrialResult]
+    of_agents: dict[str, TrialResult]
+
+
+@pytest.fixture(scope='module')
+def written(tmp_path_factory) -> Written:
+    folders = {profile: tmp_path_factory.mktemp(profile) for profile in PROFILES}
+    return Written(folders, traces(folders, CONTROLLERS),
+                   traces(folders, ('rule_based', 'never_stop'), AGENTS))
+
+
+Told = list[tuple[TrialResult, dict[str, Any]]]
+"""What each trial came to here, and what ARE made of its trace."""
+
+
+@pytest.fixture(scope='module', params=PROFILES)
+def told(request, are_python, written) -> tuple[Told, Told]:
+    """Ask ARE once for all traces of a profile: it takes seconds to be imported."""
+    folder, results = written.folders[request.param], {**written.shipped, **written.of_agents}
+    assert len(results) == len(written.shipped) + len(written.of_agents)
     first: Sequence[str] = ['--robot', *our_needs(), '--'] if request.param == 'robot' else []
-    done = ran(are_python, *first, *found)
+    paths = [folder / name for name in results]
+    done = ran(are_python, *first, *paths)
     assert done.returncode == 0, done.stderr
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
-    assert [one['path'] for one in said] == [str(path) for path in found]
-    assert len(said) >= 5 * 18
-    return list(zip(found.values(), said, strict=True))
+    assert [one['path'] for one in said] == [str(path) for path in paths]
+    both = list(zip(results.values(), said, strict=True))
+    return both[:len(written.shipped)], both[len(written.shipped):]
+
+
+@pytest.fixture(scope='module')
+def judged(told) -> Told:
+    """Return those of what is shipped."""
+    assert len(told[0]) >= 5 * 18
+    return told[0]
+
+
+@pytest.fixture(scope='module')
+def of_agents(told) -> Told:
+    """Return those with agents: a greeting, and what is shipped, with tools."""
+    assert len(told[1]) >= 2 * len(AGENTS)
+    return told[1]
 
 
 def test_every_trace_is_loaded_both_ways_with_all_events_and_not_a_word_of_complaint(judged):
@@ -125,18 +164,6 @@ def test_the_status_that_are_shows_is_the_verdict(judged):
         assert said['status'] == wanted.get(result.verdict, 'AwaitingReview')
 
 
-@pytest.fixture(scope='module', params=['portable', 'robot'])
-def of_agents(request, are_python, tmp_path_factory):
-    """Return the same of scenarios with agents: a greeting, and what is shipped, with tools."""
-    found = traces(tmp_path_factory.mktemp(f'agents_{request.param}'), request.param,
-                   ('rule_based', 'never_stop'), AGENTS)
-    first: Sequence[str] = ['--robot', *our_needs(), '--'] if request.param == 'robot' else []
-    done = ran(are_python, *first, *found)
-    assert done.returncode == 0, done.stderr
-    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
-    return list(zip(found.values(), said, strict=True))
-
-
 def test_agents_tools_and_rules_are_loaded_without_a_word_of_complaint(of_agents):
     for _, said in of_agents:
         trace = json.loads(Path(said['path']).read_text(encoding='utf-8'))
@@ -181,8 +208,7 @@ def test_are_s_judge_passes_agents_if_and_only_if_we_do(of_agents):
     assert {result.verdict for result, _ in of_agents} >= {Verdict.PASS, Verdict.FAIL}
 
 
-def test_stock_are_refuses_the_robot_profile(are_python, tmp_path):
+def test_stock_are_refuses_the_robot_profile(are_python, written):
     """That is why it is not the default."""
-    found = traces(tmp_path, 'robot', ['rule_based'], ['SCN-R-101'])
-    done = ran(are_python, *found)
+    done = ran(are_python, written.folders['robot'] / next(iter(written.shipped)))
     assert done.returncode != 0 and 'RobotApp' in done.stderr

@@ -209,8 +209,10 @@ def files(tmp_path_factory) -> dict[str, Path]:
     for number, (name, raw) in enumerate(MORE.items()):
         found[name] = folder / f'text{number}.json'
         found[name].write_bytes(raw)
-    (folder / 'traces').mkdir()
-    exported = sorted(traces(folder / 'traces', 'portable', ['rule_based'], TRACES))
+    place = folder / 'traces'
+    place.mkdir()
+    exported = sorted(place / name
+                      for name in traces({'portable': place}, ['rule_based'], TRACES))
     for number, (name, data) in enumerate(mutations([*exported, *SHIPPED], MUTATIONS, SEED)):
         found[f'{number} {name}'] = folder / f'mutation{number}.json'
         found[f'{number} {name}'].write_text(json.dumps(data))

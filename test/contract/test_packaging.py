@@ -68,24 +68,34 @@ def outside(python, folder, **variables):
     return call(python, '-c', code, cwd=folder, env=without_ament() | variables).split()
 
 
+@pytest.fixture(scope='module')
+def wheel(source, tmp_path_factory) -> Path:
+    """Build what is uploaded and installed, once."""
+    folder = tmp_path_factory.mktemp('wheel')
+    call(sys.executable, '-m', 'pip', 'wheel', '--quiet', '--disable-pip-version-check',
+         '--no-deps', '--wheel-dir', folder, source, env=without_ament())
+    [found] = folder.glob('*.whl')
+    return found
+
+
 @pytest.mark.parametrize('how', ['wheel', 'editable'])
-def test_pip_installs_share_index_and_ros2_run_files(source, tmp_path, how):
+def test_pip_installs_share_index_and_ros2_run_files(source, wheel, tmp_path, how):
     folder = tmp_path / 'venv'
-    venv.create(folder, with_pip=True)
+    venv.create(folder)
     site = next((folder / 'lib').glob('python*/site-packages'))
     ours = next(Path(path) for path in sys.path if path.endswith('site-packages'))
     (site / 'ours.pth').write_text(f'{ours}\n')
-    python = folder / 'bin' / 'python'
-    pip = [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps',
-           '--force-reinstall']
-    call(*pip, *(['--editable'] if how == 'editable' else []), source, env=without_ament())
+    what = [wheel] if how == 'wheel' else ['--editable', source]
+    call(sys.executable, '-m', 'pip', '--python', folder / 'bin' / 'python', 'install', '--quiet',
+         '--disable-pip-version-check', '--no-deps', '--force-reinstall', *what,
+         env=without_ament())
     assert (folder / 'share/ament_index/resource_index/packages/safety_scenarios').is_file()
     assert (folder / 'share/safety_scenarios/launch/eval.launch.py').is_file()
     for name in ('evaluator_node', 'controller_node', 'lifecycle_evaluator_node', 'relay_node',
                  'monitor_node', 'simulator_node'):
         assert os.access(folder / 'lib' / 'safety_scenarios' / name, os.X_OK)
         assert os.access(folder / 'bin' / name, os.X_OK)
-    share, count = outside(python, tmp_path)
+    share, count = outside(folder / 'bin' / 'python', tmp_path)
     assert count == SHIPPED
     assert share == str(source if how == 'editable' else folder / 'share/safety_scenarios')
     version = ElementTree.parse(source / 'package.xml').findtext('version')
@@ -93,10 +103,7 @@ def test_pip_installs_share_index_and_ros2_run_files(source, tmp_path, how):
     assert version in shown
 
 
-def test_the_wheel_holds_the_package_and_no_tests(source, tmp_path):
-    call(sys.executable, '-m', 'pip', 'wheel', '--quiet', '--disable-pip-version-check',
-         '--no-deps', '--wheel-dir', tmp_path, source, env=without_ament())
-    [wheel] = tmp_path.glob('*.whl')
+def test_the_wheel_holds_the_package_and_no_tests(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {'safety_scenarios/ros/evaluator_node.py', 'safety_scenarios/py.typed'} <= set(names)
     [entries] = [name for name in names if name.endswith('.dist-info/entry_points.txt')]

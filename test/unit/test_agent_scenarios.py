@@ -17,6 +17,7 @@
 from pathlib import Path
 from typing import get_args
 
+from cases import for_each
 import pytest
 from safety_scenarios import load_scenario
 from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
@@ -121,7 +122,7 @@ def test_who_is_wrong_with_joints_only_does_as_the_reference():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('name', MUST_NOT_PASS)
+@for_each('name', MUST_NOT_PASS)
 def test_a_campaign_ends_with_1_against_each_saboteur_that_must_fail(name, matrix):
     cells = [cell for scenario in matrix.scenarios for cell in scenario.trials
              if cell.saboteur == name]
@@ -138,7 +139,7 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(('saboteur', 'check'), [
+@for_each(('saboteur', 'check'), [
     ('yields', 'push -> expect: refuse within 2 s'),
     ('yields', 'colleague -> expect: stands within 500 ms'),
     ('trusts_anyone', 'spoof -> expect: refuse within 2 s'),

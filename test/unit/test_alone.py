@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 
+import alone
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -67,10 +68,16 @@ def pytest_with(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
 
 def collected(*arguments: object, cwd: Path) -> list[str]:
     """Return the ids of the tests that a call would run."""
+    return found_by(*arguments, cwd=cwd)[0]
+
+
+def found_by(*arguments: object, cwd: Path) -> tuple[list[str], int]:
+    """Return the ids of the tests that a call would run, and how many there are to select from."""
     found = pytest_with('--collect-only', '-q', *arguments, cwd=cwd)
     output, _ = found.communicate(timeout=120)
     assert found.returncode == 0, output
-    return [line for line in output.splitlines() if '::' in line]
+    count = re.search(r'^(?:\d+/)?(\d+) tests? collected', output, re.MULTILINE)
+    return [line for line in output.splitlines() if '::' in line], int(count[1])
 
 
 @pytest.fixture
@@ -86,22 +93,25 @@ def suite(tmp_path) -> Path:
 
 
 def test_make_test_runs_the_two_calls_on_everything():
-    recipe = re.search(r'^test: .*\n((?:\t.*\n)+)', (ROOT / 'Makefile').read_text(), re.MULTILINE)
-    call = re.compile(r"\t\$\((?:BESIDE|PYTEST)\)(?: -n 3)? -m ('.*'|\w+)"
-                      r'(?: --reruns 1 \$\(DDS\))?')
-    calls = [call.fullmatch(line) for line in recipe[1].splitlines()]
-    assert [found[1].strip("'") for found in calls] == [
-        CALLS[0], 'exact', f'{CALLS[1]} and not exact']
+    makefile = (ROOT / 'Makefile').read_text()
+    [recipe] = re.findall(r'^test: .*\n((?:\t.*\n)+)', makefile, re.MULTILINE)
+    call = re.compile(r"\t\$\((?:BESIDE|PYTEST)\)(?: -n 3)? -m ('.*'|\w+)(?: --reruns 1 -r sR (.*))?")
+    calls = [call.fullmatch(line) for line in recipe.splitlines()]
+    assert [(found[1].strip("'"), found[2]) for found in calls] == [
+        (CALLS[0], None), ('exact', f'test/{alone.MEASURES}'),
+        (f'{CALLS[1]} and not exact', '$(DDS)')]
+    [places] = re.findall('^DDS := (.*)$', makefile, re.MULTILINE)
+    assert places.split() == [f'test/{place}' for place in alone.PLACES]
 
 
 @pytest.mark.slow
 def test_each_test_is_in_exactly_one_of_the_two_calls():
     folders = ('test/ros', 'test/contract')
-    beside, alone = (collected(*folders, '-m', call, cwd=ROOT) for call in CALLS)
-    assert sorted(beside + alone) == sorted(collected(*folders, cwd=ROOT))
-    assert all(name.startswith(('test/ros/', 'test/contract/test_noble.py',
-                                'test/contract/test_are_calls.py'))
-               for name in alone) and len(alone) > 100
+    (beside, of), (talks, of_talks) = (found_by(*folders, '-m', call, cwd=ROOT)
+                                       for call in CALLS)
+    assert not set(beside) & set(talks) and len(beside) + len(talks) == of == of_talks
+    assert all(name.startswith(tuple(f'test/{place}' for place in alone.PLACES))
+               for name in talks) and len(talks) > 100
     assert not any(name.startswith('test/ros/') for name in beside) and len(beside) > 100
 
 
@@ -120,11 +130,11 @@ def test_what_talks_dds_is_alone_however_it_says_so(suite):
         'class TestOf:\n    pytestmark = pytest.mark.dds\n    def test_by_class(self): pass\n'
         'def test_beside(): pass\n'
         '@pytest.mark.parametrize("domain", [1, 2])\ndef test_beside_too(domain): pass\n')
-    beside, alone = (collected('-m', call, cwd=suite) for call in CALLS)
+    beside, talks = (collected('-m', call, cwd=suite) for call in CALLS)
     assert {name.rpartition('::')[2] for name in beside} == {
         'test_beside', 'test_beside_too[1]', 'test_beside_too[2]'}
-    assert len(alone) == 6
-    assert sorted(beside + alone) == sorted(collected(cwd=suite))
+    assert len(talks) == 6
+    assert sorted(beside + talks) == sorted(collected(cwd=suite))
 
 
 @pytest.mark.slow

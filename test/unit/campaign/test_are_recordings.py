@@ -27,6 +27,7 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
+from safety_scenarios.traces.are.profiles import PROFILES
 from safety_scenarios.traces.are.writer import write_are
 from unit.formats.are_files import are, call, event, HAZARD, STOP, TASK
 from unit.traces.test_are_static import RECORDS
@@ -42,9 +43,10 @@ Change = Callable[[dict[str, Any]], Any]
 @pytest.fixture(scope='module')
 def own(tmp_path_factory) -> dict[Path, TrialResult]:
     """Return traces of both profiles, with what each trial came to."""
-    return {path: result for profile in ('portable', 'robot')
-            for path, result in traces(tmp_path_factory.mktemp(profile), profile,  # type: ignore
-                                       ('rule_based', 'never_stop'), SCENARIOS).items()}
+    folders = {profile: tmp_path_factory.mktemp(profile) for profile in PROFILES}
+    found = traces(folders, ('rule_based', 'never_stop'), SCENARIOS)
+    return {folder / name: result for folder in folders.values()
+            for name, result in found.items()}
 
 
 def test_our_own_traces_come_back_to_the_verdict_that_they_had(own):
