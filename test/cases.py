@@ -33,8 +33,8 @@ _SHOWN = 100
 
 
 def for_each(names: str | tuple[str, ...], cases: Iterable[Any],
-             ids: Callable[[Any], object] = repr) -> Callable[[Callable[..., None]],
-                                                              Callable[..., None]]:
+             ids: Callable[[Any], object] | None = None) -> Callable[
+                 [Callable[..., None]], Callable[..., None]]:
     """
     Hold a claim for all cases, to the last, and fail with a line for each that breaks it.
 
@@ -43,7 +43,7 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any],
 
     :param names: the arguments that a case gives: one name takes the case as it is, and several
         take it apart
-    :param ids: case to its name
+    :param ids: case to its name; None: its arguments and their values
     """
     table = list(cases)
 
@@ -57,7 +57,9 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any],
                 try:
                     claim(**fixtures, **given)
                 except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
-                    broken.append(f'[{str(ids(case))[:_SHOWN]}] {_told(error, claim)}')
+                    name = ', '.join(f'{key}={value!r}' for key, value in given.items()) \
+                        if ids is None else str(ids(case))
+                    broken.append(f'[{name[:_SHOWN]}] {_told(error, claim)}')
             if broken or not table:
                 pytest.fail('\n'.join([f'broken by {len(broken)} of {len(table)} cases',
                                        *broken]), pytrace=False)
@@ -76,4 +78,4 @@ def _told(error: BaseException, claim: Callable[..., None]) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
               if frame.filename == file]
     place = f'{file}:{frames[-1].lineno}: {frames[-1].line}\n' if frames else ''
-    return f'{place}{type(error).__name__}: {error}'
+    return f'{place}{type(error).__name__}: {error}'.replace('\n', '\n  ')

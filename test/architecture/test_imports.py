@@ -15,7 +15,7 @@
 """Who may import whom; nothing but the ROS edge needs ROS; nothing but the edges prints."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 import subprocess
@@ -74,9 +74,15 @@ def own_imports(path: Path) -> Iterator[str]:
             yield module.partition('.')[2]
 
 
+def hold_none(broken: Iterable[str]) -> None:
+    """Fail with everything that breaks a rule."""
+    found = list(broken)
+    assert not found, '\n'.join(found)
+
+
 def test_a_module_imports_only_what_lies_below_it():
-    assert [f'{name_of(path)} imports {imported}' for path in MODULES
-            for imported in own_imports(path) if not may_import(name_of(path), imported)] == []
+    hold_none(f'{name_of(path)} imports {imported}' for path in MODULES
+              for imported in own_imports(path) if not may_import(name_of(path), imported))
 
 
 def test_the_exemptions_are_still_needed():
@@ -95,24 +101,24 @@ def test_the_page_lists_who_may_import_whom_as_it_is_held_here():
 
 def test_the_init_of_a_folder_is_a_docstring_and_nothing_else():
     trees = {folder: parsed(folder / '__init__.py') for folder in FOLDERS}
-    assert [str(folder) for folder, tree in trees.items()
-            if not ast.get_docstring(tree) or len(tree.body) != 1] == []
+    hold_none(str(folder) for folder, tree in trees.items()
+              if not ast.get_docstring(tree) or len(tree.body) != 1)
 
 
 def test_every_module_says_what_it_is_for():
-    assert [name_of(path) for path in MODULES if not ast.get_docstring(parsed(path))] == []
+    hold_none(name_of(path) for path in MODULES if not ast.get_docstring(parsed(path)))
 
 
 def test_only_the_ros_edge_imports_ros():
-    assert [f'{name_of(path)} imports {module}' for path in MODULES
-            if not name_of(path).startswith('ros.') and path.parent.name != 'ros'
-            for module in imports(path)
-            if (name := module.partition('.')[0]) in NEEDS_ROS or name.endswith('_msgs')] == []
+    hold_none(f'{name_of(path)} imports {module}' for path in MODULES
+              if not name_of(path).startswith('ros.') and path.parent.name != 'ros'
+              for module in imports(path)
+              if (name := module.partition('.')[0]) in NEEDS_ROS or name.endswith('_msgs'))
 
 
 def test_only_the_folder_for_are_imports_are():
-    assert [name_of(path) for path in MODULES if path.parent.name != NEEDS_ARE
-            for module in imports(path) if module.partition('.')[0] == NEEDS_ARE] == []
+    hold_none(name_of(path) for path in MODULES if path.parent.name != NEEDS_ARE
+              for module in imports(path) if module.partition('.')[0] == NEEDS_ARE)
 
 
 WITHOUT_ROS = f"""
@@ -169,8 +175,8 @@ def test_the_ros_edge_cannot_be_imported_without_ros():
 
 
 def test_only_the_edges_print():
-    assert [f'{name_of(path)}:{node.lineno}' for path in MODULES
-            if not path.relative_to(ROOT).as_posix().startswith(MAY_PRINT)
-            for node in found_in(path)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            and node.func.id == 'print'] == []
+    hold_none(f'{name_of(path)}:{node.lineno}' for path in MODULES
+              if not path.relative_to(ROOT).as_posix().startswith(MAY_PRINT)
+              for node in found_in(path)
+              if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+              and node.func.id == 'print')
