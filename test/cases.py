@@ -32,7 +32,7 @@ _SHOWN = 100
 """Characters of a case that has no other name than its values."""
 
 
-def for_each(names: str | tuple[str, ...], cases: Iterable[Any],
+def for_each(names: str | tuple[str, ...], cases: Iterable[Any] | Callable[[], Iterable[Any]],
              ids: Callable[[Any], object] | None = None) -> Callable[
                  [Callable[..., None]], Callable[..., None]]:
     """
@@ -43,13 +43,15 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any],
 
     :param names: the arguments that a case gives: one name takes the case as it is, and several
         take it apart
+    :param cases: or a function that finds them: that is called when the test runs
     :param ids: case to its name; None: its arguments and their values
     """
-    table = list(cases)
+    known = None if callable(cases) else list(cases)
 
     def decorated(claim: Callable[..., None]) -> Callable[..., None]:
         @wraps(claim)
         def holds(**fixtures: Any) -> None:
+            table = list(cases()) if callable(cases) else known or []
             broken = []
             for case in table:
                 given = {names: case} if isinstance(names, str) else \

@@ -48,8 +48,23 @@ def test_an_exception_a_failure_and_a_skip_break_it_too():
     assert 'Failed: failed' in told and 'Skipped: skipped' in told and 'ValueError: ' in told
 
 
-def test_a_table_without_a_case_shows_nothing():
-    assert message_of(for_each('number', [])(lambda number: None)) == 'broken by 0 of 0 cases'
+@for_each('cases', [[], iter(()), list])
+def test_a_table_without_a_case_shows_nothing(cases):
+    assert message_of(for_each('number', cases)(lambda number: None)) == 'broken by 0 of 0 cases'
+
+
+def test_a_table_that_a_function_finds_is_found_when_the_test_runs():
+    found = []
+
+    def cases():
+        found.append(1)
+        return iter((1, 2))
+
+    @for_each('number', cases)
+    def claim(number):
+        assert number == 1
+    assert found == []
+    assert '[number=2]' in message_of(claim) and '[number=2]' in message_of(claim)
 
 
 @for_each('one', ['a', 'b'])

@@ -14,6 +14,7 @@
 
 """Separation and budgets: every term over-estimates, and every shipped scenario keeps its own."""
 
+from functools import cache
 import math
 import re
 
@@ -21,6 +22,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenarios, share_folder
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.standards.ssm import (
     budget_static,
     budget_two_robots,
@@ -53,9 +55,14 @@ SECOND_NS = 10**9
 LOG = {'times_ns': [0, SECOND_NS, 2 * SECOND_NS], 'human_speeds': [1.0, 1.0, 1.0],
        'robot_speeds': [1.0, 1.0, 1.0], 'start_ns': 0, 'reaction_time': 0.5, 'stopping': BRAKES,
        'margins': MARGINS}
-SHIPPED = [scenario for scenario
-           in load_scenarios([str(share_folder() / 'config' / 'scenarios')]).scenarios
-           if scenario.agents is None]
+
+
+@cache
+def shipped() -> list[Scenario]:
+    """Return the shipped scenarios without agents, read when the first test asks for them."""
+    folder = share_folder() / 'config' / 'scenarios'
+    return [scenario for scenario in load_scenarios([str(folder)]).scenarios
+            if scenario.agents is None]
 
 
 @pytest.mark.parametrize(('changes', 'budget'), [
@@ -278,22 +285,22 @@ def test_a_log_that_does_not_tell_is_refused(changes):
 
 
 def test_some_shipped_scenarios_derive_their_budget():
-    assert len([scenario for scenario in SHIPPED if derived(scenario) is not None]) >= 3
+    assert len([scenario for scenario in shipped() if derived(scenario) is not None]) >= 3
 
 
-@for_each('scenario', SHIPPED, ids=lambda scenario: scenario.id)
+@for_each('scenario', shipped, ids=lambda scenario: scenario.id)
 def test_no_shipped_scenario_allows_more_time_than_physics(scenario):
     budget_s = derived(scenario)
     assert budget_s is None or scenario.latency_budget.critical_ms <= 1000 * budget_s
 
 
-@for_each('scenario', SHIPPED, ids=lambda scenario: scenario.id)
+@for_each('scenario', shipped, ids=lambda scenario: scenario.id)
 def test_every_shipped_scenario_says_where_its_budget_comes_from(scenario):
     budget = scenario.metadata['budget']
     assert budget.get('inputs') or budget.get('why')
 
 
-@for_each('scenario', SHIPPED, ids=lambda scenario: scenario.id)
+@for_each('scenario', shipped, ids=lambda scenario: scenario.id)
 def test_a_shipped_budget_from_separation_tells_the_number_that_follows_from_it(scenario):
     budget = scenario.metadata['budget']
     if budget['basis'] == 'separation':
