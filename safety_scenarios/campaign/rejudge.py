@@ -72,10 +72,10 @@ class Rejudged:
     before: TrialResult
     after: TrialResult
     identical: bool
-    """To the byte; for a result of an earlier version apart from its wording."""
+    """To the byte; for a result of another version apart from its wording."""
     judged: bool = True
     """False: the trial could never begin, so that there is no record to judge."""
-    is_of_earlier_version: bool = False
+    is_of_another_version: bool = False
     """Whether another version wrote the result: its wording is not compared."""
 
 
@@ -210,7 +210,7 @@ class _Judging:
         before = known if line is None else line.result
         self._done.append((Rejudged(
             before, after, line is not None and self._is_same(before, after, line.text),
-            is_of_earlier_version=self._is_of_earlier_version(before)), known))
+            is_of_another_version=self._is_of_another_version(before)), known))
 
     def ended(self, has_ended: bool) -> Rejudging:
         """Return what it all comes to."""
@@ -335,11 +335,11 @@ class _Judging:
                                 f'{SETTINGS}')
 
     def _is_same(self, before: TrialResult, after: TrialResult, line: str) -> bool:
-        if self._is_of_earlier_version(before):
+        if self._is_of_another_version(before):
             return _agrees(before.model_dump(exclude_unset=True), after.model_dump())
         return after.model_dump_json() == line
 
-    def _is_of_earlier_version(self, result: TrialResult) -> bool:
+    def _is_of_another_version(self, result: TrialResult) -> bool:
         """Tell by the folder, not by the line: from that anybody can take the ``source``."""
         settings = self._evidence.settings
         if settings.plan is not None:
@@ -352,7 +352,7 @@ def _with_doubts(trial: Rejudged, doubts: Sequence[str]) -> Rejudged:
     if not doubts:
         return trial
     return Rejudged(trial.before, doubted(trial.after, doubts), False, trial.judged,
-                    trial.is_of_earlier_version)
+                    trial.is_of_another_version)
 
 
 def _difference(line: Line, known: TrialResult) -> str:
@@ -415,7 +415,7 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
 
 def _agrees(told: Any, found: Any) -> bool:
     """
-    Return whether what an earlier version told is found again, apart from its wording.
+    Return whether what another version told is found again, apart from its wording.
 
     What it had no word for may be there beside it: fields, and findings from sources it had not.
     """

@@ -125,8 +125,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         screen.print(rows)
     same = sum(trial.identical and trial.judged for trial in found)
     skipped = sum(not trial.judged for trial in found)
-    how = 'apart from the wording of the earlier version that wrote them' \
-        if any(trial.is_of_earlier_version for trial in found) else 'to the byte'
+    how = 'apart from the wording of the other version that wrote them' \
+        if any(trial.is_of_another_version for trial in found) else 'to the byte'
     of = counted(found.summary.planned, 'result is', 'results are')
     click.echo(f'{same} of {of} unchanged, {how}'
                + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))

@@ -25,6 +25,7 @@ import shutil
 from examples import some
 import pytest
 from safety_scenarios import registry
+from safety_scenarios.campaign import provenance
 from safety_scenarios.campaign.files import journal_path, trace_path, trace_writer, write_whole
 from safety_scenarios.campaign.folder import hashes
 from safety_scenarios.campaign.reading import settings_of
@@ -482,6 +483,36 @@ def test_nobody_has_touched_them(runs, capsys):
     for source in ('journal', 'recording'):
         assert main(['evaluate', str(runs.folders['rule_based']), '--from', source]) == 0
     assert 'error' not in capsys.readouterr().err
+
+
+def of_another_version(path: Path, monkeypatch) -> Folder:
+    """Return a campaign that another version has run, and worded otherwise."""
+    ours = provenance.versions()
+    with monkeypatch.context() as then:
+        then.setattr(provenance, '_version', (ours | {'safety_scenarios': '0.0.1'}).get)
+        loopback_run(path, HAZARD, BENIGN, controller='late', trials=1)
+    folder = Folder(path, {})
+    folder.write([line | {'reason': 'in other words', 'findings': [
+        found | {'reason': 'in other words'} for found in line['findings']]}
+        for line in folder.lines])
+    write_manifest(path)
+    return folder
+
+
+def test_another_version_may_have_worded_it_otherwise(tmp_path, monkeypatch, capsys):
+    of_another_version(tmp_path / 'run', monkeypatch)
+    assert main(['evaluate', str(tmp_path / 'run')]) == 1
+    shown = capsys.readouterr()
+    assert '2 of 2 results are unchanged, apart from the wording of the other version' \
+        in shown.out and 'error' not in shown.err
+
+
+@pytest.mark.parametrize('tamper', [changed_verdict, forged_result, removed_finding])
+def test_of_another_version_it_is_named_too(tamper, tmp_path, monkeypatch, capsys):
+    place = tamper(of_another_version(tmp_path / 'run', monkeypatch))
+    write_manifest(tmp_path / 'run')
+    assert main(['evaluate', str(tmp_path / 'run')]) in (1, 3)
+    assert place in capsys.readouterr().err
 
 
 def tampered(runs: Runs, base: str, tamper: Callable, hashing: Callable, path: Path) -> str:
