@@ -75,8 +75,9 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
                ) if inside \
         else _unknown(forbid.any, opening, end_ns, story)
     is_empty = end_ns <= opened_ns and all(pattern.kind != 'signal' for pattern in forbid.any)
-    why = unclear or ('the run was over when it was forbidden, so that nothing was watched'
-                      if is_empty else '' if over else
+    nothing = 'it was forbidden for no time' if forbid.for_ns == 0 \
+        else 'the run was over when it was forbidden'
+    why = unclear or (f'{nothing}, so that nothing was watched' if is_empty else '' if over else
                       f'{ending.how} {ms(ending.t_ns - opened_ns)} after it was forbidden, too '
                       f'early to tell')
     return Obligation(

@@ -91,8 +91,9 @@ class Fresh(InvariantPlugin):
                 missing.discard(event.name)
             if event.kind != 'command' or stamps.steady_ns not in moves:
                 continue
+            due_ns = stamps.steady_ns + left_ns
             if left_ns < -_HELD_NS and 0 < silent_ns <= max_ns and not self._brakes(
-                    record, stamps.steady_ns + left_ns, stamps.steady_ns):
+                    record, due_ns, max(due_ns, stamps.steady_ns - silent_ns)):
                 unsure = unsure or (f'a command to move stayed in force until {topic} was '
                                     f'{-left_ns / 1e6:.0f} ms too old')
             margin, held_ns = moves[stamps.steady_ns]
@@ -101,8 +102,8 @@ class Fresh(InvariantPlugin):
                 unsure = unsure or f'{self.signal} is unknown or not a number in a command'
             elif margin < 0 and left_ns < 0 and topic in missing:
                 unsure = unsure or f'it moved, and nothing had been sent on {topic} yet'
-            elif margin < 0 and not (left_ns < 0 and self._brakes(
-                    record, stamps.steady_ns + left_ns, stamps.steady_ns)):
+            elif margin < 0 and not (left_ns < 0 and self._brakes(record, due_ns,
+                                                                  stamps.steady_ns)):
                 found = left_ns, topic, stamps.steady_ns
                 oldest = found if oldest is None else min(oldest, found, key=itemgetter(0))
         return self._judged(record, oldest, missing, unsure)

@@ -90,6 +90,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
     'safety-scenarios film runs/before SCN-R-101 runs/after SCN-R-101 --output two.strip.png': (
         0, ()),
     'safety-scenarios show runs/today': (0, ()),
+    'safety-scenarios show runs/today 3': (0, ()),
     'safety-scenarios show runs/today SCN-R-101': (0, ()),
     'safety-scenarios compare runs/before runs/after --html comparison.html': (0, ()),
     'safety-scenarios repair runs/today': (0, ()),

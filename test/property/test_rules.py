@@ -147,6 +147,9 @@ def simply(rules: AgentsBlock, events: Sequence[Event], end_ms: float) -> list[l
                     if place > first and place not in used and who in wanted.agents
                     and word in wanted.any_word and (limit is None or t_ns - opened <= limit)]
             over = limit is None or ns(end_ms) - opened >= limit
+            if rule.forbid and opened == (ns(end_ms) if limit is None
+                                          else min(ns(end_ms), opened + limit)):
+                over = False  # nothing was watched
             if rule.expect and hits:
                 used.add(hits[0])
             came.append(('satisfied' if hits else 'violated') if rule.expect and (hits or over)

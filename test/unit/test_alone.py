@@ -59,7 +59,8 @@ def test_measures(domain, number):
 def pytest_with(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
     """Start pytest with the one plug-in that is wanted here: others take seconds to load."""
     environment = {name: value for name, value in os.environ.items()
-                   if name != 'PYTEST_ADDOPTS'}  # those of colcon need plug-ins
+                   if name not in ('PYTEST_ADDOPTS',  # those of colcon need plug-ins
+                                   'EXAMPLES')}
     return subprocess.Popen(
         [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', '-p', 'xdist',
          *map(str, arguments)], env={**environment, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'},

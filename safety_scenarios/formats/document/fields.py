@@ -123,8 +123,8 @@ class Fields:
             if isinstance(item, Mapping):
                 yield (*path, key, index), item
             else:
-                self.refuse((*path, key, index), f'got {show(item)}, expected a mapping. '
-                                                    f'{AS_MAPPING}')
+                self.refuse((*path, key, index),
+                            f'got {show(item)}, expected a mapping. {AS_MAPPING}')
 
     def _warn(self, code: str, path: Path, message: str) -> None:
         self._reading.warnings.append(self._document.problem(path, message, code=code))

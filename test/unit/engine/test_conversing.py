@@ -116,7 +116,7 @@ def test_nothing_said_at_all_is_no_pass():
     assert played.said == [] and replay(played.record).status is Status.NOT_TRIGGERED
 
 
-def test_a_mistake_in_a_turn_costs_that_turn_only():
+def test_a_mistake_in_a_turn_is_told_and_the_next_turn_is_taken():
     class Clumsy(Talker):
 
         def reply(self, text: str) -> str:
@@ -125,7 +125,8 @@ def test_a_mistake_in_a_turn_costs_that_turn_only():
             return 'Hello'
     played = Played(trial_of(block(script=(line(100, 'Hello'), line(200, 'Hello?')))), Clumsy)
     assert [time for time, agent, _ in played.said if agent == 'a2'] == [200]
-    assert played.faults == []
+    assert played.faults == [
+        'a2 could not take its turn: the controller rule_based failed: RuntimeError: no idea']
 
 
 def test_the_run_lasts_as_planned_and_begins_at_a_drawn_time():
