@@ -59,7 +59,7 @@ STOPS = Pattern(kind='signal', name='speed', op='<=', value=0.1)
 
 def calls_then_greets(turn: Turn) -> Sequence[Utterance]:
     return [Utterance(kind='tool_call', name='search', args={'q': 'x', 'n': 1.5})] \
-        if turn.heard.kind == 'say' else [Utterance(kind='say', text='Hello\u2028"there" \U0001f916')]
+        if turn.heard.kind == 'say' else [Utterance(kind='say', text='Hi\u2028"there" \U0001f916')]
 
 
 @pytest.fixture(scope='module')

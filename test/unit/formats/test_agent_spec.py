@@ -279,8 +279,8 @@ def test_rules_that_cause_each_other_can_be_read(tmp_path):
 
 @for_each('key', ['trigger', 'action'])
 @for_each('text', ['$(rm)', '{0.__class__}', '__import__', '__import__("os")',
-                  '${HOME}', 'a\0b', 'says: a\0b', 'x' * 501,
-                  'says: ' + 'a' * 201, 'say: ' + 'a' * 201])
+                   '${HOME}', 'a\0b', 'says: a\0b', 'x' * 501,
+                   'says: ' + 'a' * 201, 'say: ' + 'a' * 201])
 def test_a_text_that_is_no_rule_is_refused_at_its_place(tmp_path, key, text):
     data = agents()
     data['rules'] = [{'trigger': 'greet', 'action': 'stop', key: text}]
