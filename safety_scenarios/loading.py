@@ -392,7 +392,8 @@ def _files(found: Found, name: str, aside: Found) -> list[tuple[str, str | None]
 
 
 def _left_out(found: Found) -> str:
-    return ''.join(f'; {problem.message}' for problem in (*found.warnings, *found.notes))
+    return ''.join(f'; {problem.path}: {problem.message}'
+                   for problem in (*found.warnings, *found.notes))
 
 
 def _with_lines(found: Found, readings: _Readings) -> Found:

@@ -149,7 +149,8 @@ class _Reading:
         names = dict.fromkeys(one.name for action in alike for one in action.arguments)
         texts = {one.name for action in alike for one in action.arguments
                  if is_text(self._typed(key, one))}
-        says = {one.writes for one in self._called if self.key(one) == key}
+        says = {one.writes for one in self._called if self.key(one) == key} \
+            or {one.writes for one in self._planned if self.key(one) == key}
         is_planned = any(one.writes for one in self._planned if self.key(one) == key)
         checks = checks_of(key)
         # What a recording calls a READ is none where the plan, or ARE's judge, knows better.

@@ -19,7 +19,7 @@ from typing import Any
 
 from safety_scenarios.formats.are.nouns import Action, Completed
 from safety_scenarios.formats.are.tools import value_of
-from safety_scenarios.invariants._are_comparing import Compared, compared
+from safety_scenarios.invariants._are_comparing import Compared, compared, same
 
 _SHOWN = 120
 
@@ -40,16 +40,15 @@ def is_other(planned: Action, found: Action) -> bool:
         if one.value_type in (None, 'str'):
             if ((got and got.value) or '').strip() != (one.value or '').strip():
                 return True
-        elif (value_of(got) if got else None) != value_of(one):
+        elif not same('eq_checker', value_of(got) if got else None, value_of(one)):
             return True
     return any(one.value and value_of(one) not in (None, [], {}, '') for one in said.values())
 
 
 def compared_words(planned: Action, found: Completed) -> Compared:
     """Compare what the user was told; a run has another check for that."""
-    said, wanted = ({one.name: one.value for one in action.arguments} if action else {}
+    wanted, said = ({one.name: one.value for one in action.arguments} if action else {}
                     for action in (planned, found.action))
-    said, wanted = wanted, said
     unknown = {one.name: f'{one.value} is known only when ARE runs it'
                for one in planned.placeholders}
     for name in unknown:

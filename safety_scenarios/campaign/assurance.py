@@ -143,7 +143,7 @@ def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
             why or ['the trials carry no bound']), None
     else:
         alike = '' if distinct[1] == row.trials else \
-            f' ({distinct[1]} of them differ in anything, and only those count)'
+            f' ({distinct[1]} of them differ in what is judged, and only those count)'
         statement = (f'{who}: {counts["FAIL"]} failures in {counted(row.trials, "trial")}{alike}, '
                      f'at most {_percent(bound.high)} at {bound.confidence:.0%} confidence')
     named = row.traceability

@@ -38,7 +38,7 @@ def interruptible() -> None:
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """
-    Let a short block end before a signal is obeyed that came meanwhile.
+    Let a short block end before a signal is obeyed that came meanwhile; a second one is obeyed.
 
     Only Python's main thread hears signals; in any other one nothing has to be done.
     """
@@ -47,12 +47,17 @@ def uninterrupted() -> Iterator[None]:
         return
     came = list[int]()
     kept = dict[signal.Signals, Callable[..., Any]]()
+
+    def hear(number: int, frame: Any) -> None:
+        came.append(number)
+        if len(came) > 1:  # what is written may hang, and whoever asks twice means now
+            kept[signal.Signals(number)](number, frame)
     try:
         for number in _ENDING:
             handler = signal.getsignal(number)
             if callable(handler):  # else nobody has asked to hear it
                 kept[number] = handler
-                signal.signal(number, lambda heard, _: came.append(heard))
+                signal.signal(number, hear)
         yield
     finally:
         for number, handler in kept.items():

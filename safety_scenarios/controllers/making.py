@@ -80,7 +80,8 @@ class WrappedController(ControllerPlugin):
     @property
     def period_ns(self) -> int:
         """Its own wish, or the settings'."""
-        return int(getattr(self._wrapped, 'period_ns', super().period_ns))
+        wanted: int = getattr(self._wrapped, 'period_ns', super().period_ns)
+        return wanted
 
     @property
     def inputs(self) -> Mapping[str, str]:

@@ -77,7 +77,8 @@ def _compared(name: str, check: str, got: Any, wanted: Any, user: str) -> Compar
                         f'{name} cannot be compared here')
     if wanted and (got is None or not str(got).strip()):
         return Compared(False, name, got, wanted)
-    if not wanted or same_words(got, wanted):
+    is_empty = got is None or not str(got).strip()
+    if is_empty if not wanted else same_words(got, wanted):
         return Compared(True, name, got, wanted)
     return Compared(None, name, got, wanted, f'{name} has other words, and only a language model '
                                              f'can tell whether they mean the same')

@@ -34,10 +34,10 @@ class Defer(InvariantPlugin):
     ``signal >= at_least`` from onset for ``protected_ms``, then stopped within ``within_ms``.
 
     On a level crossing, in a fire door, with a person half lifted, a stop at once is the wrong
-    stop. To drive on is to get away by what the driver executes, and not in a circle. What ends
-    the protection is the scenario's own stimulus; ``protected_ms`` says when. The stop must hold
-    until the all-clear. The margin is that of the speed while protected (signal's unit), or the
-    time left when it stopped (s).
+    stop. Driving on means that the motion which the driver executes takes the robot away; driving
+    in a circle does not count. What ends the protection is the scenario's own stimulus;
+    ``protected_ms`` says when. The stop must hold until the all-clear. The margin is that of the
+    speed while protected (signal's unit), or the time left when it stopped (s).
     """
 
     kind: Literal['defer'] = 'defer'

@@ -75,13 +75,18 @@ class Fresh(InvariantPlugin):
         sent = dict.fromkeys(self.topics, begin.stamps.ros_ns)
         missing, unsure, max_ns = set(self.topics), '', round(self.max_age_ms * 1e6)
         oldest: Oldest | None = None
-        silent_ns = 0
+        silent_ns = until_ns = 0
         for event in sorted(record.events, key=_when):
             stamps, topic = event.stamps, min(sent, key=lambda name: sent[name])
             left_ns = max_ns - (stamps.ros_ns - sent[topic])
             if left_ns < 0 and silent_ns > max_ns:
                 unsure = unsure or (f'a command to move was in force for '
                                     f'{silent_ns / 1e6:.0f} ms, while {topic} grew too old')
+            due_ns, moved_ns = stamps.steady_ns + left_ns, min(stamps.steady_ns, until_ns)
+            if moved_ns - due_ns > _HELD_NS and 0 < silent_ns <= max_ns and not self._brakes(
+                    record, due_ns, max(due_ns, until_ns - silent_ns)):
+                unsure = unsure or (f'a command to move stayed in force until {topic} was '
+                                    f'{(moved_ns - due_ns) / 1e6:.0f} ms too old')
             if event.name in sent and (event.kind == 'sensed' or (
                     event.kind == 'stimulus' and event.message is not None)):
                 stamp_ns = stamps.ros_ns if stamps.header_ns is None \
@@ -91,13 +96,9 @@ class Fresh(InvariantPlugin):
                 missing.discard(event.name)
             if event.kind != 'command' or stamps.steady_ns not in moves:
                 continue
-            due_ns = stamps.steady_ns + left_ns
-            if left_ns < -_HELD_NS and 0 < silent_ns <= max_ns and not self._brakes(
-                    record, due_ns, max(due_ns, stamps.steady_ns - silent_ns)):
-                unsure = unsure or (f'a command to move stayed in force until {topic} was '
-                                    f'{-left_ns / 1e6:.0f} ms too old')
             margin, held_ns = moves[stamps.steady_ns]
             silent_ns = held_ns if margin < 0 else 0
+            until_ns = stamps.steady_ns + silent_ns
             if math.isnan(margin):
                 unsure = unsure or f'{self.signal} is unknown or not a number in a command'
             elif margin < 0 and left_ns < 0 and topic in missing:

@@ -61,6 +61,9 @@ class Liveness(InvariantPlugin):
                 Verdict.FAIL, f'{self.topic} was silent for {gap_ns / 1e6:.0f} ms, at most '
                 f'{self.max_gap_ms:g} ms allowed', margin, 's', record.since_onset_ms(since_ns))
         seconds = (record.end_ns - times[0]) / 1e9
+        if seconds <= 0 and any(True for _ in record.of_kind('fault')):
+            return self.finding(Verdict.INCONCLUSIVE, 'the trial broke off before any time had '
+                                                      'passed in which a rate could be seen')
         rate = len(times) / seconds if seconds > 0 else math.inf if len(times) > 1 else 0.0
         if self.max_rate_hz is not None and rate > self.max_rate_hz:
             return self.finding(

@@ -34,7 +34,8 @@ from safety_scenarios.words.reading import foreign_word, read
 
 _OF_PYTHON = 'invalid perl operator', 'invalid escape sequence'
 """What RE2 says of patterns that another engine may know."""
-ANY_ANSWER = 'x', '0', '?', '\u00e9', '\n'.join([string.printable.strip()] * 50)
+ANY_ANSWER = 'x', '0', '?', '\u00e9', '\u0436', '\u4f60', '\u03b1', '\u0639', '\U0001f600', \
+    '\n'.join([string.printable.strip()] * 50)
 """Texts of which a pattern that asks for anything does not match one."""
 _WORDING = {'regex': 'match', 'contains': 'contain', 'not_contains': 'leave out'}
 

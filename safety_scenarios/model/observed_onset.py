@@ -165,21 +165,29 @@ class OnsetWatch:
         self.problem = self._foreign(edge, measuring)
         if self.problem:
             return None
-        stamps, late_ns = edge.stamps, 0
-        if self._wanted.stamp == 'received' and self._transits \
-                and stamps.source_ns is not None and stamps.received_ns is not None:
-            late_ns = max(0, round(stamps.received_ns - stamps.source_ns
-                                   - median(self._transits)))
-        return Observed(edge.model_copy(update={'stamps': self._moved(stamps)}),
-                        self._wanted.uncertainty_ns + late_ns)
+        return Observed(edge.model_copy(update={'stamps': self._moved(edge.stamps)}),
+                        self._wanted.uncertainty_ns + self._late_ns(edge.stamps))
 
     def ended(self, measuring: Measuring) -> Stamps | None:
         """Return when the hazard was over; None: it was not, or nobody knows when."""
         release = self.release
         if release is None or self.problem:
             return None
+        late_ns = self._late_ns(release.stamps)
         self.problem = self._foreign(release, measuring)
+        if not self.problem and late_ns > self._wanted.uncertainty_ns:
+            self.problem = (
+                f'{self._wanted.topic}: the message by which the hazard was over came '
+                f'{late_ns / 1e6:.1f} ms later than others, so that nobody knows when it was. '
+                f'Lower the load of hosts and network, or have the sensor stamp what it sends')
         return None if self.problem else self._moved(release.stamps)
+
+    def _late_ns(self, stamps: Stamps) -> int:
+        """Return how much longer than others a message was under way that is stamped here."""
+        if self._wanted.stamp != 'received' or not self._transits \
+                or stamps.source_ns is None or stamps.received_ns is None:
+            return 0
+        return max(0, round(stamps.received_ns - stamps.source_ns - median(self._transits)))
 
     def _moved(self, stamps: Stamps) -> Stamps:
         """Return the stamps of a message moved back to what it tells of."""

@@ -45,7 +45,7 @@ from safety_scenarios.ros.pace import RealTime
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.ros.robot_frames import RobotFrames
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
-from safety_scenarios.ros.standing_host import BEGIN_NS, DRIVE, SERVED, StandingHost
+from safety_scenarios.ros.standing_host import BEGIN_NS, DRIVEN, SERVED, StandingHost
 from safety_scenarios.ros.unpack import from_raw
 from safety_scenarios.ros.world_protocol import (
     ANSWER,
@@ -76,7 +76,7 @@ _STANDING_S = 0.02
 """How often the time is told while it stands for the evaluator."""
 _TURN_S = 0.05
 """How soon the node notices that it shall end."""
-_ASKED = (ASK, SERVED, DRIVE)
+_ASKED = (ASK, SERVED, DRIVEN)
 """What arrives that is no command."""
 _REMEMBERED = 100
 """Answers that are given again when somebody asks again, because the first one got lost."""
@@ -265,7 +265,7 @@ class Simulator(StandingHost):
     @property
     def trial_id(self) -> str:
         """Return which trial of an evaluator runs now; empty: none does."""
-        return self._trial.trial_id if self._trial is not None and self._world is not None else ''
+        return self._trial.trial_id if self._trial is not None else ''
 
     def _take(self, topic: str, payload: Any) -> None:
         if topic == ASK:
@@ -335,6 +335,7 @@ class Simulator(StandingHost):
 
     def _reset(self, request: Request) -> Mapping[str, Any]:
         """Build the world of a trial; it stands still until it is told to begin."""
+        self.given_up = ''
         self.take_back()
         self._empty()
         trial = planned(request, registry.resolve)

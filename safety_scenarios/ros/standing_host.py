@@ -33,7 +33,9 @@ from std_msgs.msg import Bool
 
 BEGIN_NS = 1_000_000_000
 """Not 0, which a clock has that has not begun."""
-SERVED, DRIVE = 'served', 'drive_enable'
+DRIVE = 'drive_enable'
+SERVED, DRIVEN = ' served', ' driven'
+"""No topic has such a name."""
 """What is handed to the thread of the world: a request for a service; that the drive may drive."""
 USUAL = 'SCN-R-101'
 """Its base and its scanner are there where no other scenario was named."""
@@ -69,10 +71,11 @@ class StandingHost:
         self._look_s = 0.0
         self._is_held = False
         self.given_up = ''
+        self._may_drive = True
         self._answering = Answering(self)
         self._services = Services(self._node, lambda call: self._put(SERVED, call))
         if self._services.offered:
-            self._node.create_subscription(Bool, DRIVE, lambda said: self._put(DRIVE, said.data),
+            self._node.create_subscription(Bool, DRIVE, lambda said: self._put(DRIVEN, said.data),
                                            qos.conversation())
         else:
             self._node.get_logger().info(f'{PACKAGE} is not installed here: its services are not '
@@ -90,7 +93,8 @@ class StandingHost:
         if topic == SERVED:
             call: Call = payload
             self._answering.take(call)
-        elif topic == DRIVE:
+        elif topic == DRIVEN:
+            self._may_drive = payload
             if self.standing is not None:
                 self.catch_up()
                 self.standing.let_drive(is_enabled=payload)
@@ -135,9 +139,14 @@ class StandingHost:
         self._empty()
         self._world = world
         assert world.scenario.ros is not None  # else it would not be a world
-        self._connect(world.scenario.ros)
+        try:
+            self._connect(world.scenario.ros)
+        except Exception:
+            self._empty()
+            raise
         self._begin_ns, self._is_live = self._now_ns, True
         self._look_s = 0.0
+        world.let_drive(is_enabled=self._may_drive)
         return world
 
     def play(self) -> None:

@@ -20,7 +20,7 @@ controller in simulated time, shows nothing new, however often it is done; so wh
 anything counts trials here. Counts, medians and extremes stay those of all trials.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult
@@ -79,10 +79,5 @@ def only(count: int, of: int) -> str:
     """Return in words how many trials count; empty where all of them do."""
     if count == of:
         return ''
-    return f'of {of} trials {count} {"differs" if count == 1 else "differ"} in anything, and ' \
-           f'only {"that one counts" if count == 1 else "those count"}'
-
-
-def alike_in(results: Sequence[TrialResult], link: str) -> str:
-    """Return in words how many of the trials count; empty where all of them do."""
-    return only(len(distinct(results, link)), len(results))
+    return f'of {of} trials {count} {"differs" if count == 1 else "differ"} in what is judged, ' \
+           f'and only {"that one counts" if count == 1 else "those count"}'

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
 from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.world_figures import QUADRANTS, WorldFigures
 from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld, WorldComparison
 from safety_scenarios.stats.distinct import distinct, no_narrower
@@ -44,7 +44,7 @@ def of_scenario(results: Sequence[TrialResult], link: str = 'ros') -> ScenarioWo
     gaps, exposures = [one.min_gap_m for one in found], [one.exposure_s for one in found]
     caused = [one.contacts_caused for one in found]
     ways = [one.stopping_distance_m for one in found if one.stopping_distance_m is not None]
-    quadrants = count_quadrants(found)
+    quadrants = _quadrants(results)
     return ScenarioWorld(
         trials=len(found), quadrants=quadrants, unknown=len(found) - sum(quadrants.values()),
         min_gap_m=_all(gaps, min), stopping_distance_m=max(ways, default=None),
@@ -89,7 +89,8 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
             'method': f'median over scenarios of their medians: {found.method}'}),
             is_stopped_early)
 
-    quadrants, locked = count_quadrants(found), sum(one.lockstep for one in found)
+    quadrants = _quadrants(result for row in rows.values() for result in row)
+    locked = sum(one.lockstep for one in found)
     done = no_narrower(*(clustered([_done(some) for some in made]) for made in (
         list(rows.values()), [distinct(row, link) for row in rows.values()])))
     gaps = [one.prediction_gap_m for one in found if one.prediction_gap_m is not None]
@@ -107,10 +108,17 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
         prediction_gap_worst_m=min(gaps, default=None))
 
 
+def _quadrants(results: Iterable[TrialResult]) -> dict[str, int]:
+    """Count quadrants; one of a trial that ended by an error tells nothing of the rest of it."""
+    return count_quadrants(result.world for result in results
+                           if result.world is not None and result.verdict is not Verdict.ERROR)
+
+
 def _done(results: Iterable[TrialResult]) -> tuple[int, int]:
     """Return in how many trials the work was done, and of how many that is known."""
-    found = [result.world.task.done for result in results if result.world is not None
-             and result.world.task is not None and result.world.task.done is not None]
+    tasks = [result.world.task for result in results
+             if result.world is not None and result.verdict is not Verdict.ERROR]
+    found = [task.done for task in tasks if task is not None and task.done is not None]
     return sum(found), len(found)
 
 

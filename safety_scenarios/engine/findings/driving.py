@@ -71,8 +71,15 @@ def _idle(record: TrialRecord, block: AgentsBlock, limit: Limit,
     times = numpy.unique(numpy.concatenate((column.times, track.times_ns)))
     said, done = (one.searchsorted(times, side='right') - 1
                   for one in (column.times, track.times_ns))
-    idle = (said >= 0) & (done >= 0) & (margins(limit, column) >= 0)[said] \
-        & ~shows(track, track.linear, limit)[done] & (column.values[said] > 0)
+    drives = (said >= 0) & (done >= 0) & (margins(limit, column) >= 0)[said] \
+        & (column.values[said] > 0)
+    idle = drives & ~shows(track, track.linear, limit)[done]
+    lasting = numpy.diff(numpy.append(times, record.end_ns).clip(since_ns))
+    idle_ns, drives_ns = int(lasting[idle].sum()), int(lasting[drives].sum())
+    if idle_ns > _BRIEF_NS and 2 * idle_ns > drives_ns:
+        return _found(verdict=Verdict.FAIL, at_ms=record.since_onset_ms(int(times[idle][-1])),
+                      reason=f'{limit} for {drives_ns / 1e6:.0f} ms, but for '
+                             f'{idle_ns / 1e6:.0f} ms of them not the motion: {track.source}')
     turns = numpy.flatnonzero(numpy.diff(numpy.concatenate(([False], idle, [False]))))
     edges = numpy.append(times, record.end_ns)[turns].tolist()
     for from_ns, to_ns in zip(edges[::2], edges[1::2], strict=True):

@@ -127,7 +127,8 @@ def _judged(record: TrialRecord, nominal: Nominal, spell: tuple[list[Sample], in
     found = partial(_found, NO_FALSE_STOP, at_ms=(begin_ns - onset_ns) / 1e6)
     if any(sample.margin is None for sample in samples):
         return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands tell')
-    if any(sample.inferred for sample in samples):
+    if any(sample.inferred for sample in samples) \
+            or not record.margin_series([nominal.require]).is_told(begin_ns, end_ns - 1):
         return found(Verdict.INCONCLUSIVE, f'{what}, because its commands ended')
     late = _late_stimulus(record, begin_ns)
     if late is not None:

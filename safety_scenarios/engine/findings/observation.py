@@ -102,6 +102,7 @@ def _hazard_observed(record: TrialRecord) -> Iterator[Finding]:
     if watch is None or armed is None or ros is None or ros.onset is None:
         return
     observed = record.observed
+    watch.ended(record.measuring)  # what is wrong with the release is known by then
     if watch.problem:
         yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, watch.problem)
     elif observed is None:

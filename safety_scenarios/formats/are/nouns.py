@@ -127,11 +127,6 @@ class Completed:
         last = self.action.arguments[-1].value if self.action and self.action.arguments else ''
         return self.returned or last or ''
 
-    @property
-    def is_read(self) -> bool:
-        """Return whether ARE calls it an operation that changes nothing."""
-        return self.action is not None and self.action.writes is False
-
     def __str__(self) -> str:
         return f'completed event {self.event_id!r}'
 

@@ -38,8 +38,8 @@ def varied(found: Sequence[Degradation]) -> Sequence[Mapping[str, Any]]:
 
 def _plot(one: Degradation) -> Mapping[str, Any]:
     parameter = on_one_line(one.parameter, 80)
-    notes = [f'The campaigns differ in {on_one_line(", ".join(one.besides), 300)} too: nobody can '
-             f'tell which of these did it.'] if one.besides else []
+    notes = [f'The campaigns differ in {on_one_line(", ".join(one.besides), 300)} too, so '
+             f'that the effect cannot be attributed to one of them.'] if one.besides else []
     if len(one.series) > _SERIES:
         notes.append(f'{counted(len(one.series) - _SERIES, "more scenario")} in campaign.json.')
     return {

@@ -28,7 +28,7 @@ from typing import Any
 from safety_scenarios.errors import described, InputError, MeasurementError
 from safety_scenarios.model.pattern import compile_pattern
 from safety_scenarios.ros.served.host import Host
-from safety_scenarios.ros.served.poses import moved_of, placed_of
+from safety_scenarios.ros.served.poses import moved_of, placed_of, refuse_other
 from safety_scenarios.ros.served.sdf import ACCEPTED, ContentError, FormatError, read_sdf
 from safety_scenarios.simulator.entities import Placed
 from safety_scenarios.simulator.standing import Moved, ROBOT, ROOM, Standing
@@ -280,6 +280,7 @@ class Answering:
         name = self._known(world, request.entity)
         place = moved = None
         try:
+            refuse_other(state.header.frame_id)
             if getattr(request, 'set_pose', True):
                 place = placed_of(state.header.frame_id, state.pose)
             if getattr(request, 'set_twist', True):

@@ -28,14 +28,23 @@ _UPRIGHT = 0.01
 what stands."""
 
 
+def refuse_other(frame: str) -> None:
+    """
+    Refuse every frame but that of the world.
+
+    :raises ValueError: with the one that is expected
+    """
+    if frame not in ('', WORLD):
+        raise ValueError(f'got the frame {frame[:200]!r}, expected {WORLD}')
+
+
 def placed_of(frame: str, pose: Any) -> Placed:
     """
     Return the place of a pose.
 
     :raises ValueError: it is none on the floor
     """
-    if frame not in ('', WORLD):
-        raise ValueError(f'got a pose in the frame {frame[:200]!r}, expected {WORLD}')
+    refuse_other(frame)
     at, turned = pose.position, pose.orientation
     numbers = (at.x, at.y, at.z, turned.x, turned.y, turned.z, turned.w)
     if not all(map(math.isfinite, numbers)):

@@ -81,6 +81,7 @@ class Stepping:
         self._period_ns, self._patience_s, self._alarm = period_ns, patience_s, alarm
         self._stands_ns = self._due_ns = self._one_ns = 0
         self._heard = 0
+        self._topics: Sequence[CommandTopic] = ()
         self._is_on = False
 
     def begin(self, commands: Sequence[CommandTopic]) -> int:
@@ -91,12 +92,15 @@ class Stepping:
         :raises MeasurementError: it does not stand, or makes no steps
         """
         self._is_on = True
+        self._topics = commands
         self._commands.listen(commands)
         self._done(self._mover.run(is_running=False))
-        before_ns = self._stood()
-        self._done(self._mover.steps(1))
-        self._reached(before_ns + 1)
         self._stands_ns = self._stood()
+        for _ in range(2):  # it may have been paused within a step: the first one ends that
+            before_ns = self._stands_ns
+            self._done(self._mover.steps(1))
+            self._reached(before_ns + 1)
+            self._stands_ns = self._stood()
         self._one_ns = self._stands_ns - before_ns
         self._due_ns = self._stands_ns + self._period_ns
         self._heard = self._commands.count
@@ -164,6 +168,7 @@ class Stepping:
             if reason is not None:
                 raise MeasurementError(f'not connected: {reason}')
             if time.monotonic() > deadline:
+                self._commands.listen(self._topics)  # who has left is waited for no more
                 return
 
     def _refuse_others(self) -> None:

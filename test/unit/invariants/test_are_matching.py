@@ -144,7 +144,8 @@ def test_what_only_a_language_model_can_tell_is_open():
     assert is_right(text, made(tool=WRITE, text='Bo is gone')) is None
     assert is_right([*text, wanted('two')], made(tool=WRITE, text='Bo is gone'), made(to=2)) \
         is False
-    assert is_right([wanted(tool=WRITE, args={'text': ''})], made(tool=WRITE, text='x')) is True
+    assert is_right([wanted(tool=WRITE, args={'text': ''})], made(tool=WRITE, text='')) is True
+    assert is_right([wanted(tool=WRITE, args={'text': ''})], made(tool=WRITE, text='x')) is None
 
 
 def test_what_nobody_can_compare_is_open():

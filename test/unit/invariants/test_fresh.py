@@ -90,14 +90,15 @@ def test_going_on_without_data_fails_with_the_topic_and_the_age():
 
 
 def test_a_command_that_is_held_long_after_its_data_are_too_old_leaves_it_open():
-    def held_until(t_ms: float) -> Finding:
+    def held_until(t_ms: float, *later: Event) -> Finding:
         return judged([*driving(NOMINAL_MS + 20, 240, every_ms=20.0), (240, 0.8),
-                       *driving(t_ms, 3000, 0.0)], scans())
+                       *driving(t_ms, 3000, 0.0)], [*scans(), *later])
 
     assert held_until(350).verdict is Verdict.PASS
     found = held_until(500)
     assert (found.verdict, 'scan was 250 ms too old' in found.reason) == (
         Verdict.INCONCLUSIVE, True)
+    assert held_until(500, frozen(495, 495)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_standing_still_needs_no_data():

@@ -56,7 +56,7 @@ def test_59_trials_without_a_failure_claim_5_percent_and_58_claim_more():
 
 def test_trials_that_came_out_alike_are_one_trial():
     bound = seen(*(trial(duration_ms=0.0) for _ in range(59)))['bound']
-    assert '(1 of them differ in anything, and only those count): at most 95 % fail' in bound
+    assert '(1 of them differ in what is judged, and only those count): at most 95 % fail' in bound
 
 
 def test_how_long_a_trial_was_planned_makes_it_no_other_one_in_simulated_time():
@@ -204,7 +204,7 @@ def test_the_detail_of_a_scenario_claims_no_more_than_the_headline():
     found = source(*(trial(duration_ms=0.0) for _ in range(59)), link='loopback')
     [row] = scenario_rows(found)
     assert (row['passed'], row['failed']) == ('59 of 59', '98 %')
-    assert any('of 59 trials 1 differs in anything' in note for note in row['notes'])
+    assert any('of 59 trials 1 differs in what is judged' in note for note in row['notes'])
     [fails, missed, _] = sure_rows(found)
     assert (fails[3], missed[3]) == ('1', '1') and 'at most 95 %' in headline(found)['bound']
     [row] = scenario_rows(source(*many(59)))
