@@ -20,7 +20,6 @@ still agrees, and ``evaluate`` is there for more.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 import fcntl
@@ -195,12 +194,8 @@ def _places(folder: Path) -> Iterator[Path]:
     known, links = set[Path](), [folder]
     while links:
         place = links.pop(0)
-        if place is folder:
+        if place is folder or place.is_dir():
             yield from _places_below(place, known, links)
-            continue
-        with suppress(PermissionError):
-            if place.is_dir():
-                yield from _places_below(place, known, links)
 
 
 def _places_below(folder: Path, known: set[Path], links: list[Path]) -> Iterator[Path]:
@@ -220,11 +215,10 @@ def _places_below(folder: Path, known: set[Path], links: list[Path]) -> Iterator
     for below in sorted(folder.iterdir()):
         if below.name in _ONES_OWN:
             continue
-        with suppress(PermissionError):  # what nobody lets one read is no campaign of one's own
-            if below.is_symlink():
-                links.append(below)
-            elif below.is_dir():
-                yield from _places_below(below, known, links)
+        if below.is_symlink():
+            links.append(below)
+        elif below.is_dir():
+            yield from _places_below(below, known, links)
 
 
 def _listed(place: Path, top: Path) -> Listed:
