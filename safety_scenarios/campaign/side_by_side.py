@@ -49,8 +49,10 @@ def beside_each_other(folders: Sequence[Path], results: Sequence[Sequence[TrialR
                                                 strict=True))[1:]:
         refuse_incomparable(folders[0], folder, results[0], mine)
         pairs, _ = paired(results[0], mine)
+        stopped = {row.scenario_id for one in (summaries[0], summary) for row in one.scenarios
+                   if row.stopped_early is not None}
         found.append(Campaign(name, mine, summary, compare(
-            results[0], mine, summary.link), pairs))
+            results[0], mine, summary.link, stopped), pairs))
     return found
 
 

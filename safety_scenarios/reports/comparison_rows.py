@@ -24,7 +24,7 @@ from safety_scenarios.reports import world_tables
 def rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
     """Yield (question, answer, p); p is empty where nothing was tested."""
     yield ('fails more often, over scenarios: share not passed',
-           with_interval(found.failures_difference), f'{found.failures_p:.3g} (over scenarios)')
+           with_interval(found.failures_difference), _of_both(found.failures_here_p, found.failures_p))
     yield ('scenarios in which the second is better, worse',
            f'{found.scenarios_better}, {found.scenarios_worse}'
            + (f' ({" ".join(found.worse)})' if found.worse else ''), '')
@@ -32,7 +32,7 @@ def rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
            f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
            f'{found.neither_passed}', '')
     yield ('later, over scenarios: median of medians, ms',
-           with_interval(found.median_difference_ms), f'{found.latency_p:.3g} (over scenarios)')
+           with_interval(found.median_difference_ms), _of_both(found.latency_here_p, found.latency_p))
     if found.confirmed is not None:
         yield ('the robot confirms later, over scenarios: median of medians, ms',
                with_interval(found.confirmed.median_difference_ms),
@@ -43,7 +43,8 @@ def rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
            f'{_value(found.failures_h)}; {_value(found.latency_d)}', '')
     for row in found.alone:
         yield (f'{row.scenario_id} alone: only first, only second passed',
-               f'{row.only_first_passed}, {row.only_second_passed} n={row.pairs}',
+               f'{row.only_first_passed}, {row.only_second_passed} n={row.pairs}'
+               + ('' if row.distinct in (None, row.pairs) else f' ({row.distinct} that differ)'),
                f'{row.p:.3g} (McNemar, Holm; of this scenario)')
 
 
@@ -67,6 +68,11 @@ def with_interval(estimate: Estimate) -> str:
     ends = ['-inf' if estimate.low is None else f'{estimate.low:.3g}',
             'inf' if estimate.high is None else f'{estimate.high:.3g}']
     return f'{estimate.value:.3g} [{ends[0]}, {ends[1]}] n={estimate.n}'
+
+
+def _of_both(here_p: float | None, p: float) -> str:
+    here = '' if here_p is None else f'{here_p:.3g} (these scenarios), '
+    return f'{here}{p:.3g} (over scenarios)'
 
 
 def _value(estimate: Estimate) -> str:

@@ -15,220 +15,243 @@
 """Which of two controllers is the better one, by the scenarios that both have met."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+import math
 
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.model.comparison import Comparison, Confirmations, WithinScenario
 from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.stats.distinct import no_narrower, what_came_of
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.stats.distinct import no_narrower
 from safety_scenarios.stats.effect import cohen_d, cohen_h
-from safety_scenarios.stats.paired import (
-    holm,
-    later,
-    least_p,
-    mcnemar,
-    median_over_clusters,
-    over_clusters,
-    Pair,
-    sign_flip,
+from safety_scenarios.stats.pair_tests import (
+    Both,
+    confirmed,
+    confirmed_over,
+    differing,
+    failures_here,
+    failures_over,
+    largest,
+    latencies,
+    latencies_here,
+    latencies_over,
+    Outcomes,
+    outcomes,
+    Pairs,
+    shares_later,
+    signs,
+    without,
 )
+from safety_scenarios.stats.paired import holm, least_p, mcnemar, median_over_clusters, Pair
 from safety_scenarios.stats.proportions import difference_of_shares
 from safety_scenarios.stats.worlds import compared
 
 _ALPHA = 0.05
-_Both = tuple[TrialResult, TrialResult]
 
 
-def compare(first: Sequence[TrialResult], second: Sequence[TrialResult],
-            link: str = 'ros') -> Comparison:
+def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: str = 'ros',
+            stopped: Collection[str] = ()) -> Comparison:
     """
     Return how the second campaign compares with the first, scenario by scenario.
 
     Both must have been judged alike, which results do not tell.
 
     :param link: over which both were run, which says what trials came out alike
+    :param stopped: scenarios whose number of trials a sequential test chose, in either
     :raises SettingsError: they have no trial in common, or drew different seeds
     """
     pairs, unpaired = paired(first, second)
-    found: dict[str, list[_Both]] = {}
+    found: dict[str, list[Both]] = {}
     for pair in pairs:
         found.setdefault(pair[0].scenario_id, []).append(pair)
-    passed = _outcomes(found)
-    total = sum(passed.values(), Counter[tuple[bool, ...]]())
+    some = found, differing(found, link)
+    here = tuple(without(one, stopped) for one in some)
+    passed = outcomes(found)
+    total = sum(passed.values(), Outcomes())
     more = {name: counts[True, False] - counts[False, True] for name, counts in passed.items()}
-    worse = tuple(sorted(name for name, change in more.items() if change > 0))
-    latencies = {name: measured for name, mine in found.items() if (measured := _latencies(mine))}
-    late = [later(mine) for mine in latencies.values()]
+    measured = {name: known for name, mine in found.items() if (known := latencies(mine))}
+    flat: list[Pair] = [pair for mine in measured.values() for pair in mine]
     both = {name: told for name, mine in found.items() if (told := [
         pair for pair in mine if pair[0].is_decided and pair[1].is_decided])}
     mine = {one.scenario_id for one in first if not one.warmup}
     not_compared = tuple(sorted(mine - both.keys()))
-    regressions = _regressions(both)
-    flat: list[Pair] = [pair for mine in latencies.values() for pair in mine]
-    return Comparison(
+    of_both = both, differing(both, link)
+    regressions = _regressions(of_both, stopped)
+    comparison = Comparison(
         pairs=len(pairs), unpaired=unpaired,
         undecided=(sum(not one.is_decided for one, _ in pairs),
                    sum(not two.is_decided for _, two in pairs)),
         both_passed=total[True, True], only_first_passed=total[True, False],
         only_second_passed=total[False, True], neither_passed=total[False, False],
         scenarios=len(found), scenarios_better=sum(change < 0 for change in more.values()),
-        scenarios_worse=len(worse), failures_p=over_clusters(list(more.values())),
-        failures_difference=no_narrower(*(_difference(list(_outcomes(some).values()))
-                                          for some in (found, _differing(found, link)))),
+        scenarios_worse=sum(change > 0 for change in more.values()),
+        failures_p=largest(failures_over, some),
+        failures_here_p=largest(failures_here, here) if here[0] else None,
+        failures_difference=no_narrower(*(_difference(list(outcomes(one).values()))
+                                          for one in some)),
         failures_h=cohen_h((total[False, True] + total[False, False], len(pairs)),
                            (total[True, False] + total[False, False], len(pairs))),
-        latency_pairs=len(flat), latency_scenarios=len(latencies), latency_p=sign_flip(late),
-        median_difference_ms=median_over_clusters(list(latencies.values()), 'ms'),
-        latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]), worse=worse,
-        alone=_alone(passed), confirmed=_confirmations(found), world=compared(found.values()),
-        notes=_notes(list(more.values()), late),
+        latency_pairs=len(flat), latency_scenarios=len(measured),
+        latency_p=largest(latencies_over, some),
+        latency_here_p=largest(latencies_here, here) if here[0] else None,
+        median_difference_ms=median_over_clusters(list(measured.values()), 'ms'),
+        latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]),
+        worse=tuple(sorted(name for name, change in more.items() if change > 0)),
+        alone=_alone(*here), confirmed=_confirmations(some), world=compared(
+            *(one.values() for one in some)),
         decided=sum(map(len, both.values())), not_compared=not_compared, regressions=regressions,
-        doubts=() if regressions else tuple(_doubts(both, found, not_compared)))
+        doubts=() if regressions else tuple(_doubts(of_both, some, not_compared, stopped)),
+        notes=())
+    return comparison.model_copy(update={'notes': (*_notes(comparison, some, measured),
+                                                   *_left_out(some, stopped))})
 
 
-def _outcomes(found: Mapping[str, Sequence[_Both]]) -> dict[str, Counter[tuple[bool, ...]]]:
-    """Return for each scenario how often which of both passed."""
-    return {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair) for pair in mine)
-            for name, mine in found.items()}
-
-
-def _differing(found: Mapping[str, Sequence[_Both]], link: str) -> dict[str, Sequence[_Both]]:
-    """Return the pairs without those that came out alike on both sides."""
-    return {name: list({tuple(what_came_of(side, link) for side in pair): pair
-                        for pair in mine}.values()) for name, mine in found.items()}
-
-
-def _regressions(found: Mapping[str, Sequence[_Both]]) -> tuple[str, ...]:
+def _regressions(some: Sequence[Pairs], stopped: Collection[str]) -> tuple[str, ...]:
     """
     Return in what the second is worse, at 5 % two-sided each.
 
-    Of failures, reactions, confirmed standstills, and failures and reactions of one scenario: if
-    both are alike, each of the five is found by chance in 2.5 % of all comparisons at most.
+    Of failures, reactions, confirmed standstills over scenarios, of failures and reactions of one
+    scenario, and of all these: if both are alike, each of the seven is found by chance in 2.5 %
+    of all comparisons at most, and the last two are mostly found with others.
+
+    :param some: all pairs, and those of them that count
     """
-    passed = _outcomes(found)
-    more = [counts[True, False] - counts[False, True] for counts in passed.values()]
-    late = [later(measured) for mine in found.values() if (measured := _latencies(mine))]
-    stood = [later(confirmed) for confirmed in _confirmed(found)]
-    told = []
-    for what, differences, p in (('fails more often', more, over_clusters(more)),
-                                 ('reacts later', late, sign_flip(late)),
-                                 ('is confirmed later', stood, sign_flip(stood))):
-        if sum(differences) > 0 and p < _ALPHA:
-            told.append(f'{what}, over scenarios: p = {p:.3g}')
+    here = tuple(without(one, stopped) for one in some)
+    found, passed = some[0], outcomes(some[0])
+    told = [f'{what}, over scenarios: p = {p:.3g}' for what, differences, p in (
+        ('fails more often', _more(passed), largest(failures_over, some)),
+        ('reacts later', shares_later(map(latencies, found.values())),
+         largest(latencies_over, some)),
+        ('is confirmed later', shares_later(confirmed(found)), largest(confirmed_over, some)))
+        if math.fsum(differences) > 0 and p < _ALPHA]
     told += [f'fails more often in {row.scenario_id}: {row.only_first_passed} of {row.pairs} '
-             f'pairs against {row.only_second_passed}, p = {row.p:.3g}' for row in _alone(passed)
+             f'pairs against {row.only_second_passed}, p = {row.p:.3g}' for row in _alone(*here)
              if row.only_first_passed > row.only_second_passed and row.p < _ALPHA]
-    return (*told, *_later_alone(found))
+    return (*told, *_later_alone(here), *(_in_these(here) if len(here[0]) > 1 else ()))
 
 
-def _later_alone(found: Mapping[str, Sequence[_Both]]) -> Iterator[str]:
+def _more(passed: Mapping[str, Outcomes]) -> list[float]:
+    """Return for each scenario in which share of its pairs the second fails more often."""
+    return [(counts[True, False] - counts[False, True]) / counts.total()
+            for counts in passed.values()]
+
+
+def _in_these(some: Sequence[Pairs]) -> Iterator[str]:
+    """Yield in what the second is worse in these very scenarios together."""
+    passed = sum(outcomes(some[0]).values(), Outcomes())
+    late = sum(signs(some[0]).values(), Counter[int]())
+    for what, worse, better, p in (
+            ('fails more often', passed[True, False], passed[False, True],
+             largest(failures_here, some)),
+            ('reacts later', late[1], late[-1], largest(latencies_here, some))):
+        if worse > better and p < _ALPHA:
+            yield f'{what} in these scenarios: {worse} pairs against {better}, p = {p:.3g}'
+
+
+def _later_alone(some: Sequence[Pairs]) -> Iterator[str]:
     """
     Yield the scenarios in whose own trials the second reacts later than can be measured wrongly.
 
     A pair counts as different only beyond both uncertainties together: a busy host is no worse
     controller.
     """
-    signs = {name: Counter(_sign(*pair) for pair in mine if pair[0].is_measured
-                           and pair[1].is_measured) for name, mine in sorted(found.items())}
-    chances = holm([mcnemar(counts[1], counts[-1]) for counts in signs.values()])
-    yield from (f'reacts later in {name}: {counts[1]} of {counts.total()} pairs against '
-                f'{counts[-1]}, p = {p:.3g}' for (name, counts), p in zip(signs.items(), chances)
-                if counts[1] > counts[-1] and p < _ALPHA)
+    known = [signs(one) for one in some]
+    names = sorted(known[0])
+    chances = holm([max(mcnemar(one[name][1], one[name][-1]) for one in known) for name in names])
+    for name, p in zip(names, chances, strict=True):
+        counts = known[0][name]
+        if counts[1] > counts[-1] and p < _ALPHA:
+            yield (f'reacts later in {name}: {counts[1]} of {counts.total()} pairs against '
+                   f'{counts[-1]}, p = {p:.3g}')
 
 
-def _sign(one: TrialResult, two: TrialResult) -> int:
-    """Return 1 where the second is later, -1 where the first is, 0 where nobody can tell."""
-    both = [result.latency.reaction if result.latency else None for result in (one, two)]
-    first, second = both
-    if first is None or second is None:
-        return (second is None) - (first is None)
-    late_ns = second.judged_ns - first.judged_ns
-    return 0 if abs(late_ns) <= first.uncertainty_ns + second.uncertainty_ns \
-        else 1 if late_ns > 0 else -1
-
-
-def _doubts(both: Mapping[str, Sequence[_Both]], found: Mapping[str, Sequence[_Both]],
-            not_compared: Sequence[str]) -> Iterator[str]:
+def _doubts(of_both: Sequence[Pairs], some: Sequence[Pairs], not_compared: Sequence[str],
+            stopped: Collection[str]) -> Iterator[str]:
     """Yield why no regression was found though there may be one."""
+    both, found = of_both[0], some[0]
     if not_compared:
         yield (f'nothing could be compared of {" ".join(not_compared)}: no pair of it is PASS or '
                f'FAIL in both')
     if any(len(both.get(name, ())) < len(mine) for name, mine in found.items()):
         yield from (f'{text}, counting ERROR and INCONCLUSIVE as not passed'
-                    for text in _regressions(found))
-    least = [least_p(len(both)), *(len(both) * mcnemar(len(mine), 0) for mine in both.values())]
-    if both and min(least) >= _ALPHA:
-        yield ('so few pairs can show no regression: 6 scenarios are needed, or more trials of '
-               'one, 6 if it is the only one')
+                    for text in _regressions(some, stopped))
+    yield from (f'{text}, if repeats counted that came out alike, which they do not: a regression '
+                f'by this, and whether by chance nothing tells. Run other seeds, or vary something'
+                for text in _regressions(of_both[:1], stopped))
+    pairs = sum(map(len, without(of_both[1], stopped).values()))
+    if both and min(least_p(len(both)), mcnemar(pairs, 0)) >= _ALPHA:
+        yield (f'so few pairs can show no regression: {counted(pairs, "pair")} that can be '
+               f'counted, and 6 are needed. Run more seeds or more scenarios')
 
 
-def _confirmations(found: Mapping[str, Sequence[_Both]]) -> Confirmations | None:
+def _confirmations(some: Sequence[Pairs]) -> Confirmations | None:
     """Return the same of when the robots themselves stood."""
-    told = _confirmed(found)
+    told = confirmed(some[0])
     return Confirmations(
-        pairs=sum(map(len, told)), scenarios=len(told),
-        p=sign_flip([later(mine) for mine in told]),
+        pairs=sum(map(len, told)), scenarios=len(told), p=largest(confirmed_over, some),
         median_difference_ms=median_over_clusters(told, 'ms')) if told else None
 
 
-def _confirmed(found: Mapping[str, Sequence[_Both]]) -> list[list[Pair]]:
-    """Return the confirmed latencies of each scenario's pairs in which both tell."""
-    known = [[(_confirmed_ms(one), _confirmed_ms(two)) for one, two in mine
-              if one.is_confirmation_measured and two.is_confirmation_measured]
-             for mine in found.values()]
-    return [mine for mine in known if mine]
-
-
-def _confirmed_ms(result: TrialResult) -> float | None:
-    confirmed = result.latency.confirmed if result.latency else None
-    return None if confirmed is None else confirmed.judged_ns / 1e6
-
-
-def _difference(passed: Sequence[Counter[tuple[bool, ...]]],
-                confidence: float = 0.95) -> Estimate:
+def _difference(passed: Sequence[Outcomes], confidence: float = 0.95) -> Estimate:
     """Return the difference of the shares that did not pass: only the second, only the first."""
     return difference_of_shares(
         [(counts[True, False], counts[False, True], counts.total()) for counts in passed],
         confidence)
 
 
-def _alone(passed: Mapping[str, Counter[tuple[bool, ...]]]) -> tuple[WithinScenario, ...]:
+def _alone(found: Pairs, distinct: Pairs | None = None) -> tuple[WithinScenario, ...]:
     """Return what each scenario's own trials tell; those without a difference tell nothing."""
+    distinct = found if distinct is None else distinct
+    passed, counting = outcomes(found), outcomes(distinct)
     told = {name: counts for name, counts in sorted(passed.items())
             if counts[True, False] or counts[False, True]}
-    chances = holm([mcnemar(counts[True, False], counts[False, True])
-                    for counts in told.values()] + [1.0] * (len(passed) - len(told)))
+    chances = holm([max(mcnemar(one[name][True, False], one[name][False, True])
+                        for one in (passed, counting)) for name in told]
+                   + [1.0] * (len(passed) - len(told)))
     return tuple(WithinScenario(
-        scenario_id=name, pairs=counts.total(), only_first_passed=counts[True, False],
-        only_second_passed=counts[False, True], p=p)
+        scenario_id=name, pairs=counts.total(), distinct=counting[name].total(),
+        only_first_passed=counts[True, False], only_second_passed=counts[False, True], p=p)
         for (name, counts), p in zip(told.items(), chances))
 
 
-def _notes(more: Sequence[int], late: Sequence[int]) -> tuple[str, ...]:
-    notes = []
-    for what, differences in (('failures', more), ('latencies', late)):
-        differing = sum(difference != 0 for difference in differences)
-        if differing and least_p(differing) > _ALPHA:
-            who = f'{differing} of {counted(len(differences), "scenario")} ' \
-                  f'{"differs" if differing == 1 else "differ"}'
-            notes.append(f'{what}: only {who}, so p cannot fall below {least_p(differing):.3g}: '
-                         f'nothing can be said of scenarios in general from fewer than 6 that '
-                         f'differ')
-    return tuple(notes)
+def _notes(found: Comparison, some: Sequence[Pairs],
+           measured: Mapping[str, Sequence[Pair]]) -> Iterator[str]:
+    """Yield what these scenarios do not tell of others."""
+    more = _more(outcomes(some[0]))
+    for what, differences, p, here_p in (
+            ('failures', more, found.failures_p, found.failures_here_p),
+            ('latencies', shares_later(measured.values()), found.latency_p,
+             found.latency_here_p)):
+        differ = sum(difference != 0 for difference in differences)
+        if differ and least_p(differ) > _ALPHA:
+            who = f'{differ} of {counted(len(differences), "scenario")} ' \
+                  f'{"differs" if differ == 1 else "differ"}'
+            yield (f'{what}: only {who}, so p cannot fall below {least_p(differ):.3g}: nothing '
+                   f'can be said of scenarios in general from fewer than 6 that differ')
+        elif differ and here_p is not None and here_p < _ALPHA <= p:
+            mean = abs(math.fsum(differences)) / len(differences)
+            needed = math.ceil(math.log(2 / _ALPHA) / math.log1p(mean)) if mean else None
+            yield (f'{what}: the two differ in these scenarios; of scenarios in general p = '
+                   f'{p:.3g} leaves it open, as a kind that none of the {len(differences)} is of '
+                   f'may be far off the other way. '
+                   + ('It' if needed is None else f'At least {needed} with such a difference')
+                   + (' needs more scenarios' if needed is None else ' would tell'))
 
 
-def _latencies(pairs: Sequence[_Both]) -> list[Pair]:
-    return [(_ms(one), _ms(two)) for one, two in pairs if one.is_measured and two.is_measured]
-
-
-def _ms(result: TrialResult) -> float | None:
-    judged_ns = result.latency.judged_ns if result.latency else None
-    return None if judged_ns is None else judged_ns / 1e6
+def _left_out(some: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
+    """Yield what no p-value counts, and of what there is none."""
+    made, counting = (sum(map(len, one.values())) for one in some)
+    if counting < made:
+        yield (f'{made - counting} of {counted(made, "pair")} came out like another one of the '
+               f'same scenario: repeats that show nothing new, and no p-value counts them')
+    names = sorted(set(stopped) & some[0].keys())
+    if names:
+        yield (f'no p-value of the trials of {" ".join(names)}: a sequential test chose how many '
+               f'there are, and none would hold')
 
 
 def paired(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> \
-        tuple[list[tuple[TrialResult, TrialResult]], int]:
+        tuple[list[Both], int]:
     """
     Return the trials of one scenario and index in both, and how many are in one of them only.
 

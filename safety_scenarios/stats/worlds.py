@@ -22,14 +22,16 @@ from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.world_figures import QUADRANTS, WorldFigures
 from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld, WorldComparison
+from safety_scenarios.stats.any_law import over_clusters
 from safety_scenarios.stats.distinct import distinct, no_narrower
 from safety_scenarios.stats.means import bounded_mean
-from safety_scenarios.stats.paired import later, median_over_clusters, Pair, sign_flip
+from safety_scenarios.stats.paired import later, median_over_clusters, Pair
 from safety_scenarios.stats.proportions import clustered
 from safety_scenarios.stats.quantiles import quantile
 
 _Figure = Callable[[WorldFigures], float | None]
 _Both = tuple[WorldFigures, WorldFigures]
+_Trials = Sequence[tuple[TrialResult, TrialResult]]
 
 
 def of_scenario(results: Sequence[TrialResult], link: str = 'ros') -> ScenarioWorld | None:
@@ -122,20 +124,21 @@ def _done(results: Iterable[TrialResult]) -> tuple[int, int]:
     return sum(found), len(found)
 
 
-def compared(pairs: Iterable[Sequence[tuple[TrialResult, TrialResult]]]) -> WorldComparison | None:
+def compared(pairs: Iterable[_Trials], differing: Iterable[_Trials]) -> WorldComparison | None:
     """
     Return how two campaigns compare by what their worlds tell, None without a pair of such trials.
 
     :param pairs: those of each scenario
+    :param differing: likewise, without those that came out alike
     """
-    found = [mine for row in pairs if (mine := [
+    found, counting = ([mine for row in some if (mine := [
         (one.world, two.world) for one, two in row
-        if one.world is not None and two.world is not None])]
+        if one.world is not None and two.world is not None])] for some in (pairs, differing))
     if not found:
         return None
     flat = [pair for row in found for pair in row]
     (exposure, exposure_p), (cost, cost_p), (lost, lost_p) = (
-        _difference(found, figure) for figure in (
+        _difference(found, counting, figure) for figure in (
             lambda one: one.exposure_s, lambda one: one.safety_cost,
             lambda one: one.task.time_lost_s if one.task else None))
     return WorldComparison(
@@ -145,14 +148,17 @@ def compared(pairs: Iterable[Sequence[tuple[TrialResult, TrialResult]]]) -> Worl
         time_lost_s=lost, time_lost_p=lost_p)
 
 
-def _difference(found: Sequence[Sequence[_Both]], figure: _Figure) -> tuple[Estimate, float]:
-    known: list[list[Pair]] = []
-    for row in found:
-        both = [(figure(one), figure(two)) for one, two in row]
-        told: list[Pair] = [pair for pair in both if None not in pair]
-        if told:
-            known.append(told)
-    return median_over_clusters(known, 's'), sign_flip([later(row) for row in known])
+def _difference(found: Sequence[Sequence[_Both]], counting: Sequence[Sequence[_Both]],
+                figure: _Figure) -> tuple[Estimate, float]:
+    known, others = ([told for row in some if (told := _both_known(row, figure))]
+                     for some in (found, counting))
+    return median_over_clusters(known, 's'), max(
+        over_clusters([later(row) / len(row) for row in some]) for some in (known, others))
+
+
+def _both_known(row: Sequence[_Both], figure: _Figure) -> list[Pair]:
+    both = [(figure(one), figure(two)) for one, two in row]
+    return [pair for pair in both if None not in pair]
 
 
 def count_quadrants(found: Iterable[WorldFigures]) -> dict[str, int]:

@@ -1,0 +1,130 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The tests of two campaigns: what their pairs say of scenarios in general, and of these as they are.
+
+Pairs that came out alike on both sides are one: to repeat what does not vary shows nothing new. So
+each test is made of all pairs and of those that differ, and the larger p-value counts.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.stats.any_law import over_clusters
+from safety_scenarios.stats.distinct import what_came_of
+from safety_scenarios.stats.paired import later, mcnemar, Pair
+
+Both = tuple[TrialResult, TrialResult]
+Pairs = Mapping[str, Sequence[Both]]
+"""Scenario id to the trials that both campaigns have of it."""
+Outcomes = Counter[tuple[bool, ...]]
+"""How often which of both passed."""
+
+
+def differing(found: Pairs, link: str) -> Pairs:
+    """Return the pairs without those that came out alike on both sides."""
+    return {name: list({tuple(what_came_of(side, link) for side in pair): pair
+                        for pair in mine}.values()) for name, mine in found.items()}
+
+
+def without(found: Pairs, names: Collection[str]) -> Pairs:
+    """Return the pairs of all scenarios but some."""
+    return {name: mine for name, mine in found.items() if name not in names}
+
+
+def largest(test: Callable[[Pairs], float], some: Iterable[Pairs]) -> float:
+    """Return the largest p-value: that of all pairs, or of those that differ."""
+    return max(test(pairs) for pairs in some)
+
+
+def outcomes(found: Pairs) -> dict[str, Outcomes]:
+    """Return for each scenario how often which of both passed."""
+    return {name: Counter(tuple(side.verdict is Verdict.PASS for side in pair) for pair in mine)
+            for name, mine in found.items()}
+
+
+def signs(found: Pairs) -> dict[str, Counter[int]]:
+    """Return for each scenario how often the second is later (1), the first (-1), or nobody."""
+    return {name: Counter(_sign(*pair) for pair in mine
+                          if pair[0].is_measured and pair[1].is_measured)
+            for name, mine in found.items()}
+
+
+def _sign(one: TrialResult, two: TrialResult) -> int:
+    """Return 1 where the second is later, -1 where the first is, 0 where nobody can tell."""
+    both = [result.latency.reaction if result.latency else None for result in (one, two)]
+    first, second = both
+    if first is None or second is None:
+        return (second is None) - (first is None)
+    late_ns = second.judged_ns - first.judged_ns
+    return 0 if abs(late_ns) <= first.uncertainty_ns + second.uncertainty_ns \
+        else 1 if late_ns > 0 else -1
+
+
+def latencies(pairs: Sequence[Both]) -> list[Pair]:
+    """Return the latencies (ms) of the pairs in which both could be measured."""
+    return [(_ms(one), _ms(two)) for one, two in pairs if one.is_measured and two.is_measured]
+
+
+def _ms(result: TrialResult) -> float | None:
+    judged_ns = result.latency.judged_ns if result.latency else None
+    return None if judged_ns is None else judged_ns / 1e6
+
+
+def confirmed(found: Pairs) -> list[list[Pair]]:
+    """Return the confirmed latencies (ms) of each scenario's pairs in which both tell."""
+    known = [[(_confirmed_ms(one), _confirmed_ms(two)) for one, two in mine
+              if one.is_confirmation_measured and two.is_confirmation_measured]
+             for mine in found.values()]
+    return [mine for mine in known if mine]
+
+
+def _confirmed_ms(result: TrialResult) -> float | None:
+    took = result.latency.confirmed if result.latency else None
+    return None if took is None else took.judged_ns / 1e6
+
+
+def shares_later(clusters: Iterable[Sequence[Pair]]) -> list[float]:
+    """Return for each cluster in which share of its pairs the second is later, less the first."""
+    return [later(pairs) / len(pairs) for pairs in clusters if pairs]
+
+
+def failures_over(found: Pairs) -> float:
+    """Return the p-value of how often each fails, of the class these scenarios are drawn from."""
+    return over_clusters([(counts[True, False] - counts[False, True]) / counts.total()
+                          for counts in outcomes(found).values()])
+
+
+def failures_here(found: Pairs) -> float:
+    """Return the same of these very scenarios, by McNemar's test over their pairs."""
+    total = sum(outcomes(found).values(), Outcomes())
+    return mcnemar(total[True, False], total[False, True])
+
+
+def latencies_over(found: Pairs) -> float:
+    """Return the p-value of who reacts later, of the class these scenarios are drawn from."""
+    return over_clusters(shares_later(map(latencies, found.values())))
+
+
+def latencies_here(found: Pairs) -> float:
+    """Return the same of these very scenarios, of what is later than can be measured wrongly."""
+    total = sum(signs(found).values(), Counter[int]())
+    return mcnemar(total[1], total[-1])
+
+
+def confirmed_over(found: Pairs) -> float:
+    """Return the p-value of who is confirmed later, of the class of these scenarios."""
+    return over_clusters(shares_later(confirmed(found)))
