@@ -28,6 +28,7 @@ from safety_scenarios.stats.pair_tests import (
     Both,
     confirmed,
     confirmed_over,
+    decided,
     differing,
     failures_here,
     failures_over,
@@ -71,11 +72,9 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: s
     more = {name: counts[True, False] - counts[False, True] for name, counts in passed.items()}
     measured = {name: known for name, mine in found.items() if (known := latencies(mine))}
     flat: list[Pair] = [pair for mine in measured.values() for pair in mine]
-    both = {name: told for name, mine in found.items() if (told := [
-        pair for pair in mine if pair[0].is_decided and pair[1].is_decided])}
+    of_both = tuple(map(decided, some))  # what came out alike is decided alike
     mine = {one.scenario_id for one in first if not one.warmup}
-    not_compared = tuple(sorted(mine - both.keys()))
-    of_both = both, differing(both, link)
+    not_compared = tuple(sorted(mine - of_both[0].keys()))
     regressions = _regressions(of_both, stopped)
     comparison = Comparison(
         pairs=len(pairs), unpaired=unpaired,
@@ -99,7 +98,7 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: s
         worse=tuple(sorted(name for name, change in more.items() if change > 0)),
         alone=_alone(*here), confirmed=_confirmations(some), world=compared(
             *(one.values() for one in some)),
-        decided=sum(map(len, both.values())), not_compared=not_compared, regressions=regressions,
+        decided=sum(map(len, of_both[0].values())), not_compared=not_compared, regressions=regressions,
         doubts=() if regressions else tuple(_doubts(of_both, some, not_compared, stopped)),
         notes=())
     return comparison.model_copy(update={'notes': (*_notes(comparison, some, measured),

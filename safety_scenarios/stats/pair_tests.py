@@ -45,6 +45,12 @@ def without(found: Pairs, names: Collection[str]) -> Pairs:
     return {name: mine for name, mine in found.items() if name not in names}
 
 
+def decided(found: Pairs) -> Pairs:
+    """Return the pairs of which both trials are PASS or FAIL."""
+    return {name: told for name, mine in found.items() if (told := [
+        pair for pair in mine if pair[0].is_decided and pair[1].is_decided])}
+
+
 def largest(test: Callable[[Pairs], float], some: Iterable[Pairs]) -> float:
     """Return the largest p-value: that of all pairs, or of those that differ."""
     return max(test(pairs) for pairs in some)
