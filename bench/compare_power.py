@@ -16,7 +16,7 @@
 Simulate how often ``compare`` sees a difference: where there is none, and where there is one.
 
 ``bench/compare_power.py [--quick] [--seed N]`` prints three Markdown tables. The first one is of
-whole comparisons of simulated campaigns: scenarios differ in how hard they are, for both
+pairs of simulated campaigns, and of the tests that ``compare`` asks: scenarios differ in how hard they are, for both
 controllers alike, and where it says *interacting* each scenario suits one of them by chance; both
 latencies and verdicts are simulated. *Over scenarios* are the tests of the class of scenarios, and
 *these* those of the very scenarios, which ask another question: where a scenario suits one of the
@@ -44,7 +44,9 @@ from safety_scenarios.model.result import (
     TrialResult,
     Verdict,
 )
+from safety_scenarios.stats.any_law import over_clusters
 from safety_scenarios.stats.compare import compare
+from safety_scenarios.stats.paired import mcnemar
 from safety_scenarios.stats.sequential import bounded, Sprt
 
 LEVEL = 0.05
@@ -74,22 +76,11 @@ def logistic(values: Rates) -> Rates:
     return 1.0 / (1.0 + numpy.exp(-values))
 
 
-def campaign(chance: Generator, rates: Rates, n: int, later_ms: Rates,
-             varies: float = 1.0) -> list[TrialResult]:
-    """
-    Return the trials of a campaign, of which each scenario fails a share.
-
-    :param later_ms: how late reactions are in each scenario; one in fifty never comes
-    :param varies: 0: nothing varies within a scenario
-    """
-    found = []
-    for scenario, (rate, late_ms) in enumerate(zip(rates, later_ms, strict=True)):
-        fails, took = chance.random(n) < rate, chance.normal(late_ms, 20.0 * varies, n)
-        missing = chance.random(n) < 0.02 * varies
-        for index in range(n):
-            found.append(_trial(scenario, index, bool(fails[index] or missing[index]),
-                                None if missing[index] else round(took[index] / _STEP_MS)))
-    return found
+def campaign(fails: Rates, steps: Rates) -> list[TrialResult]:
+    """Return the trials of a campaign, a row for each scenario; infinite steps are no reaction."""
+    return [_trial(scenario, index, bool(fails[scenario, index]),
+                   int(took) if math.isfinite(took := float(steps[scenario, index])) else None)
+            for scenario, index in numpy.ndindex(*fails.shape)]
 
 
 @cache
@@ -154,17 +145,38 @@ def alarms(name: str, truth: Truth, m: int, n: int, comparisons: int, chance: Ge
 
     :param later_ms: how much later the second is, besides what interacts
     """
-    seen = [0, 0, 0, 0]
+    seen = numpy.zeros(4)
     for _ in range(comparisons):
         rates = truth(chance, m)
         base = chance.normal(300.0, 80.0, m)
         other = base + later_ms + (chance.normal(0.0, 30.0, m) if interacting else 0.0)
-        found = compare(campaign(chance, rates[0], n, base), campaign(chance, rates[1], n, other))
-        for index, p in enumerate((found.failures_p, found.failures_here_p, found.latency_p,
-                                   found.latency_here_p)):
-            seen[index] += p is not None and p <= LEVEL
-    return Alarms(f'{name}; {m} x {n}', comparisons, *(count / comparisons for count in seen),
+        seen += numpy.array(tested(drawn(chance, rates[0], n, base),
+                                   drawn(chance, rates[1], n, other))) <= LEVEL
+    return Alarms(f'{name}; {m} x {n}', comparisons, *(seen / comparisons).tolist(),
                   equal=equal, equal_here=name in ALIKE)
+
+
+def drawn(chance: Generator, rates: Rates, n: int, later_ms: Rates) -> tuple[Rates, Rates]:
+    """
+    Return which trials fail, and their latencies in steps; a row for each scenario.
+
+    :param later_ms: how late reactions are in each scenario; one in fifty never comes
+    """
+    missing = chance.random((len(rates), n)) < 0.02
+    took = chance.normal(later_ms[:, None], 20.0, (len(rates), n))
+    return ((chance.random((len(rates), n)) < rates[:, None]) | missing,
+            numpy.where(missing, math.inf, numpy.round(took / _STEP_MS)))
+
+
+def tested(first: tuple[Rates, Rates], second: tuple[Rates, Rates]) -> list[float]:
+    """Return the four p-values of ``compare`` of trials that all differ."""
+    found = []
+    for worse, better in ((second[0] & ~first[0], first[0] & ~second[0]),
+                          (second[1] > first[1], second[1] < first[1])):
+        more = worse.sum(axis=1) - better.sum(axis=1)
+        found += [over_clusters((more / worse.shape[1]).tolist()),
+                  mcnemar(int(worse.sum()), int(better.sum()))]
+    return found
 
 
 def alike(chance: Generator, m: int) -> tuple[Rates, Rates]:
@@ -208,8 +220,8 @@ def rarely_lost(chance: Generator, m: int) -> tuple[Rates, Rates]:
     return first, numpy.where(chance.random(m) < 0.05, 1.0, 0.06 - 0.94 / 19.0)
 
 
-def half_lost(chance: Generator, m: int) -> tuple[Rates, Rates]:
-    """Return equal means; one scenario in seven is lost for sure, the others are better."""
+def three_lost(chance: Generator, m: int) -> tuple[Rates, Rates]:
+    """Return equal means; three scenarios in 20 are lost for sure, the others are better."""
     first = numpy.full(m, 0.15)
     return first, numpy.where(chance.random(m) < 0.15, 1.0, 0.0)
 
@@ -231,7 +243,7 @@ EQUAL: dict[str, Truth] = {'equal': alike, 'scenario effects': hard_and_easy,
                            'interacting, skewed': skewed,
                            'one in eight much worse, equal means': seldom_much_worse,
                            'one in 20 lost, equal means': rarely_lost,
-                           'three in 20 lost, equal means': half_lost}
+                           'three in 20 lost, equal means': three_lost}
 ALIKE = 'equal', 'scenario effects'
 """Those in which neither is better in any scenario."""
 WORSE: dict[str, Truth] = {'10 % to 30 %': worse, '10 % to 30 %, interacting': worse_interacting}
@@ -298,11 +310,9 @@ def repeats(m: int, n: int, comparisons: int, chance: Generator) -> Repeats:
     """
     seen = [0, 0, 0]
     for _ in range(comparisons):
-        both = []
-        for rates in chance.random((2, m)) < 0.3:
-            both.append([one.model_copy(update={'duration_ms': 1000.0}) for one in campaign(
-                chance, rates.astype(float), n, numpy.full(m, 300.0), 0.0)])
-        found = compare(*both, link='simulated')
+        both = (campaign(numpy.repeat(chance.random((m, 1)) < 0.3, n, axis=1),
+                         numpy.full((m, n), 15.0)) for _ in range(2))
+        found = compare(*both, link='simulated')  # there, how long one took tells nothing
         for index, p in enumerate((found.failures_p, found.failures_here_p,
                                    min((row.p for row in found.alone), default=1.0))):
             seen[index] += p is not None and p <= LEVEL

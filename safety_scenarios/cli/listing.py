@@ -25,6 +25,7 @@ from pydantic import ValidationError
 from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
+from safety_scenarios.campaign.impossible_worlds import impossible
 from safety_scenarios.campaign.sweep import sweep
 from safety_scenarios.cli.schemas import KINDS, schema_of
 from safety_scenarios.cli.selecting import selecting, survey_of
@@ -73,7 +74,9 @@ def validate(paths: tuple[str, ...], strict: bool, sweeps: bool | None, seeds: i
     found = review(loaded.scenarios, _floor_ms(calibration) if calibration else None)
     warnings = [*loaded.warnings, *(
         loaded.problem(remark.scenario, remark.field, remark.message, remark.code)
-        for remark in found.remarks)]
+        for remark in found.remarks), *(
+        loaded.problem(one.scenario, one.field, one.message, one.code)
+        for one in impossible(loaded.scenarios))]
     warnings.sort(key=lambda problem: (problem.path, problem.line or 0, problem.column or 0))
     if survey.problems:
         raise ScenarioError(survey.problems, [*map(str, loaded.notes), *survey.notes], warnings)

@@ -22,8 +22,13 @@ from pydantic.config import JsonDict
 from safety_scenarios.model.mounted_frame import BASE, FRAME_NAME
 from safety_scenarios.model.noun import Noun, TopicName
 
-_FAR = 1000.0
-"""Nothing of a scene is farther from its origin (m)."""
+_FAR = 400.0
+"""
+Nothing of a scene is farther from its origin (m).
+
+Beyond wait the things that are not there yet (``simulator.entities.AWAY``), and nobody may meet
+them.
+"""
 _LONG = 500.0
 """Nothing in a scene is longer (m)."""
 _THIN = 0.001

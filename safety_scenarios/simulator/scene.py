@@ -34,7 +34,7 @@ _DECIDES = 2
 """Priority of a body's softness over that of what it meets."""
 _BODY_DAMPS = 0.1
 """Damping ratio of a body; with more the peak of a contact force would be told too low."""
-_OVERLAP_M = 1e-3
+OVERLAP_M = 1e-3
 """What begins nearer than touching by more than this is inside of something."""
 
 
@@ -113,7 +113,7 @@ def refuse_overlaps(model: Any, data: Any) -> None:
     """
     for place in range(data.ncon):
         contact = data.contact[place]
-        if contact.dist < -_OVERLAP_M:
+        if contact.dist < -OVERLAP_M:
             one, other = (_named(model, geom) for geom in (contact.geom1, contact.geom2))
             raise InputError(
                 f'ros.world: got {one} and {other} {-contact.dist:.2f} m inside each other where '

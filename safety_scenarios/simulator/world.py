@@ -33,7 +33,13 @@ from safety_scenarios.simulator.entities import Entity, KEPT
 from safety_scenarios.simulator.putting import entities_of, moving_walls
 from safety_scenarios.simulator.robot_sensors import Carried, RobotSensors
 from safety_scenarios.simulator.robots import Chassis, chassis_of, family, JOINTS, ROBOT, UNSEEN
-from safety_scenarios.simulator.scene import compiled, refuse_overlaps, soften, STEP_S
+from safety_scenarios.simulator.scene import (
+    compiled,
+    OVERLAP_M,
+    refuse_overlaps,
+    soften,
+    STEP_S,
+)
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.simulator.task import Route
 from safety_scenarios.simulator.truth import Truth
@@ -193,6 +199,8 @@ class World:
         self._place()
         for entity in new:
             self._refuse_overlap(topic, entity)
+            if hazard:
+                self._refuse_inside(topic, entity)
         return True
 
     def withdraw(self, topic: str) -> None:
@@ -258,6 +266,14 @@ class World:
             raise MeasurementError(
                 f'the world: got what appears on {topic} {-gap:.2f} m inside the robot, expected '
                 f'it beside the robot. Let it appear farther away than both are wide')
+
+    def _refuse_inside(self, topic: str, entity: Entity) -> None:
+        """Refuse what lives in the world from now on, and begins inside of the scene."""
+        for other, deep in self._truth.inside(entity.geoms, {}):
+            if other != ROBOT and deep > OVERLAP_M:
+                raise MeasurementError(
+                    f'the world: got what appears on {topic} {deep:.2f} m inside of {other}, '
+                    f'expected room for it. Let it appear elsewhere, or move {other}')
 
     def sensed(self, until_ns: int) -> Sequence[Sensed]:
         """Return what has become due, in order; called after ``advance`` to the same time."""

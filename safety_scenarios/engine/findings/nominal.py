@@ -29,14 +29,20 @@ from safety_scenarios.model.outcome import Outcome, Status
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Requirement, RosBlock
 from safety_scenarios.model.trial import ALL_CLEAR, ONSET, TrialRecord
+from safety_scenarios.motion.contacts import MOVES
 from safety_scenarios.motion.course import progress
 from safety_scenarios.motion.required import moving, required
+from safety_scenarios.motion.told import SOURCE, whole
 from safety_scenarios.motion.track import tracks
 
 _SILENT_PERIODS = 5
 """One command may be late or lost by chance; five in a row are a stream that has ended."""
 _PROGRESS = 0.5
 """Share of its way that who works is away from where it began: around a corner it is 0.7."""
+_OURS = 'mujoco'
+"""The embedded world moves no other robot than ours."""
+_JUST_NS = 500_000_000
+"""A robot that is told to drive has begun to after that, under whatever load."""
 _ACTS = ('say', 'tool_call', 'command')
 _found = partial(harness, 'nominal')
 
@@ -146,12 +152,29 @@ def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:
     if really is None or not really.holds:
         return _found(name, Verdict.INCONCLUSIVE,
                       f'{require} held when the hazard came, {_unmoved(record, require)}')
+    stuck = _stuck(record, require, onset_ns)
+    if stuck is not None:
+        return _found(name, Verdict.INCONCLUSIVE,
+                      f'{require} held when the hazard came, but {stuck}')
     if ros.reaction is not None:
         already = record.margin_series(ros.reaction.limits).before(onset_ns)
         if already is not None and already.holds:
             return _found(name, Verdict.INCONCLUSIVE,
                           f'{ros.reaction} already held before the hazard')
     return _found(name, Verdict.PASS, f'{require} held when the hazard came')
+
+
+def _stuck(record: TrialRecord, require: Requirement, onset_ns: int) -> str | None:
+    """Return that a base which is told to drive stands in its world, None where it drives."""
+    track = whole(record)
+    if record.measuring.world != _OURS or track is None or moving(record, require) is None:
+        return None
+    found = track.most(track.fastest, onset_ns - _JUST_NS, onset_ns)
+    if found is None or found[0] > MOVES:
+        return None
+    return (f'in the {_JUST_NS / 1e6:.0f} ms before, the robot came to {found[0]:.2g} m/s at most, '
+            f'{SOURCE}: it stood before it was to stop. Look for what holds it: a wall, a load, '
+            f'a floor without grip')
 
 
 def _unmoved(record: TrialRecord, require: Requirement) -> str:
