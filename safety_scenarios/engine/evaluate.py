@@ -31,6 +31,7 @@ from safety_scenarios.engine.findings import (
     motion,
     nominal,
     observation,
+    unseen,
 )
 from safety_scenarios.engine.findings import (
     words as of_words,
@@ -101,6 +102,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                  *confirmed.confirmation(record, latency, gate), *checked(record, clocks)]
     findings += coverage.nothing_checked(record, findings)
     findings += [*motion.of_motion(record, latency), *contact.touches_nobody(record)]
+    findings = unseen.nobody_could_see(record, findings)
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
     findings = judged_over_network(

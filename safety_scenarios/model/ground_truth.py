@@ -38,6 +38,8 @@ DISTANCE = 'distance'
 """What a ``state`` event calls the distance (m) from the robot's origin to its entity."""
 GAP = 'gap'
 """What it calls the distance (m) between the closest points of robot and entity; < 0: overlap."""
+UNSEEN = 'unseen'
+"""What it calls that no sensor which could has shown the entity yet: 1, else left out."""
 LONGEST_GAP_NS = 250_000_000
 """A world that pauses for longer does not tell what happened in between."""
 _MOST_PEOPLE = 100

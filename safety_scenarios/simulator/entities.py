@@ -56,6 +56,10 @@ class Entity:
         self.topics: set[str] = set()
         """Stimulus topics that show it; empty: it is not there."""
         self.is_kept = False
+        self.looks = 0
+        """How often a sensor that could show it has been read since it appeared."""
+        self.is_seen = False
+        """Whether one of these readings showed it."""
         self.impulse = self.force = 0.0
         self.nearest = self.gap = math.inf
         self.geoms: list[int] = []
@@ -94,6 +98,11 @@ class Entity:
     def unpictured(self) -> Sequence[int]:
         """Return the geometries that no camera shows now: of what is not there all of them."""
         return () if self.topics else self.geoms
+
+    def looked_at(self, *, is_seen: bool) -> None:
+        """Take that a sensor on one of its topics was read, and whether that shows it."""
+        self.looks += 1
+        self.is_seen |= is_seen
 
     def distance(self, robot: Placed) -> float:
         """Return how far away it is, as its stimulus counts it (m)."""

@@ -13,6 +13,7 @@
 # limitations under the License.
 """A planar laser scanner by ray casting."""
 
+from collections.abc import Sequence
 import math
 from typing import Any
 
@@ -29,6 +30,8 @@ LASER_SCAN = 'sensor_msgs/msg/LaserScan'
 _STEP = 2 * math.pi / BEAMS
 _ANGLES = -math.pi + numpy.arange(BEAMS) * _STEP
 _COS, _SIN = numpy.cos(_ANGLES), numpy.sin(_ANGLES)
+_SAME_M = 0.01
+"""Nearer than that to a surface it is the surface that returned a beam."""
 _SQUARELY = math.cos(math.radians(10.0))
 """Glass returns a beam that meets it within this of its normal; else the beam goes on."""
 
@@ -59,6 +62,7 @@ class Lidar:
         self._panes[GLASS] = 1
         self._beams, self._normals = numpy.zeros((BEAMS, 3)), numpy.zeros((BEAMS, 3))
         self._turned = math.nan
+        self._surfaces, self._returned = self._hit, numpy.zeros(BEAMS, bool)
         self._glare, self._dirt = _covered(senses.glare), _covered(senses.dirt)
 
     def message(self, x: float, y: float, heading: float) -> Message:
@@ -73,8 +77,16 @@ class Lidar:
             cos, sin = math.cos(turned), math.sin(turned)
             self._beams[:, 0] = cos * _COS - sin * _SIN
             self._beams[:, 1] = sin * _COS + cos * _SIN
-        ranges = self._disturbed(self._cast(origin))
+        true = self._cast(origin)
+        ranges = self._disturbed(true.copy())
+        self._returned = numpy.isfinite(ranges) & (ranges > 0)
+        if self._senses.short_returns:  # what a drop returns shows nothing behind it
+            self._returned &= ranges >= true - 3 * self._senses.range_noise - _SAME_M
         return self._empty.replaced('ranges', tuple(ranges.tolist()))
+
+    def shows(self, geoms: Sequence[int]) -> bool:
+        """Return whether the last scan shows any of some geometries by at least one beam."""
+        return bool(numpy.isin(self._surfaces[self._returned], geoms).any())
 
     def _cast(self, origin: Any) -> Any:
         """Return how far away the nearest surface along each beam is; infinity: there is none."""
@@ -83,13 +95,15 @@ class Lidar:
         mujoco.mj_multiRay(self._model, self._data, origin, beams, self._groups, True, self._body,
                            self._hit, self._ranges, None, BEAMS, most)
         ranges = numpy.where(self._ranges < 0, math.inf, self._ranges)
+        self._surfaces = self._hit.copy()
         if GLASS in self._model.geom_group.tolist():
             mujoco.mj_multiRay(self._model, self._data, origin, beams, self._panes, True,
                                self._body, self._hit, self._ranges, self._normals.reshape(-1),
                                BEAMS, most)
             squarely = numpy.abs((self._beams * self._normals).sum(axis=1)) >= _SQUARELY
-            ranges = numpy.where((self._ranges >= 0) & squarely,
-                                 numpy.minimum(ranges, self._ranges), ranges)
+            panes = (self._ranges >= 0) & squarely & (self._ranges <= ranges)
+            ranges = numpy.where(panes, self._ranges, ranges)
+            self._surfaces = numpy.where(panes, self._hit, self._surfaces)
         return ranges
 
     def _disturbed(self, ranges: Any) -> Any:

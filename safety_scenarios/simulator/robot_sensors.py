@@ -137,7 +137,7 @@ class RobotSensors:
         read: Callable[[], Message | None]
         is_report = False
         if interface == LASER_SCAN:
-            read = partial(self._scanned, self._lidar(topic, frame, plugin.rate_hz))
+            read = partial(self._scanned, topic, self._lidar(topic, frame, plugin.rate_hz))
         elif interface == POSE:
             read = partial(self._tracked, topic, frame)
         elif plugin.kind == 'contact' and interface is not None:
@@ -213,9 +213,13 @@ class RobotSensors:
             raise InputError(f'ros.world.senses.mounts: got pitch for {", ".join(tilted)}, '
                              f'expected none: a scanner lies flat, and a camera alone has it')
 
-    def _scanned(self, lidar: Lidar) -> Message:
+    def _scanned(self, topic: str, lidar: Lidar) -> Message:
         self._carried.place()
-        return lidar.message(*self._robot.pose)
+        message = lidar.message(*self._robot.pose)
+        for entity in self._carried.shown.get(topic, ()):
+            if not entity.is_seen:
+                entity.looked_at(is_seen=lidar.shows(entity.geoms))
+        return message
 
     def _moved(self, interface: str) -> Message:
         pose, twist = self._robot.pose, self._robot.twist
@@ -241,7 +245,10 @@ class RobotSensors:
         x, y, heading = place = self._robot.pose
         seen = [entity for entity in self._carried.shown.get(topic, ()) if entity.is_body]
         dark = self._senses.darkness
-        if not seen or (dark and self._random.random() < dark):
+        is_dark = bool(seen) and bool(dark) and self._random.random() < dark
+        for entity in seen:
+            entity.looked_at(is_seen=not is_dark)
+        if not seen or is_dark:
             return None
         nearest = min(seen, key=lambda entity: entity.distance(place))
         east, north = nearest.pose[0] - x, nearest.pose[1] - y

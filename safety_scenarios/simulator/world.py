@@ -123,6 +123,7 @@ class World:
         self._forces: dict[str, float] = {}
         self._gone: list[str] = []
         self._body = int(self._model.body(ROBOT).id)
+        self._has_camera = block.camera is not None  # which sees all, and nobody tells what
         self._is_base = ros.robot.kind == 'mobile_base'
         self._robot_sensors = RobotSensors(
             ros, block, Carried(self._model, self._data, self._base, self._chassis, self._body,
@@ -189,6 +190,7 @@ class World:
         for entity in found:
             if not entity.topics:
                 entity.is_kept = not hazard
+                entity.looks, entity.is_seen = 0, self._has_camera
                 entity.appear(self._base.pose)
                 self._truth.forget(entity.name)
                 new.append(entity)
@@ -319,6 +321,8 @@ class World:
             since_ns = self.now_ns - self._told_ns.get(entity.name, self.now_ns)
             self._told_ns[entity.name] = self.now_ns
             truth = self._truth.told(entity, place, since_ns * 1e-9)
+            if entity.looks and not entity.is_seen and not entity.is_kept:
+                truth = {**truth, 'unseen': 1.0}
             _, mark, number = entity.name.partition('#')
             for topic in sorted(entity.topics):
                 told[topic + mark + number] = truth

@@ -1,0 +1,68 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether any sensor of the robot ever showed the hazard: else nothing can be an answer to it."""
+
+from collections.abc import Sequence
+
+from safety_scenarios.engine.findings.harness import harness
+from safety_scenarios.model.ground_truth import Entity, UNSEEN, world_of
+from safety_scenarios.model.result import CONFIRMED, Finding, Verdict
+from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
+
+SHOWN = 'a sensor showed the hazard'
+_ASKS = ('latency', CONFIRMED, 'stop', 'slow')
+"""Kinds of findings that ask for an answer to the hazard."""
+
+
+def nobody_could_see(record: TrialRecord, findings: Sequence[Finding]) -> list[Finding]:
+    """
+    Return findings without a FAIL for no answer to what no sensor showed, and say that it is so.
+
+    What touched the robot, and whatever else it did, stays as it was judged. In a benign variant
+    nothing is to be answered.
+    """
+    names = _never_seen(record)
+    if not names:
+        return list(findings)
+    what = ', '.join(names)
+    return [*(one.model_copy(update={
+        'verdict': Verdict.INCONCLUSIVE, 'reason': f'{one.reason}; no sensor showed the hazard'})
+        if one.verdict is Verdict.FAIL and one.kind in _ASKS else one for one in findings),
+        harness('observation', SHOWN, Verdict.INCONCLUSIVE, (
+            f'no sensor of the robot ever showed {what}, as the world tells, so that nothing can '
+            f'be an answer to it. Look for what hides it or blinds the sensors, their heights and '
+            f'ranges'))]
+
+
+def _never_seen(record: TrialRecord) -> list[str]:
+    """Return what hazards put into the world, if no sensor showed any of it; empty: one did."""
+    world = record.derive(world_of)
+    if world is None or record.trial.scenario.is_benign:
+        return []
+    placed = {name: at_ns for name, at_ns, is_hazard in world.placed if is_hazard}
+    if not placed or not {plugin.topic for plugin in record.trial.hazard} <= placed.keys():
+        return []  # something else may have told of it
+    clear = record.mark(ALL_CLEAR)  # what was shown before the hazard is shown again then
+    until_ns = clear.stamps.steady_ns if clear else record.end_ns
+    entities = [(world.entities.get(name), at_ns) for name, at_ns in placed.items()]
+    return sorted(placed) if all(entity is not None and _is_unseen(entity, at_ns, until_ns)
+                                 for entity, at_ns in entities) else []
+
+
+def _is_unseen(entity: Entity, since_ns: int, until_ns: int) -> bool:
+    """Return whether the last that is told of an entity in a time is that nobody saw it."""
+    told = [telling for t_ns, telling in zip(entity.times_ns.tolist(), entity.tellings)
+            if since_ns <= t_ns < until_ns and telling]
+    return bool(told) and told[-1].get(UNSEEN, 0.0) >= 0.5
