@@ -16,14 +16,15 @@
 Simulate how often ``compare`` sees a difference: where there is none, and where there is one.
 
 ``bench/compare_power.py [--quick] [--seed N]`` prints three Markdown tables. The first one is of
-pairs of simulated campaigns, and of the tests that ``compare`` asks: scenarios differ in how hard they are, for both
-controllers alike, and where it says *interacting* each scenario suits one of them by chance; both
-latencies and verdicts are simulated. *Over scenarios* are the tests of the class of scenarios, and
-*these* those of the very scenarios, which ask another question: where a scenario suits one of the
-two by chance, these scenarios do differ. The second one is of deterministic controllers, whose
-trials are repeats. The third one is exact, without chance: the errors of the sequential test. Exits
-with 1 when controllers are told apart that are equal by what a test asks, in more than 7 % of
-comparisons, or an error of the sequential test is larger than it says.
+pairs of simulated campaigns, and of the tests that ``compare`` asks: scenarios differ in how hard
+they are, for both controllers alike, and where it says *interacting* each scenario suits one of
+them by chance; both latencies and verdicts are simulated. *Over scenarios* are the tests of the
+class of scenarios, and *these* those of the very scenarios, which ask another question: where a
+scenario suits one of the two by chance, these scenarios do differ. The second one is of
+deterministic controllers, whose trials are repeats. The third one is exact, without chance: the
+errors of the sequential test. Exits with 1 when controllers are told apart that are equal by what
+a test asks, in more than 7 % of comparisons, or an error of the sequential test is larger than it
+says.
 """
 
 import argparse

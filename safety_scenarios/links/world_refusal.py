@@ -14,8 +14,6 @@
 
 """What the embedded world refuses of a scenario, before anybody runs it."""
 
-from dataclasses import replace
-
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.intent import ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.model.scenario import RosBlock, Scenario
@@ -49,8 +47,8 @@ def refused(scenario: Scenario, seed: int = 0) -> tuple[Place, str] | None:
         return ('ros', 'world'), str(error).removeprefix('ros.world: ')
     if ros.robot.kind != 'mobile_base':
         return None
-    bare = scenario.model_copy(update={'body': replace(scenario.body, block=ros.model_copy(
-        update={'world': _without_scene(ros.world)}))})
+    bare = scenario.model_copy(update={'ros': ros.model_copy(
+        update={'world': _without_scene(ros.world)})})
     return _not_to_appear(World(bare, seed), scenario, ros)
 
 

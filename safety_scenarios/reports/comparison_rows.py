@@ -24,7 +24,8 @@ from safety_scenarios.reports import world_tables
 def rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
     """Yield (question, answer, p); p is empty where nothing was tested."""
     yield ('fails more often, over scenarios: share not passed',
-           with_interval(found.failures_difference), _of_both(found.failures_here_p, found.failures_p))
+           with_interval(found.failures_difference),
+           _of_both(found.failures_here_p, found.failures_p))
     yield ('scenarios in which the second is better, worse',
            f'{found.scenarios_better}, {found.scenarios_worse}'
            + (f' ({" ".join(found.worse)})' if found.worse else ''), '')
@@ -32,7 +33,8 @@ def rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
            f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
            f'{found.neither_passed}', '')
     yield ('later, over scenarios: median of medians, ms',
-           with_interval(found.median_difference_ms), _of_both(found.latency_here_p, found.latency_p))
+           with_interval(found.median_difference_ms),
+           _of_both(found.latency_here_p, found.latency_p))
     if found.confirmed is not None:
         yield ('the robot confirms later, over scenarios: median of medians, ms',
                with_interval(found.confirmed.median_difference_ms),

@@ -202,7 +202,7 @@ class World:
         for entity in new:
             self._refuse_overlap(topic, entity)
             if hazard:
-                self._refuse_inside(topic, entity)
+                self._refuse_in_scene(topic, entity)
         return True
 
     def withdraw(self, topic: str) -> None:
@@ -269,7 +269,7 @@ class World:
                 f'the world: got what appears on {topic} {-gap:.2f} m inside the robot, expected '
                 f'it beside the robot. Let it appear farther away than both are wide')
 
-    def _refuse_inside(self, topic: str, entity: Entity) -> None:
+    def _refuse_in_scene(self, topic: str, entity: Entity) -> None:
         """Refuse what lives in the world from now on, and begins inside of the scene."""
         for other, deep in self._truth.inside(entity.geoms, {}):
             if other != ROBOT and deep > OVERLAP_M:

@@ -98,7 +98,8 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: s
         worse=tuple(sorted(name for name, change in more.items() if change > 0)),
         alone=_alone(*here), confirmed=_confirmations(some), world=compared(
             *(one.values() for one in some)),
-        decided=sum(map(len, of_both[0].values())), not_compared=not_compared, regressions=regressions,
+        decided=sum(map(len, of_both[0].values())), not_compared=not_compared,
+        regressions=regressions,
         doubts=() if regressions else tuple(_doubts(of_both, some, not_compared, stopped)),
         notes=())
     return comparison.model_copy(update={'notes': (*_notes(comparison, some, measured),

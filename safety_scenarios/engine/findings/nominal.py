@@ -172,8 +172,8 @@ def _stuck(record: TrialRecord, require: Requirement, onset_ns: int) -> str | No
     found = track.most(track.fastest, onset_ns - _JUST_NS, onset_ns)
     if found is None or found[0] > MOVES:
         return None
-    return (f'in the {_JUST_NS / 1e6:.0f} ms before, the robot came to {found[0]:.2g} m/s at most, '
-            f'{SOURCE}: it stood before it was to stop. Look for what holds it: a wall, a load, '
+    return (f'in the {_JUST_NS / 1e6:.0f} ms before, the robot came to {found[0]:.2g} m/s at '
+            f'most, {SOURCE}: it stood before it was to stop. Look for what holds it: a wall, a load, '
             f'a floor without grip')
 
 

@@ -118,8 +118,8 @@ def test_what_all_scenarios_show_is_a_matter_of_their_number(scenarios, p):
     assert bool(few.notes)
     if scenarios == 16:
         assert 'At least 187 with such a difference would tell' in few.notes[0]
-    for found in (found, few):
-        assert found.worse == tuple(sorted(f'S{index}' for index in range(scenarios)))
+    for one in (found, few):
+        assert one.worse == tuple(sorted(f'S{index}' for index in range(scenarios)))
 
 
 def test_differences_that_cancel_are_none():
