@@ -173,8 +173,8 @@ def _stuck(record: TrialRecord, require: Requirement, onset_ns: int) -> str | No
     if found is None or found[0] > MOVES:
         return None
     return (f'in the {_JUST_NS / 1e6:.0f} ms before, the robot came to {found[0]:.2g} m/s at '
-            f'most, {SOURCE}: it stood before it was to stop. Look for what holds it: a wall, a load, '
-            f'a floor without grip')
+            f'most, {SOURCE}: it stood before it was to stop. Look for what holds it: a wall, a '
+            f'load, a floor without grip')
 
 
 def _unmoved(record: TrialRecord, require: Requirement) -> str:
