@@ -32,6 +32,7 @@ from safety_scenarios.lint import (
     structure,
     times,
     units,
+    worlds,
 )
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.model.scenario import Scenario
@@ -85,7 +86,7 @@ def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Rema
         yield from structure.check(scenario)
         yield from budgets.check(scenario, floor_ms)
         yield from context.check(scenario)
-        for subject in (limits, formulas, hazards, times, units, checks, claims, rules):
+        for subject in (limits, formulas, hazards, times, units, checks, claims, rules, worlds):
             yield from subject.check(scenario)
     yield from sets.check(scenarios)
 

@@ -30,7 +30,7 @@ from safety_scenarios.stimuli.prompt import Prompt
 
 FOLDER = Path(findings.__file__).parent
 SOUND = Path(__file__).parents[2] / 'data' / 'selftest'
-SOURCE_OF = {'observation': 'observation', 'rejections': 'observation',
+SOURCE_OF = {'observation': 'observation', 'rejections': 'observation', 'unseen': 'observation',
              'clock_findings': 'clock', 'nominal': 'nominal', 'false_stop': 'nominal',
              'calls': 'nominal',
              'answers': 'answer', 'latency_findings': 'latency', 'rule_latency': 'latency',

@@ -22,6 +22,7 @@ from safety_scenarios.campaign.selftest import in_simulated_time
 from safety_scenarios.cli.main import main
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ScenarioError
+from safety_scenarios.lint.review import review
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.verdict import Verdict
 from safety_scenarios.packs import share_folder
@@ -56,7 +57,8 @@ def told(path: str) -> list[str]:
         found = load_scenarios([path])
     except ScenarioError as error:
         return [f'{problem.field}: {problem.message}' for problem in error.problems]
-    return [f'{one.code} {one.message}' for one in impossible(found.scenarios)]
+    return [f'{one.code} {one.message}' for one in (*impossible(found.scenarios),
+                                                    *review(found.scenarios).remarks)]
 
 
 WALL = {'name': 'w', 'begin': [0, -1], 'end': [0, 1]}
@@ -80,6 +82,8 @@ NAN = float('nan')
     ({'senses': {'mounts': {'laser': {}}}}, {}, {}, {}, 'expected the topic of a scanner: scan'),
     ({'camera': {'rate_hz': 1000}}, {}, {}, {}, 'camera.rate_hz: got 1000, expected'),
     ({'camera': {'topic': 'scan'}}, {}, {}, {}, 'on which ros.world.camera publishes'),
+    ({'route': [[0, 0]]}, {}, {}, {}, 'L226 got a route that goes no farther than 0 m'),
+    ({'route': [[5, 0], [9, 0]], 'goal_radius': 99}, {}, {}, {}, 'the task is done before it'),
     ({'payload': 'ten'}, {}, {}, {}, "payload: got 'ten', expected a number"),
     ({'route': [[1e9, 0]]}, {}, {}, {}, 'expected x and y within 400 m'),
     ({'start': {'x': 499.0, 'y': 530.0}}, {}, {}, {}, 'start.x: got 499'),

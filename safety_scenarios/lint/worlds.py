@@ -1,0 +1,35 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""L226: a world whose task is no work."""
+
+from collections.abc import Iterator
+import math
+
+from safety_scenarios.lint._remark import Remark
+from safety_scenarios.model.scenario import Scenario
+
+
+def check(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remarks on the world of a robot scenario."""
+    world = scenario.ros.world if scenario.ros is not None else None
+    if world is None or not world.route:
+        return
+    start = world.start.x, world.start.y
+    farthest = max(math.dist(start, point) for point in world.route)
+    if farthest <= world.goal_radius:
+        yield Remark('L226', scenario, ('ros', 'world', 'route'), (
+            f'got a route that goes no farther than {farthest:g} m from the start, and a point '
+            f'counts as passed within {world.goal_radius:g} m: the task is done before it begins. '
+            f'Let it end farther away, or lower goal_radius'))
