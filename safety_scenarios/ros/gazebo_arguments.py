@@ -36,7 +36,7 @@ MORE: Sequence[dict[str, Any]] = (
      'description': 'Show the world in a window; false: the server alone, without a display.'},
     {'name': 'server', 'default_value': 'true', 'choices': list(_TRUE),
      'description': 'Start a server and its bridge; false: they run already.'},
-    {'name': 'relayed', 'default_value': 'bridged/scan:=scan',
+    {'name': 'relayed', 'default_value': 'bridged/scan:=scan bridged/odom:=odom',
      'description': 'Topics FROM:=TO, separated by blanks, that a relay_node carries and may '
                     'spoil; empty: no relay.'})
 """Arguments beside those of the evaluator."""

@@ -235,10 +235,14 @@ class Relay:
             return None
         faults = request.faults if request.what == 'apply' else ()
         try:
-            now_ns = line.set_faults(faults, self._ros_ns)
+            if request.what == 'misread':
+                now_ns = line.misread(request.senses, request.seed, self._ros_ns)
+                words = 'nothing' if request.senses is None else 'its sensor'
+            else:
+                now_ns = line.set_faults(faults, self._ros_ns)
+                words = ', '.join(map(str, faults)) or 'nothing'
         except MeasurementError as error:
             return RelayAnswer(id=request.id, error=str(error))
-        words = ', '.join(map(str, faults)) or 'nothing'
         self._node.get_logger().info(f'{line.target}: {words} is wrong from now on')
         return RelayAnswer(id=request.id, now_ns=now_ns,
                            topics={line.target: self._told()[line.target]})

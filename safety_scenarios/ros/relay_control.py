@@ -23,6 +23,7 @@ from typing import Any
 from rclpy.node import Node
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.model.world_block import Senses
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.relay_protocol import (
     ANSWER,
@@ -64,7 +65,7 @@ class RelayControl:
         :param topic: one on which a relay publishes
         :raises MeasurementError: no relay carries it, or it cannot be
         """
-        return self._one('apply', topic, tuple(faults)).now_ns
+        return self._one('apply', topic, faults=tuple(faults)).now_ns
 
     def clear(self, topic: str) -> int:
         """
@@ -73,6 +74,14 @@ class RelayControl:
         :raises MeasurementError: no relay carries it
         """
         return self._one('clear', topic).now_ns
+
+    def misread(self, topic: str, senses: Senses | None, seed: int = 0) -> None:
+        """
+        Let the sensor of a topic be so wrong from now on; None: nothing is wrong with it.
+
+        :raises MeasurementError: no relay carries it, or it cannot be
+        """
+        self._one('misread', topic, senses=senses, seed=seed)
 
     def topics(self) -> Collection[str]:
         """Return the full names of the topics on which relays publish; empty: there are none."""
@@ -103,9 +112,9 @@ class RelayControl:
     def _relays(self) -> int:
         return int(self._node.count_publishers(ANSWER))
 
-    def _one(self, what: Any, topic: str, faults: tuple[WireFault, ...] = ()) -> RelayAnswer:
+    def _one(self, what: Any, topic: str, **named: Any) -> RelayAnswer:
         name = self._node.resolve_topic_name(topic)
-        request = self._request(what, topic=name, faults=faults)
+        request = self._request(what, topic=name, **named)
         deadline = time.monotonic() + self._timeout_s
         try:
             self._ask(request, deadline, lambda said: bool(said))

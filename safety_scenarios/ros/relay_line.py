@@ -27,7 +27,9 @@ from typing import Any
 from rclpy.serialization import serialize_message
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.model.world_block import Senses
 from safety_scenarios.ros.convert import interface_class, leaves, to_ros
+from safety_scenarios.ros.misreader import Misreader
 from safety_scenarios.ros.relay_protocol import RelayTopic
 from safety_scenarios.ros.unpack import from_raw
 from safety_scenarios.wire.chain import Way, Wire
@@ -62,6 +64,8 @@ class Line:
         self._latencies: deque[int] = deque(maxlen=_REMEMBERED)
         self._received = self._published = self._altered = 0
         self._last: bytes | None = None
+        self._senses: Senses | None = None
+        self._misreader: Misreader | None = None
         self._now_ns = 0
 
     def carry(self, raw: bytes, received_ns: int | None) -> bool:
@@ -117,12 +121,29 @@ class Line:
             self._begin(faults)
             return now_ns
 
+    def misread(self, senses: Senses | None, seed: int, clock: Callable[[], int]) -> int:
+        """
+        Let its sensor be so wrong from now on; return the time right before it.
+
+        :raises MeasurementError: this sensor cannot be
+        """
+        with self._lock:
+            try:
+                if senses is not None and self._last is not None:
+                    Misreader(senses, seed, self.interface).read(self._packet(self._last))
+                made = None if senses is None else Misreader(senses, seed, self.interface)
+            except MeasurementError as error:
+                raise MeasurementError(f'{self.target}: {error}') from None
+            self._senses, self._misreader = senses, made
+            return clock()
+
     def status(self) -> RelayTopic:
         """Return how it goes."""
         with self._lock:
             found = sorted(self._latencies)
             return RelayTopic(
                 source=self.source, interface=self.interface, faults=tuple(self._faults),
+                senses=self._senses,
                 received=self._received, published=self._published, altered=self._altered,
                 median_ns=found[len(found) // 2] if found else None,
                 p99_ns=found[min(len(found) - 1, len(found) * 99 // 100)] if found else None,
@@ -153,19 +174,23 @@ class Line:
 
     def _alter(self, raw: bytes, now_ns: int) -> bytes:
         """Return what faults of content make of a message; it is only read if there are some."""
-        if all(fault.is_of_time for fault in self._faults):
+        if self._misreader is None and all(fault.is_of_time for fault in self._faults):
             return raw
-        before = Packet(*from_raw(raw, self.interface))
-        after = self._content.altered(before, now_ns)
-        if after.message is before.message or after.message == before.message:
-            return raw
+        before = self._packet(raw)
         try:
+            read = before if self._misreader is None else self._misreader.read(before)
+            after = self._content.altered(read, now_ns)
+            if after.message is before.message or after.message == before.message:
+                return raw
             altered = serialize_message(to_ros(after.message))
         except MeasurementError as error:
             self.problem = f'a message was carried as it is: {error}'
             return raw
         self._altered += 1
         return altered
+
+    def _packet(self, raw: bytes) -> Packet:
+        return Packet(*from_raw(raw, self.interface))
 
     def _refuse_empty(self, faults: Sequence[WireFault]) -> None:
         reason = self._empty(faults)
@@ -178,7 +203,7 @@ class Line:
             if fault.is_of_time or self._last is None \
                     or (fault.kind == 'foreign_clock' and not fault.offset_s):
                 continue
-            before = Packet(*from_raw(self._last, self.interface))
+            before = self._packet(self._last)
             after = self._contents((fault,)).altered(before, 0)
             try:
                 to_ros(after.message)

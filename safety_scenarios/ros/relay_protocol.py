@@ -26,6 +26,7 @@ from pydantic import Field, ValidationError
 from safety_scenarios.errors import refused
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.model.world_block import Senses
 
 ASK, ANSWER = 'relay/ask', 'relay/answer'
 """Topics on which requests and their answers travel."""
@@ -38,12 +39,17 @@ class RelayRequest(Noun):
     """One thing that relays are asked to do."""
 
     id: str = Field(min_length=1, max_length=100)  # noqa: A003
-    what: Literal['look', 'apply', 'clear']
-    """look: say how it goes; apply: these faults, instead of those before; clear: none."""
+    what: Literal['look', 'apply', 'clear', 'misread']
+    """look: say how it goes; apply: these faults, instead of those before; clear: none; misread:
+    be as wrong as these senses, whatever faults there are."""
     topic: str = Field(default='', max_length=500)
     """Full name of the output topic."""
     faults: tuple[WireFault, ...] = Field(default=(), max_length=MOST_FAULTS)
     """Of ``apply``: in the order in which they lie on the wire."""
+    senses: Senses | None = None
+    """Of ``misread``: what is wrong with the sensor of a scan or of odometry; None: nothing."""
+    seed: int = Field(default=0, ge=0)
+    """Of ``misread``: of what is drawn."""
 
 
 class RelayTopic(Noun):
@@ -54,6 +60,8 @@ class RelayTopic(Noun):
     interface: str = ''
     """Its type; empty: nobody has published there yet."""
     faults: tuple[WireFault, ...] = ()
+    senses: Senses | None = None
+    """What is wrong with the sensor itself; None: nothing."""
     received: int = 0
     published: int = 0
     altered: int = 0

@@ -24,7 +24,7 @@ back what sensors publish and what is true. It knows neither a controller nor a 
 - ``entities.py`` is what can be there beside the robot; ``walkers.py``, ``people.py``,
   ``figure.py``, ``second_robot.py`` and ``things.py`` are its kinds, ``putting.py`` makes them
 - ``robot_sensors.py`` says which sensors a robot has; ``lidar.py``, ``camera.py`` (which draws by
-  ``offscreen.py``) and ``sensing.py`` are what they publish
+  ``offscreen.py``) and ``sensing.py`` are what they publish, ``misread.py`` what is wrong with it
 - ``truth.py`` is what ``state`` events tell
 
 MuJoCo is the extra ``sim``; nothing but these modules imports it.

@@ -23,6 +23,8 @@ SCANNERS = 3
 """So many scanners can see things that no other one sees: groups 1 to 3 of geometries."""
 GLASS = 4
 """Group of geometries that scanners see only where a beam meets them squarely."""
+SQUARELY = math.radians(10.0)
+"""Glass returns a beam that meets it within this of its normal; else the beam goes on (rad)."""
 UNSEEN = 5
 """Group of geometries that no scanner sees."""
 KEPT = 4
@@ -34,6 +36,10 @@ BOX_DEPTH = 0.4
 """Of a box of which only the face is told (m)."""
 ABREAST_M = 0.7
 """Between two people who stand side by side."""
+FALL_S = 0.8
+"""From standing to lying: free fall of a rigid body of a person's height takes about as long."""
+FALLEN = 0.5
+"""Share of the fall from which on a person is in the way as one who lies."""
 THICK, WIDE = 0.3 / ADULT_M, 0.5 / ADULT_M
 """Of who lies on the side: along the floor and above it (shares of the height)."""
 Placed = tuple[float, float, float]

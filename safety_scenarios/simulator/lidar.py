@@ -22,8 +22,9 @@ import numpy
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_file import Mount
 from safety_scenarios.model.scan import BEAMS, RANGE_MIN
-from safety_scenarios.model.world_block import Sector, Senses
-from safety_scenarios.simulator.entities import GLASS
+from safety_scenarios.model.world_block import Senses
+from safety_scenarios.simulator.entities import GLASS, SQUARELY
+from safety_scenarios.simulator.misread import Weather
 
 _MIDDLE = Mount.model_construct(kind='lidar')
 LASER_SCAN = 'sensor_msgs/msg/LaserScan'
@@ -32,8 +33,7 @@ _ANGLES = -math.pi + numpy.arange(BEAMS) * _STEP
 _COS, _SIN = numpy.cos(_ANGLES), numpy.sin(_ANGLES)
 _SAME_M = 0.01
 """Nearer than that to a surface it is the surface that returned a beam."""
-_SQUARELY = math.cos(math.radians(10.0))
-"""Glass returns a beam that meets it within this of its normal; else the beam goes on."""
+_SQUARELY = math.cos(SQUARELY)
 
 
 class Lidar:
@@ -49,7 +49,8 @@ class Lidar:
                  rate_hz: float, senses: Senses, random: numpy.random.Generator,
                  mount: Mount = _MIDDLE) -> None:
         self._model, self._data, self._body = model, data, body
-        self._senses, self._random, self._mount = senses, random, mount
+        self._senses, self._mount = senses, mount
+        self._weather = Weather(senses, random, _ANGLES, RANGE_MIN)
         self._empty = Message.model_construct(type=LASER_SCAN, data={
             'header': {'frame_id': frame}, 'angle_min': -math.pi,
             'angle_max': math.pi - _STEP, 'angle_increment': _STEP, 'time_increment': 0.0,
@@ -63,7 +64,6 @@ class Lidar:
         self._beams, self._normals = numpy.zeros((BEAMS, 3)), numpy.zeros((BEAMS, 3))
         self._turned = math.nan
         self._surfaces, self._returned = self._hit, numpy.zeros(BEAMS, bool)
-        self._glare, self._dirt = _covered(senses.glare), _covered(senses.dirt)
 
     def message(self, x: float, y: float, heading: float) -> Message:
         """Return the scan of now, its header without a stamp."""
@@ -78,7 +78,7 @@ class Lidar:
             self._beams[:, 0] = cos * _COS - sin * _SIN
             self._beams[:, 1] = sin * _COS + cos * _SIN
         true = self._cast(origin)
-        ranges = self._disturbed(true.copy())
+        ranges = self._weather.disturbed(true.copy())
         self._returned = numpy.isfinite(ranges) & (ranges > 0)
         if self._senses.short_returns:  # what a drop returns shows nothing behind it
             self._returned &= ranges >= true - 3 * self._senses.range_noise - _SAME_M
@@ -105,30 +105,3 @@ class Lidar:
             ranges = numpy.where(panes, self._ranges, ranges)
             self._surfaces = numpy.where(panes, self._hit, self._surfaces)
         return ranges
-
-    def _disturbed(self, ranges: Any) -> Any:
-        """Return what weather, light and dirt make of it; chance is drawn anew for each scan."""
-        senses, random = self._senses, self._random
-        if senses.range_noise:
-            ranges = ranges + random.normal(0.0, senses.range_noise, BEAMS)
-        if senses.short_returns:
-            before = numpy.minimum(ranges, senses.range_max) * random.random(BEAMS)
-            drops = random.random(BEAMS) < senses.short_returns
-            ranges = numpy.where(drops, numpy.maximum(before, RANGE_MIN), ranges)
-        if senses.dropouts:
-            ranges[random.random(BEAMS) < senses.dropouts] = math.inf
-        ranges[(ranges < RANGE_MIN) | (ranges > senses.range_max)] = math.inf
-        if senses.glare:
-            ranges[self._glare] = math.inf
-        if senses.dirt:
-            ranges[self._dirt] = 0.0
-        return ranges
-
-
-def _covered(sectors: tuple[Sector, ...]) -> Any:
-    """Return which beams are in one of the sectors."""
-    found = numpy.zeros(BEAMS, bool)
-    for sector in sectors:
-        off = numpy.remainder(_ANGLES - sector.middle + math.pi, 2 * math.pi) - math.pi
-        found |= numpy.abs(off) <= sector.width / 2
-    return found

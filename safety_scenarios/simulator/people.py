@@ -22,6 +22,8 @@ from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.model.walking import ADULT_M
 from safety_scenarios.simulator.entities import (
     ABREAST_M,
+    FALL_S,
+    FALLEN,
     geoms_of,
     KEPT,
     Placed,
@@ -34,10 +36,6 @@ from safety_scenarios.simulator.walkers import Walker
 
 _FIGURE_S = 0.02
 """So often arms and legs are moved: as often as the truth is told."""
-_FALL_S = 0.8
-"""From standing to lying: free fall of a rigid body of this height takes about as long."""
-_FALLEN = 0.5
-"""Share of the fall from which on a person is in the way as one who lies."""
 _STROLL = 0.05
 """Slower than this nobody swings arms and legs (m/s)."""
 _HIP = 0.92 / ADULT_M
@@ -143,8 +141,8 @@ class Person(Walker):
         if figure.posture == 'lies':
             fallen = 1.0
         elif figure.posture == 'falls':
-            fallen = min(1.0, max(0.0, (self.since_s - figure.after_s) / _FALL_S))
-        if fallen > _FALLEN and self._is_upright:
+            fallen = min(1.0, max(0.0, (self.since_s - figure.after_s) / FALL_S))
+        if fallen > FALLEN and self._is_upright:
             self._stand(is_upright=False)
         self._limbs.draw(self._heading, self._walked, speed if speed > _STROLL else 0.0, fallen,
                          max(0.0, self.since_s - figure.after_s))

@@ -34,6 +34,7 @@ from safety_scenarios.simulator.base import Base
 from safety_scenarios.simulator.camera import camera_frame, PictureTaker
 from safety_scenarios.simulator.entities import Entity, SCANNERS
 from safety_scenarios.simulator.lidar import LASER_SCAN, Lidar
+from safety_scenarios.simulator.misread import odometry
 from safety_scenarios.simulator.robots import Chassis
 from safety_scenarios.simulator.sensing import (
     BOOL,
@@ -41,7 +42,6 @@ from safety_scenarios.simulator.sensing import (
     imu_message,
     motion_message,
     ODOMETRY,
-    odometry,
     POSE,
     pose_message,
     Sensor,

@@ -25,7 +25,6 @@ from safety_scenarios.model.intent import Silence, StreamFault
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_interfaces import has_header
 from safety_scenarios.model.wire_fault import WireFault
-from safety_scenarios.model.world_block import Senses
 from safety_scenarios.simulator.base import GRAVITY
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.wire.chain import Wire
@@ -140,22 +139,6 @@ def _nowhere(frame: str) -> Message:
         'header': {'frame_id': frame}, 'pose': {
             'position': {'x': 0.0, 'y': 0.0, 'z': 0.0},
             'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}})
-
-
-def odometry(pose: tuple[float, float, float], twist: tuple[float, float, float],
-             start: tuple[float, float, float], driven: float, senses: Senses,
-             ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """
-    Return the pose and the twist that wheels tell, with their drift since the start.
-
-    :param driven: how far the base has driven (m)
-    """
-    share, turned = 1.0 + senses.odometry_drift, senses.heading_drift * driven
-    # along an arc that turns evenly, the way as a whole is turned by half of it
-    cos, sin = math.cos(turned / 2), math.sin(turned / 2)
-    east, north = (pose[0] - start[0]) * share, (pose[1] - start[1]) * share
-    return ((start[0] + cos * east - sin * north, start[1] + sin * east + cos * north,
-             pose[2] + turned), (twist[0] * share, twist[1] * share, twist[2]))
 
 
 def imu_message(heading: float, turn: float, ahead: float, left: float) -> Message:

@@ -54,7 +54,7 @@ class SensorFault(WireParameters, StimulusPlugin):
     @model_validator(mode='after')
     def _takes_its_numbers(self) -> 'SensorFault':
         wire = self.on_wire()
-        if wire.kind == 'drop' and wire.share == 1:
+        if wire.kind == 'drop' and wire.share == 1 and wire.messages is None:
             raise ValueError('share: got 1, expected less: then nothing comes any more. Use the '
                              'stimulus link_loss')
         return self

@@ -75,11 +75,17 @@ class Freeze(Timing[Item]):
 
 
 class Drop(Timing[Item]):
-    """A share of the messages is lost."""
+    """A share of the messages is lost, until so many are."""
+
+    _lost = 0
 
     def take(self, item: Item, now_ns: int) -> Due[Item]:
         """Return the message, or nothing."""
-        return [] if self._is_hit() else [(now_ns, item)]
+        most = self._fault.number('messages')
+        if (most is not None and self._lost >= most) or not self._is_hit():
+            return [(now_ns, item)]
+        self._lost += 1
+        return []
 
 
 class Delay(Timing[Item]):

@@ -88,6 +88,16 @@ def test_what_is_dropped_is_lost_and_all_else_comes_on_time(moments, share, seed
     assert share < 1 or not kept
 
 
+@thorough
+@given(times, shares, seeds, st.integers(1, 30))
+def test_so_many_are_lost_and_no_more(moments, share, seed, most):
+    """The same ones as without an end, until so many are."""
+    found = passed(fault('drop', share=share, seed=seed, messages=most), moments)
+    lost = sorted(set(range(len(moments))) - {number for _, number in found})
+    endless = {number for _, number in passed(fault('drop', share=share, seed=seed), moments)}
+    assert lost == sorted(set(range(len(moments))) - endless)[:most]
+
+
 @pytest.mark.parametrize('share', [0.1, 0.5, 0.9])
 @pytest.mark.parametrize('kind', ['drop', 'duplicate'])
 def test_chance_hits_its_share(kind, share):

@@ -65,11 +65,12 @@ Placed = tuple[float, float, float]
 
 @dataclass
 class Model:
-    """Something that was spawned."""
+    """Something that was spawned; what has no collision is seen and not felt."""
 
     outline: Footprint
     is_seen: bool
     place: Placed
+    is_felt: bool = True
     is_armed: bool = True
     queued: list = field(default_factory=list)
 
@@ -137,12 +138,15 @@ class Double(Node):
             return
         root = ElementTree.fromstring(sdf)
         shape = root.find('.//collision/geometry')
+        is_felt = shape is not None
+        shape = root.find('.//visual/geometry') if shape is None else shape
         cylinder = shape.find('cylinder')
         if cylinder is not None:
             outline = disc(float(cylinder.findtext('radius')))
         else:
             outline = box(*map(float, shape.findtext('box/size').split()[:2]))
-        self.models[name] = Model(outline, root.find('.//visual') is not None, placed(pose))
+        self.models[name] = Model(outline, root.find('.//visual') is not None, placed(pose),
+                                  is_felt)
         if name not in self.touches:
             self.touches[name] = self.create_publisher(
                 Bool, f'touched/{name}', QoSProfile(depth=10))
@@ -253,6 +257,8 @@ class Double(Node):
         there = moved(self.place, self.speed, self.turn)
         touched = []
         for name, model in self.models.items():
+            if not model.is_felt:
+                continue
             now = gap(disc(RADIUS), self.place, model.outline, model.place)
             then = gap(disc(RADIUS), there, model.outline, model.place)
             if then <= 0.0:

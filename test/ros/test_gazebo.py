@@ -15,6 +15,8 @@
 """Scenarios in a world behind the services of ros_gz_bridge: a double of it, or a live server."""
 
 from contextlib import contextmanager
+import json
+import math
 import os
 from pathlib import Path
 import subprocess
@@ -29,14 +31,22 @@ DOUBLE = str(Path(__file__).with_name('gazebo_double.py'))
 LIVE = 'SAFETY_SCENARIOS_GAZEBO'
 """Names a ROS domain in which a Gazebo and its bridge run: the hall that comes along."""
 
+WALLS = ('{name: left, begin: [-2.0, 1.2], end: [8.0, 1.2]}, {name: door, begin: [2.5, -1.2], '
+         'end: [1.5, -1.2], along: true, turns: 0.8, turns_in_s: 0.5}')
+
 
 @pytest.fixture
 def scenario(tmp_path) -> str:
-    """Return a person on the scanner, who stays until a base that does not look is there."""
+    """
+    Return a person on the scanner, who stays until a base that does not look is there.
+
+    There is a wall beside the way, and a door that turns when the person appears.
+    """
     text = Path(QUICK).read_text(encoding='utf-8').replace('human_pose', 'scan')
     assert 'at_ms: 500' in text
     path = tmp_path / 'person.yaml'
-    path.write_text(text.replace('at_ms: 500', 'at_ms: 1900'), encoding='utf-8')
+    path.write_text(text.replace('at_ms: 500', 'at_ms: 1900').replace(
+        '  nominal:\n', f'  world: {{walls: [{WALLS}]}}\n  nominal:\n'), encoding='utf-8')
     return str(path)
 
 
@@ -61,6 +71,14 @@ def world(domain: int, path: dict[str, str], *arguments: str):
             double.kill()
 
 
+def told_of(folder: Path, name: str) -> list[dict]:
+    """Return what the records of a campaign tell of an entity, in order."""
+    rows = [json.loads(line) for path in sorted(folder.glob('traces/*/*.events.jsonl'))
+            for line in path.read_text(encoding='utf-8').splitlines()]
+    return [row[3]['truth'] for row in rows
+            if isinstance(row, list) and row[:2] == ['state', name]]
+
+
 def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, path, scenario):
     """One server for all trials: each begins where the scenario begins."""
     options = '--world', 'external', '--domain-id', str(domain), '--trials', '2'
@@ -77,6 +95,11 @@ def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, 
         assert trial['world']['lockstep'], 'it paused and made steps, and ran for the next one'
         touch, = (one for one in trial['findings'] if one['check'] == 'touches nobody')
         assert touch['verdict'] == 'FAIL' and 'into a person' in touch['reason']
+    for told in told_of(blind.folder, 'wall:left'):
+        assert told['gap'] == pytest.approx(0.85, abs=0.02) and told['touching'] == 0.0
+    door = told_of(blind.folder, 'wall:door')
+    assert door[0]['heading'] == pytest.approx(math.pi)
+    assert math.remainder(door[-1]['heading'] - math.pi, math.tau) == pytest.approx(0.8, abs=0.01)
 
 
 def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, path, scenario):

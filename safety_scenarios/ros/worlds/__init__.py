@@ -17,5 +17,6 @@ Worlds of other simulators, behind the same ``WorldControl`` as ours.
 
 ``choice`` picks an adapter by what is on the graph. ``entity_control`` is what all of them do,
 over a ``Mover``: the services and poses of one family of simulators (``gazebo``, ``standard``).
-What needs no ROS is pure: ``footprint``, ``poses``, ``course``, ``bodies``, ``truth``.
+What needs no ROS is pure: ``footprint``, ``poses``, ``course``, ``bodies``, ``truth``, and of what
+``scene`` puts there beside the bodies of stimuli ``scenery``, ``glass`` and ``falls``.
 """

@@ -22,8 +22,8 @@ from xml.sax.saxutils import escape, quoteattr
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.intent import Intent, ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.model.scenario import RosBlock
-from safety_scenarios.model.walking import ADULT_M
-from safety_scenarios.model.world_block import Floor, Senses, WorldBlock
+from safety_scenarios.model.walking import Figure
+from safety_scenarios.model.world_block import Floor, WorldBlock
 from safety_scenarios.ros.worlds.footprint import box, disc, Footprint
 from safety_scenarios.simulator.entities import BOX_DEPTH, THICK, WIDE
 
@@ -46,6 +46,8 @@ class Body:
     is_person: bool
     is_seen: bool
     """Whether a scanner sees it: else it has no visual, and is touched all the same."""
+    is_felt: bool = True
+    """Whether anything can touch it: else it has a visual and no more."""
 
     def sdf(self, name: str, robot: str, plugins: Plugins) -> str:
         """
@@ -57,14 +59,19 @@ class Body:
         shape = self._shape()
         visual = f'<visual name="look">{shape}{_COLOUR[self.is_person]}</visual>' \
             if self.is_seen else ''
+        collision = touch = ''
+        if self.is_felt:
+            collision = (
+                f'<collision name="body">{shape}</collision>'
+                f'<sensor name="touch" type="contact"><always_on>true</always_on>'
+                f'<contact><collision>body</collision></contact></sensor>')
+            touch = _plugin(
+                plugins, 'touchplugin', 'TouchPlugin',
+                f'<target>{escape(robot)}</target><namespace>{escape(name)}</namespace>'
+                f'<time>0.001</time><enabled>true</enabled>')
         return (
             f'<sdf version="{_SDF}"><model name={quoteattr(name)}><static>true</static>'
-            f'<link name="body"><collision name="body">{shape}</collision>{visual}'
-            f'<sensor name="touch" type="contact"><always_on>true</always_on>'
-            f'<contact><collision>body</collision></contact></sensor></link>'
-            + _plugin(plugins, 'touchplugin', 'TouchPlugin',
-                      f'<target>{escape(robot)}</target><namespace>{escape(name)}</namespace>'
-                      f'<time>0.001</time><enabled>true</enabled>')
+            f'<link name="body">{visual}{collision}</link>{touch}'
             + _plugin(plugins, 'pose-publisher', 'PosePublisher', POSE_OPTIONS)
             + '</model></sdf>')
 
@@ -104,22 +111,24 @@ def bodies_of(intent: Intent, is_seen: bool) -> Sequence[Body]:
     """
     if isinstance(intent, PersonAt):
         figure = intent.figure
-        if figure.posture == 'falls' or figure.reaches_at is not None:
+        if figure.reaches_at is not None:
             raise InputError(
-                'ros.stimuli: got a person who falls or reaches, expected one who stands, walks '
-                'or lies: bodies in other simulators are rigid. Use world mujoco for this one')
-        scale = figure.height / ADULT_M
-        outline, height = (disc(intent.radius), figure.height) if figure.posture == 'stands' \
-            else (box(THICK * ADULT_M * scale, figure.height), WIDE * ADULT_M * scale)
-        return [Body(outline, height, True, is_seen)] * intent.count
+                'ros.stimuli: got a person who reaches, expected one who stands, walks, falls or '
+                'lies: bodies in other simulators are rigid. Use world mujoco for this one')
+        if figure.posture == 'lies':
+            return [lying(figure, is_seen)] * intent.count
+        return [Body(disc(intent.radius), figure.height, True, is_seen)] * intent.count
     if isinstance(intent, VehicleAt):
         return [Body(disc(intent.radius), intent.height, False, is_seen)]
     if isinstance(intent, ObstacleAt):
-        if intent.is_glass:
-            raise InputError('ros.stimuli: got an obstacle of glass, expected one that scanners '
-                             'see: other simulators know no such glass. Use world mujoco')
-        return [Body(box(BOX_DEPTH, intent.width), intent.height, False, is_seen)]
+        return [Body(box(BOX_DEPTH, intent.width), intent.height, False,
+                     is_seen and not intent.is_glass)]
     return []
+
+
+def lying(figure: Figure, is_seen: bool) -> Body:
+    """Return a person who lies on the side, across where he or she looked."""
+    return Body(box(THICK * figure.height, figure.height), WIDE * figure.height, True, is_seen)
 
 
 def refuse_scene(ros: RosBlock) -> None:
@@ -133,11 +142,15 @@ def refuse_scene(ros: RosBlock) -> None:
             f'ros.robot.kind: got {ros.robot.kind}, expected mobile_base: what joints do in '
             f'another simulator is told by nobody here. Use world mujoco for this one')
     block = ros.world or WorldBlock()
+    senses = block.senses
     asked = [name for name, is_asked in (
-        ('walls', block.walls), ('boxes', block.boxes), ('floor', block.floor != Floor()),
-        ('payload', block.payload), ('senses', block.senses != Senses())) if is_asked]
+        ('a mass in boxes', any(one.mass for one in block.boxes)),
+        ('floor', block.floor != Floor()), ('payload', block.payload),
+        ('senses.mounts', senses.mounts), ('senses.darkness', senses.darkness),
+        ('senses.lens_dirt', senses.lens_dirt)) if is_asked]
     if asked:
         raise InputError(
-            f'ros.world: got {", ".join(asked)}, expected start, route and goal_radius at most: '
-            f'what else is in another simulator, and what is wrong with its sensors, is said by '
-            f'its own world file. Use world mujoco for this one')
+            f'ros.world: got {", ".join(asked)}, expected start, route, goal_radius, walls, boxes '
+            f'that are fixed and what a relay does to scans and odometry at most: how wheels '
+            f'grip, what the robot carries and where its sensors are is said by the other '
+            f"simulator's own world file. Use world mujoco for this one")

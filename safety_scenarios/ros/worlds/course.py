@@ -16,6 +16,7 @@
 
 from collections.abc import Callable
 import math
+from typing import Protocol
 
 from safety_scenarios.model.intent import Intent, ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.simulator.entities import ABREAST_M, beside, BOX_DEPTH, Placed
@@ -25,6 +26,34 @@ _STROLL = 0.05
 """Slower than this nobody turns to where he or she walks (m/s)."""
 _LONGEST_S = 0.5
 """Who was not moved for longer does not catch up at once."""
+
+
+class Places(Protocol):
+    """Where something is to be that was put into the world."""
+
+    faces: float | None
+    """Where it looks from now on, wherever it goes (rad); None: where it goes."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is not where it was put for good."""
+
+    @property
+    def place(self) -> Placed:
+        """Return where it is to be."""
+
+    @property
+    def velocity(self) -> tuple[float, float]:
+        """Return how fast it goes its own way (m/s)."""
+
+    def begin(self, robot: Placed, now_ns: int) -> Placed:
+        """Return where it appears."""
+
+    def go_on(self, robot: Placed, now_ns: int, is_free: Callable[[Placed], bool]) -> Placed:
+        """Return where it is to be now; ``is_free``: whether it can be at a place."""
+
+    def distance(self, place: Placed, robot: Placed) -> float:
+        """Return how far away it is from the robot's origin, as its stimulus counts it (m)."""
 
 
 class Course:
@@ -52,6 +81,7 @@ class Course:
         self._velocity = (0.0, 0.0)
         self._place: Placed = (0.0, 0.0, 0.0)
         self._began_ns = self._now_ns = 0
+        self.faces: float | None = None
 
     @property
     def moves(self) -> bool:
@@ -61,7 +91,8 @@ class Course:
     @property
     def place(self) -> Placed:
         """Return where it is to be."""
-        return self._place
+        x, y, heading = self._place
+        return x, y, heading if self.faces is None else self.faces
 
     @property
     def velocity(self) -> tuple[float, float]:
@@ -114,5 +145,7 @@ class Course:
         return math.hypot(x - robot[0], y - robot[1])
 
     def _looks(self, heading: float) -> float:
+        if self.faces is not None:
+            return self.faces
         vx, vy = self._velocity
         return math.atan2(vy, vx) if not self._depth and math.hypot(vx, vy) > _STROLL else heading

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 import time
 
 from rclpy.node import Node
-from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.external_world import ExternalWorld
-from safety_scenarios.model.intent import Intent, Silence, StreamFault
+from safety_scenarios.model.intent import Intent, ObstacleAt, Silence, StreamFault
 from safety_scenarios.model.stimulus import StimulusContext
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.model.world_block import Pose, WorldBlock
@@ -31,10 +31,12 @@ from safety_scenarios.ros.world_protocol import Told
 from safety_scenarios.ros.worlds.bodies import bodies_of, refuse_scene
 from safety_scenarios.ros.worlds.course import Course
 from safety_scenarios.ros.worlds.disturbed import Disturbed
+from safety_scenarios.ros.worlds.falls import fall_of
 from safety_scenarios.ros.worlds.footprint import disc, gap, read_footprint
 from safety_scenarios.ros.worlds.mover import Mover
 from safety_scenarios.ros.worlds.relayed import Relayed
-from safety_scenarios.ros.worlds.sensors import SCAN, Sensors
+from safety_scenarios.ros.worlds.scene import Scene
+from safety_scenarios.ros.worlds.sensors import misread, SCAN, Sensors
 from safety_scenarios.ros.worlds.stage import missing, Stage
 from safety_scenarios.ros.worlds.stepping import Stepping
 from safety_scenarios.ros.worlds.truth import Shown, Truth
@@ -78,6 +80,7 @@ class EntityControl:
             if world.world_drive_enable else None
         self._trial: Trial | None = None
         self._truth: Truth | None = None
+        self._scene: Scene | None = None
         self._known: dict[tuple[bool, str], list[Shown]] = {}
         self._shown: dict[str, list[Shown]] = {}
         self._topics: frozenset[str] = frozenset()
@@ -97,7 +100,11 @@ class EntityControl:
         outline = self._world.world_footprint
         self._footprint = read_footprint(outline) if outline else disc(ros.robot.footprint)
         self._block = ros.world or WorldBlock()
+        start = _placed(self._block.start)
+        self._scene = scene = Scene(self._stage, self._mover, self._disturbed, self._footprint,
+                                    self._block, start)
         found = self._bodies(trial)
+        bodies = [*(one.body for one in found), *scene.extend(found)]
         deadline = time.monotonic() + self._timeout_s
         self._mover.await_services(deadline, steps=self._stepping is not None)
         self._stage.ask(self._mover.run(is_running=True))
@@ -106,11 +113,14 @@ class EntityControl:
         self._drives(is_enabled=False)
         self._topics = self._sensors.prepare(trial, deadline, self._timeout_s)
         self._relayed.prepare(self._failing(trial))
-        names = self._stage.furnish([one.body for one in found])
-        for one, name in zip(found, names, strict=True):
+        names = self._stage.furnish(bodies)
+        for one, name in zip(found, names, strict=False):
             one.name = name
-        self._stage.place_robot(_placed(self._block.start))
-        self._trial = trial
+        scene.name(names[len(found):])
+        self._stage.place_robot(start)
+        self._trial = trial  # from here on there is something to be taken away
+        self._relayed.misread(misread(trial, self._topics), self._block.senses, trial.seed)
+        scene.put_up(self._clock.now_ns())
         return Ready(self._topics, self._factor, lockstep=self._stepping is not None,
                      nodes=self._sensors.nodes, stands=False)
 
@@ -124,6 +134,7 @@ class EntityControl:
         if is_new:
             time.sleep(_SETTLE_S)
         self._stage.check()
+        self._stage.await_told(one.name for one in self._all() if one.topics)
         ros = self._trial.scenario.ros if self._trial is not None else None
         now_ns = self._clock.now_ns() if self._stepping is None or ros is None \
             else self._stepping.begin(ros.commands)
@@ -131,6 +142,8 @@ class EntityControl:
                             self._block, now_ns, self._mover.feels)
         tuple(self._mover.felt())
         self._disturbed.begin(now_ns)
+        assert self._scene is not None  # as the world was reset
+        self._scene.begin(now_ns)
         self._sensors.begin()
         self._moved_ns = now_ns
         self._heard = self._mover.book.last_ns, time.monotonic()
@@ -139,18 +152,21 @@ class EntityControl:
 
     def apply(self, topic: str, intent: Intent, hazard: bool) -> int | None:
         """Return the time right before it was asked for (ns); None: it cannot be shown there."""
+        now_ns, scene = self._clock.now_ns(), self._scene
+        if hazard and scene is not None:
+            scene.hazard_comes(now_ns, lambda: self._robot(now_ns))
         if isinstance(intent, StreamFault | Silence):
             return self._relayed.fail(topic, intent) if topic in self._topics else None
         found = self._known.get((hazard, intent.model_dump_json()))
-        if found is None or topic not in self._topics:
+        if found is None or topic not in self._topics or scene is None:
             return None
-        now_ns = self._clock.now_ns()
         robot = self._robot(now_ns)
         self._take_away(topic)
         for one in found:
             if not one.topics:
                 one.asked_ns, one.since_ns, one.told = now_ns, None, None
                 place = one.course.begin(robot, now_ns)
+                scene.appears(one, now_ns, robot)
                 apart = gap(self._footprint, robot, one.body.footprint, place)
                 if apart < 0:
                     raise MeasurementError(
@@ -190,15 +206,17 @@ class EntityControl:
         if self._trial is None:
             return
         self._drives(is_enabled=False)
-        self._relayed.clear()
         for one in self._all():
             if one.topics:
                 one.topics.clear()
                 self._stage.park(one.name)
+        if self._scene is not None:
+            self._scene.hide()
         self._shown.clear()
         self._trial = self._truth = None
         if self._stepping is not None:
             self._stepping.end()
+        self._relayed.end()
 
     def take(self) -> Iterator[Told]:
         """
@@ -218,8 +236,11 @@ class EntityControl:
                 self._stage.spent.add(name)
             truth.feel(name)
         self._confirm(now_ns)
-        self._disturbed.check((one.name, one.since_ns) for one in self._all()
-                              if one.topics and one.since_ns is not None)
+        assert self._scene is not None  # as a trial is on
+        self._scene.let_fall(now_ns)
+        self._disturbed.check((*self._scene.there(), *(
+            (one.name, one.since_ns) for one in self._all()
+            if one.topics and one.since_ns is not None)))
         self._move(now_ns)
         self._track()
         sensed = tuple(self._sensors.heard())
@@ -255,8 +276,10 @@ class EntityControl:
         for key, (intent, is_seen) in intents.items():
             bodies = bodies_of(intent, is_seen)
             if bodies:
-                self._known[key] = [Shown('', body, Course(intent, place, is_kept=not key[0]))
-                                    for place, body in enumerate(bodies)]
+                is_glass = isinstance(intent, ObstacleAt) and intent.is_glass and is_seen
+                self._known[key] = [
+                    Shown('', body, Course(intent, place, is_kept=not key[0]), is_glass=is_glass,
+                          fall=fall_of(intent, is_seen)) for place, body in enumerate(bodies)]
         return self._all()
 
     def _failing(self, trial: Trial) -> set[str]:
@@ -264,16 +287,12 @@ class EntityControl:
         context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
         found = [(plugin.topic, plugin.intent(context)) for plugin in (
             *trial.nominal, *trial.hazard) if plugin.topic in self._topics]
-        for topic, intent in found:
-            if isinstance(intent, Silence) and intent.messages is not None:
-                raise InputError(
-                    f'{topic}: got {intent.messages} messages that are lost, expected all until '
-                    f'the all-clear: a relay counts none. Use world mujoco for this one')
         return {topic for topic, intent in found
                 if isinstance(intent, StreamFault | Silence)}
 
     def _all(self) -> list[Shown]:
-        return [one for found in self._known.values() for one in found]
+        scenery = () if self._scene is None else self._scene.scenery
+        return [*scenery, *(one for found in self._known.values() for one in found)]
 
     def _take_away(self, topic: str) -> None:
         found = self._shown.pop(topic, ())
@@ -284,6 +303,8 @@ class EntityControl:
             gone.append(name)
             if not one.topics:
                 self._stage.park(one.name)
+                if self._scene is not None:
+                    self._scene.leaves(one)
         if self._truth is not None:
             self._truth.leave(gone, self._clock.now_ns())
 
@@ -338,18 +359,21 @@ class EntityControl:
         """Move whoever goes a way, if it is time to."""
         if now_ns - self._moved_ns < _MOVE_NS or self._stage.is_behind:
             return
+        scene = self._scene
         moving = [one for one in self._all() if one.topics and one.course.moves]
-        if not moving:
+        if scene is None or not (moving or scene.has_glass):
             return
         self._moved_ns = now_ns - (now_ns - self._moved_ns) % _MOVE_NS
         robot = self._robot(now_ns)
         for one in moving:
             before = one.course.place
             place = one.course.go_on(robot, now_ns, lambda there, one=one: gap(  # type: ignore
-                self._footprint, robot, one.body.footprint, there) > 0.0)
+                self._footprint, robot, one.body.footprint, there) > 0.0
+                and scene.is_free(one, there))
             if place != before:
                 self._stage.ask(self._mover.put(one.name, place))
                 self._disturbed.put(one.name, place)
+        scene.move(now_ns, robot)
 
     def _track(self) -> None:
         """Let trackers see whom they are to see."""

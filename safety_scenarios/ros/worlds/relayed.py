@@ -20,7 +20,9 @@ from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.intent import Silence, StreamFault
 from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.model.world_block import Senses
 from safety_scenarios.ros.relay_control import RelayControl
+from safety_scenarios.ros.relay_protocol import ANSWER
 
 _APART_NS = 1_000_000_000
 """A relay whose time is farther from ours than this takes it from another clock."""
@@ -38,6 +40,8 @@ class Relayed:
         self._node, self._now_ns, self._timeout_s = node, now_ns, timeout_s
         self._control: RelayControl | None = None
         self._failing: set[str] = set()
+        self._wrong: set[str] | None = None
+        """Topics whose sensor is wrong; None: what somebody before us has left is not known."""
 
     def prepare(self, topics: Collection[str]) -> None:
         """
@@ -47,9 +51,7 @@ class Relayed:
         """
         if not topics:
             return
-        if self._control is None:
-            self._control = RelayControl(self._node, self._timeout_s)
-        known = set(self._control.topics())
+        known = set(self._connected().topics())
         for topic in sorted(topics):
             name = self._node.resolve_topic_name(topic)
             if not {topic, name} & known:
@@ -61,14 +63,49 @@ class Relayed:
 
     def fail(self, topic: str, intent: StreamFault | Silence) -> int:
         """Let a sensor fail; return the simulated time right before it did (ns)."""
-        self.prepare([] if self._control is not None else [topic])
-        assert self._control is not None
-        fault = WireFault(kind='drop', share=1.0) if isinstance(intent, Silence) \
-            else intent.on_wire()
+        if self._control is None:
+            self.prepare([topic])
+        fault = WireFault(kind='drop', share=1.0, messages=intent.messages) \
+            if isinstance(intent, Silence) else intent.on_wire()
         now_ns = self._now_ns()
         self._failing.add(topic)
-        there_ns = int(self._control.apply(topic, [fault]))
+        there_ns = int(self._connected().apply(topic, [fault]))
         return there_ns if abs(there_ns - now_ns) <= _APART_NS else now_ns
+
+    def misread(self, topics: Collection[str], senses: Senses, seed: int) -> None:
+        """
+        Let the sensors of a trial be as wrong as it says, and all others right.
+
+        :param seed: of what is drawn
+        :raises MeasurementError: no relay carries one of them, or it cannot be wrong in that way
+        """
+        self.prepare(topics)
+        self._correct()
+        for topic in sorted(topics):
+            assert self._wrong is not None  # it is known by now
+            self._wrong.add(topic)
+            self._connected().misread(topic, senses, seed)
+
+    def _correct(self) -> None:
+        """Let all sensors be right, those too that an evaluator before us has left wrong."""
+        if self._wrong is None and self._node.count_publishers(
+                self._node.resolve_topic_name(ANSWER)):
+            status = self._connected().status()
+            self._wrong = {topic for topic, one in status.items() if one.senses is not None}
+        for topic in sorted(self._wrong or ()):
+            self._connected().misread(topic, None)
+        self._wrong = set()
+
+    def _connected(self) -> RelayControl:
+        if self._control is None:
+            self._control = RelayControl(self._node, self._timeout_s)
+        return self._control
+
+    def end(self) -> None:
+        """Let everything be as it is without a trial."""
+        self.clear()
+        if self._wrong:
+            self._correct()
 
     def clear(self, topic: str | None = None) -> None:
         """Let a sensor tell the truth again; None: all of them."""

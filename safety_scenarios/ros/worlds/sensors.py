@@ -15,7 +15,7 @@
 """Sensors of a world that publish by themselves, and the tracker that it lacks."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 import math
 import struct
@@ -28,12 +28,14 @@ from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.model.intent import ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.model.trial import Trial
+from safety_scenarios.model.world_block import Senses
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.convert import interface_class
 from safety_scenarios.ros.graph import full_node_name, Graph
 from safety_scenarios.simulator.entities import Placed
 
 SCAN, POSE = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'
+ODOMETRY = 'nav_msgs/msg/Odometry'
 _LOOK_S = 0.05
 _DEPTH = 100
 _STAMP = {0: '>iI', 1: '<iI'}
@@ -201,3 +203,22 @@ def is_placed(plugin: StimulusPlugin, trial: Trial) -> bool:
     """Return whether a stimulus is a body in the world, which a sensor there has to show."""
     intent = plugin.intent(StimulusContext(trial.trial_id, trial.scenario.messages, None))
     return isinstance(intent, PersonAt | ObstacleAt | VehicleAt)
+
+
+def misread(trial: Trial, topics: Collection[str]) -> Collection[str]:
+    """
+    Return the topics of sensors that are wrong in a trial; empty: all are right.
+
+    :param topics: that the world publishes
+    """
+    ros = trial.scenario.ros
+    if ros is None or ros.world is None:
+        return ()
+    senses = ros.world.senses
+    drifts = bool(senses.odometry_drift or senses.heading_drift)
+    scans = {plugin.topic for plugin in (*trial.nominal, *trial.hazard)
+             if plugin.interface() == SCAN and plugin.topic in topics}
+    wheels = {one.topic for one in ros.feedback if one.message in ('auto', ODOMETRY)}
+    is_blurred = senses != Senses(odometry_drift=senses.odometry_drift,
+                                  heading_drift=senses.heading_drift)
+    return (scans if is_blurred else set()) | (wheels if drifts else set())

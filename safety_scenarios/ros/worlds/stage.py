@@ -14,7 +14,8 @@
 
 """Gets bodies into a world and keeps them where they belong; each is confirmed by its poses."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 import math
 import time
 
@@ -80,6 +81,25 @@ class Stage:
         self._confirmed(name, place, lambda: self._mover.put(name, place))
         self._until(lambda: self._stands(name), lambda: f'the robot {name!r}: it does not come to '
                     f'rest where it was put. Does it start inside of something?')
+
+    def place_body(self, name: str, place: Placed) -> None:
+        """
+        Put a model of ours somewhere, and see that it is there.
+
+        :raises MeasurementError: it does not get there
+        """
+        self._confirmed(name, place, lambda: self._mover.put(name, place))
+
+    def await_told(self, names: Iterable[str]) -> None:
+        """
+        Wait until models of ours, which are there, have told where they are once more.
+
+        :raises MeasurementError: one does not
+        """
+        before_ns = self._book.last_ns
+        for name in names:
+            self._until(partial(self._has_told, name, before_ns), lambda name=name: (  # type: ignore
+                f'the model {name!r}: it was put up for the trial, and tells no more where it is'))
 
     def furnish(self, bodies: Sequence[Body]) -> Sequence[str]:
         """
@@ -173,6 +193,10 @@ class Stage:
                 said = '' if asked is None or asked.is_answered else \
                     f'. {asked.what}: nobody has answered'
                 raise MeasurementError(otherwise() + said)
+
+    def _has_told(self, name: str, since_ns: int) -> bool:
+        last = self._book.last(name)
+        return last is not None and last[0] > since_ns
 
     def _look(self) -> None:
         self._mover.hear()

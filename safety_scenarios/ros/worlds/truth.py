@@ -21,14 +21,18 @@ import math
 from safety_scenarios.model.ground_truth import LONGEST_GAP_NS
 from safety_scenarios.model.world_block import WorldBlock
 from safety_scenarios.ros.worlds.bodies import Body
-from safety_scenarios.ros.worlds.course import Course
+from safety_scenarios.ros.worlds.course import Places
+from safety_scenarios.ros.worlds.falls import Fall
 from safety_scenarios.ros.worlds.footprint import Footprint, gap
 from safety_scenarios.ros.worlds.poses import PoseBook
+from safety_scenarios.ros.worlds.stage import slots
 from safety_scenarios.simulator.entities import Placed
 from safety_scenarios.simulator.task import Route
 
 TOUCH_M = 0.01
 """Outlines this near to each other touch: solvers keep bodies a little apart, or let them in."""
+NEAR = 5.0
+"""Of walls and boxes only what is nearer than this is told (m), as in our own world."""
 _APART_NS = 8_000_000
 """Between two tellings, at least; at most it is what the robot's poses are apart."""
 _OVER_NS = 20_000_000
@@ -51,7 +55,7 @@ class Shown:
     name: str
     """Of its model."""
     body: Body
-    course: Course
+    course: Places
     topics: set[str] = field(default_factory=set)
     """Stimulus topics that show it, with its number on each; empty: it is not there."""
     asked_ns: int = 0
@@ -59,6 +63,17 @@ class Shown:
     """From when on its poses say that it is where it was put; None: they do not yet."""
     told: tuple[int, float] | None = None
     """When its gap was told last, and that (ns, m)."""
+    is_scenery: bool = False
+    """Whether it is a wall or a box of the scene, which is told of while it is near."""
+    is_glass: bool = False
+    """Whether scanners see it where a beam meets it squarely."""
+    fall: Fall | None = None
+    """How a person falls; None: he or she does not."""
+
+    @property
+    def models(self) -> frozenset[str]:
+        """Return the names of its models, of which one is there."""
+        return frozenset({self.name} if self.fall is None else {self.name, self.fall.name})
 
 
 class Truth:
@@ -81,11 +96,12 @@ class Truth:
         self._route = Route(block)
         self._feels = feels
         self._felt: set[str] = set()
+        self._ours = frozenset(slots())
         self._gone: list[tuple[int, str]] = []
         self._is_touched = False
 
     def feel(self, name: str) -> None:
-        """Take that a sensor felt a touch; empty: it does not say of what."""
+        """Take that a sensor felt a touch of a model; empty: it does not say of which."""
         self._felt.add(name)
 
     def leave(self, names: Iterable[str], now_ns: int) -> None:
@@ -151,14 +167,21 @@ class Truth:
                 for one in there if one.name in places}
         self._whose_touch(gaps)
         for one in there:
-            if one.name in places:
-                truth = self._of(one, stamp_ns, robot, places[one.name], gaps[one.name])
-                states |= dict.fromkeys(sorted(one.topics), truth)
-        if '' in self._felt:
+            if one.name not in places:
+                continue
+            if one.is_scenery and gaps[one.name] >= NEAR:
+                if one.told is not None:
+                    states |= dict.fromkeys(sorted(one.topics), {})
+                one.told = None
+                continue
+            truth = self._of(one, stamp_ns, robot, places[one.name], gaps[one.name])
+            states |= dict.fromkeys(sorted(one.topics), truth)
+        is_touched = not self._felt <= self._ours
+        if is_touched:
             states[_NOBODY_KNOWS] = {'touching': 1.0}
         elif self._is_touched:
             states[_NOBODY_KNOWS] = {}
-        self._is_touched = '' in self._felt
+        self._is_touched = is_touched
         self._felt.clear()
         return states
 
@@ -175,8 +198,9 @@ class Truth:
         before, one.told = one.told, (stamp_ns, apart)
         vx, vy = self._velocity(one, stamp_ns, place)
         told = {'x': place[0], 'y': place[1], 'heading': place[2], 'vx': vx, 'vy': vy,
-                'distance': one.course.distance(place, robot), 'gap': apart,
-                'body': float(one.body.is_person)}
+                'gap': apart, 'body': float(one.body.is_person)}
+        if not one.is_scenery:  # nobody keeps a distance from walls
+            told['distance'] = one.course.distance(place, robot)
         if len(one.body.footprint.points) == 1:
             told['radius'] = one.body.footprint.rounding
         closing = 0.0
@@ -186,7 +210,7 @@ class Truth:
         told |= {'nearest': nearest, 'closing': closing}
         if closing > _CLOSING and apart > 0:
             told['ttc'] = apart / closing
-        if apart <= TOUCH_M or one.name in self._felt:
+        if apart <= TOUCH_M or one.models & self._felt:
             told['touching'] = 1.0
         elif self._feels:
             told['touching'] = 0.0
@@ -194,6 +218,8 @@ class Truth:
 
     def _velocity(self, one: Shown, stamp_ns: int, place: Placed) -> tuple[float, float]:
         assert one.since_ns is not None
+        if one.is_scenery:
+            return one.course.velocity
         since_ns = max(one.since_ns, stamp_ns - 3 * _OVER_NS)  # it is moved in steps
         was = self._book.at(one.name, since_ns)
         if was is None or stamp_ns - since_ns < _OVER_NS:

@@ -110,6 +110,17 @@ def test_somebody_elses_model_of_our_name_is_replaced():
     assert world.models['stimulus_1'] == waiting(0, 1)
 
 
+def test_who_is_put_up_has_to_tell_of_it_again_before_the_trial():
+    """Who is asked where it is may answer later than the robot."""
+    world = Simulated()
+    stage = Stage(world, WORLD)
+    stage.furnish([PERSON])
+    stage.await_told(['stimulus_1'])
+    del world.models['stimulus_1']
+    with pytest.raises(MeasurementError, match='stimulus_1.*tells no more where it is'):
+        stage.await_told(['stimulus_1'])
+
+
 def test_success_without_an_effect_is_an_error():
     """Of a model that never comes, and of a robot of another name."""
     with pytest.raises(MeasurementError, match='stimulus_1.*queued'):

@@ -16,11 +16,12 @@
 
 import pytest
 from safety_scenarios.model.intent import ObstacleAt, PersonAt
-from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.model.world_block import Wall, WorldBlock
 from safety_scenarios.ros.worlds.bodies import bodies_of
 from safety_scenarios.ros.worlds.course import Course
 from safety_scenarios.ros.worlds.footprint import disc
 from safety_scenarios.ros.worlds.poses import ALIVE_NS, is_at, PoseBook
+from safety_scenarios.ros.worlds.scenery import scenery_of
 from safety_scenarios.ros.worlds.truth import Shown, Truth
 
 MS = 1_000_000
@@ -93,6 +94,33 @@ def test_a_touch_of_nobody_near_is_told_of_somebody_unknown():
     first, second = (states for _, states in told(book, person(book), felt=('',))[:2])
     assert first['touched'] == {'touching': 1.0}
     assert second['touched'] == {}
+
+
+def test_a_touch_of_what_others_have_put_there_is_told_though_somebody_is_near():
+    """Of a pillar of the world itself nothing says that it is no person."""
+    book = PoseBook()
+    drive(book, 0.0, until_ms=50, other=0.7)
+    states = told(book, person(book), feels=True, felt=('pillar',))[0][1]
+    assert states['touched'] == {'touching': 1.0} and states['scan']['touching'] == 0.0
+    waits = told(book, person(book), feels=True, felt=('stimulus_9',))[0][1]
+    assert 'touched' not in waits, 'a body of ours that is there no more'
+
+
+def test_walls_are_told_as_our_own_world_does_while_they_are_near():
+    """Without a distance, for nobody keeps one from walls; told once more when left behind."""
+    wall, = scenery_of(WorldBlock(walls=(Wall(name='left', begin=(-9, 0.8), end=(2, 0.8)),)))
+    wall.name, wall.since_ns = 'stimulus_1', 0
+    place = wall.course.begin((0.0, 0.0, 0.0), 0)
+    book = PoseBook()
+    for at_ms in range(0, 101, 10):
+        book.put('robot', at_ms * MS, (0.0, 0.0, 0.0) if at_ms < 60 else (99.0, 0.0, 0.0))
+        book.put('stimulus_1', at_ms * MS, place)
+    found = [states for _, states in told(book, wall, feels=True)]
+    assert found[3]['wall:left'] == pytest.approx({
+        'x': -3.5, 'y': 0.8, 'heading': 0.0, 'vx': 0.0, 'vy': 0.0, 'gap': 0.45, 'nearest': 0.45,
+        'closing': 0.0, 'touching': 0.0, 'body': 0.0})
+    assert found[5]['wall:left'] == {}
+    assert all('wall:left' not in states for states in found[6:])
 
 
 def test_who_is_not_confirmed_is_not_told():
