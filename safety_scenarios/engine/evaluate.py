@@ -35,6 +35,7 @@ from safety_scenarios.engine.findings import (
 from safety_scenarios.engine.findings import (
     words as of_words,
 )
+from safety_scenarios.engine.findings.around_onset import reacts_wherever, wherever
 from safety_scenarios.engine.findings.invariant_findings import checked
 from safety_scenarios.engine.findings.network import judged_over_network
 from safety_scenarios.engine.findings.rejections import none_taken, rejection_notes
@@ -86,8 +87,8 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     clocks = Timeline(record)
     if record.trial.scenario.body.is_conversation:
         return _of_rules(record, clocks, gate, words)
-    findings = [*observation.faults(record), *nominal.before_onset(record),
-                *calls.pursued(record), *false_stop.false_stop(record),
+    findings = [*observation.faults(record), *wherever(record, nominal.before_onset),
+                *calls.pursued(record), *wherever(record, false_stop.false_stop),
                 *answers.empty_answer(record), *answers.further_answers(record),
                 *observation.numbers(record), *none_taken(record), *observation.losses(record),
                 *motion_elsewhere(record), *shown_elsewhere(record)]
@@ -97,10 +98,12 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     except LookupError as error:
         findings.append(latency_findings.unreadable(error))
     findings += [*clock_findings.went_back(record, latency),
-                 *latency_findings.within_budget(record, latency, gate),
-                 *confirmed.confirmation(record, latency, gate), *checked(record, clocks)]
+                 *reacts_wherever(record, latency, lambda one, found: [
+                     *latency_findings.within_budget(one, found, gate),
+                     *confirmed.confirmation(one, found, gate)]), *checked(record, clocks)]
     findings += coverage.nothing_checked(record, findings)
-    findings += [*motion.of_motion(record, latency), *contact.touches_nobody(record)]
+    findings += [*wherever(record, lambda one: motion.of_motion(one, latency)),
+                 *contact.touches_nobody(record)]
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
     findings = judged_over_network(
