@@ -23,7 +23,7 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.simulator.arm import Arm, JOINT_STATE, WRENCH
 from safety_scenarios.simulator.entities import Placed, UNSEEN
-from safety_scenarios.simulator.sensing import IMU, ODOMETRY, POSE
+from safety_scenarios.simulator.sensing import IMU, ODOMETRY
 from safety_scenarios.simulator.spawned import Shape, Slot
 from safety_scenarios.simulator.world import World
 
@@ -59,16 +59,9 @@ class Standing(World):
         self._slots = [Slot(number) for number in range(ROOM)]
         self.scenario = with_reports(scenario)
         super().__init__(self.scenario, seed, entities=self._slots)
-        for topic in [topic for topic, interface in self._interfaces().items()
-                      if interface == POSE]:
-            self._sensors.pop(topic, None)
+        self._without(self._robot_sensors.trackers)
         self._spawned: dict[str, tuple[Slot, Placed]] = {}
         self._drives = True
-
-    def _interfaces(self) -> Mapping[str, str | None]:
-        ros = self.scenario.ros
-        assert ros is not None  # else it would not be a world
-        return {one.topic: one.interface() for one in (*ros.nominal.stimuli, *ros.stimuli)}
 
     def command(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
         """Take a command of the controller, unless the drive is to stand."""
