@@ -151,10 +151,28 @@ class Standing(World):
             raise
 
     def begin_again(self) -> None:
-        """Let the robot stand at its start, and each body where it was spawned."""
-        if not isinstance(self._base, Arm):
-            self._base.begin()
-        for slot, place in self._spawned.values():
+        """
+        Let the robot stand at its start, and each body where it was spawned.
+
+        :raises InputError: the robot would be inside of a body, as one that was spawned when the
+            robot had gone may stand at its start; nothing is changed then
+        """
+        qpos = self._data.qpos.copy()
+        before = [(slot, slot.pose) for slot, _ in self._spawned.values()]
+        self._base.to_start()
+        self._place_bodies(list(self._spawned.values()))
+        try:
+            for name, (slot, _) in self._spawned.items():
+                self._refuse_inside(name, slot, 0.0)
+        except InputError as error:
+            self._data.qpos[:] = qpos
+            self._place_bodies(before)
+            raise InputError(f'{error}. Delete it, or reset what was spawned as well') from None
+        self._base.begin()
+        self._truth.clear = 0.0
+
+    def _place_bodies(self, places: Sequence[tuple[Slot, Placed]]) -> None:
+        for slot, place in places:
             slot.put(*place)
             self._changed(slot)
         self._is_placed = False
