@@ -44,6 +44,7 @@ from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_
 from safety_scenarios.engine.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.engine.grading import names_made_up, scores_of
 from safety_scenarios.engine.rules import replay
+from safety_scenarios.engine.said import fingerprint
 from safety_scenarios.engine.watching import findings_of, judged
 from safety_scenarios.engine.world_figures import world_figures
 from safety_scenarios.errors import counted
@@ -172,7 +173,7 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(record, findings, latency, clocks.rtf), scores=scores,
-        scenario=trial.scenario.facts if trial.tells_scenario else None)
+        scenario=trial.scenario.facts if trial.tells_scenario else None, said=fingerprint(record))
 
 
 def _scores(record: TrialRecord, findings: Sequence[Finding], latency: Latency | None,
