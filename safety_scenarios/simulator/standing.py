@@ -14,7 +14,7 @@
 
 """A world without a trial: it lives until somebody empties it, and others move what is in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 import math
 
 from safety_scenarios.errors import InputError

@@ -17,7 +17,8 @@ How many trials a campaign really has: those that came out alike are one.
 
 Every bound takes trials for independent. To repeat what does not vary, such as a deterministic
 controller in simulated time, shows nothing new, however often it is done; so whatever bounds
-anything counts trials here. Other words are another trial, though they may be judged alike. Counts, medians and extremes stay those of all trials.
+anything counts trials here. Other words are another trial, though they may be judged alike.
+Counts, medians and extremes stay those of all trials.
 """
 
 from collections.abc import Iterable

@@ -171,8 +171,8 @@ def test_another_fault_is_an_error_as_ever():
 def test_a_fault_of_the_clock_voids_another_one():
     result = judged(1.0, extra=[fault('ClockError', 2900), fault('MeasurementError', 2950)])
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert result.reason == ('the clock can be trusted: why. Besides, the trial could be measured: '
-                             'why')
+    assert result.reason == ('the clock can be trusted: why. '
+                             'Besides, the trial could be measured: why')
 
 
 def standing(rules: ClockRules, *, sim_time: bool = True, commands: Any = None) -> TrialResult:
