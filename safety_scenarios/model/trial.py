@@ -520,9 +520,10 @@ class TrialRecord(Noun):
         for topic in {ros.signals[name].topic for name in names}:
             zeros: dict[str, float | None] = {
                 name: 0.0 for name in names if ros.signals[name].topic == topic}
-            times = [event.stamps.steady_ns
-                     for event in self._index.topics('command').get(topic, ())]
-            for last_ns, next_ns in pairwise([*times, self.end_ns]):
+            commands = self._index.topics('command').get(topic, ())
+            ends = [event.stamps.steady_ns for event in commands[1:]] + [self.end_ns]
+            for event, next_ns in zip(commands, ends):
+                last_ns = event.stamps.counts_until_ns
                 if next_ns - last_ns > timeout_ns:
                     yield last_ns + timeout_ns, zeros, True
 
