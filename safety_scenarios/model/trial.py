@@ -145,9 +145,11 @@ class TrialRecord(Noun):
         watch, observed = self.onset_watch, self.observed
         if watch is None or observed is None:
             return ()
+        onset_ns, release_ns = (
+            (-bound_ns, bound_ns) if bound_ns else (0,)
+            for bound_ns in (observed.uncertainty_ns, watch.release_uncertainty_ns))
         found = []
-        for off_ns in product(*((-bound_ns, bound_ns) if bound_ns else (0,) for bound_ns in (
-                observed.uncertainty_ns, watch.release_uncertainty_ns))):
+        for off_ns in product(onset_ns, release_ns):
             if any(off_ns):
                 other = self.model_copy()
                 other._off_ns = off_ns
