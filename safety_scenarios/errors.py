@@ -214,21 +214,6 @@ def missing_ros(error: ImportError, feature: str, instead: str = '') -> MissingD
         f'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces{instead}')
 
 
-def gl_refused(error: Exception, asked: str) -> SettingsError:
-    """
-    Return what to say when MuJoCo cannot be loaded with what its environment variable asks for.
-
-    :param asked: the value of ``MUJOCO_GL``
-    :raises Exception: the error itself, where nothing was asked for
-    """
-    if not asked:
-        raise error
-    return SettingsError(
-        f'the environment variable MUJOCO_GL: got {asked}, with which MuJoCo cannot be loaded '
-        f'here ({type(error).__name__}: {error}), expected egl, osmesa where its library is '
-        f'installed, or nothing. Unset it')
-
-
 def refused(place: str, error: Mapping[str, Any]) -> str:
     """
     Return one error of a settings model in our words.

@@ -21,7 +21,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
+from safety_scenarios.model.summary import BOUNDS, CampaignSummary, ScenarioSummary
 from safety_scenarios.reports.html.source import Claim
 from safety_scenarios.stats.distinct import distinct
 from safety_scenarios.stats.proportions import clopper_pearson, clustered, zero_failure_n
@@ -58,22 +58,23 @@ def claim_of(summary: CampaignSummary, results: Sequence[TrialResult],
                  if len(strata) == 1 else {})
 
 
-def unclaimed(found: Any, why: str) -> Any:
+def unclaimed(found: Any, why: str, *, is_bound: bool = False) -> Any:
     """
     Return a summary, or a part of one, in which no number has an interval.
 
     :param why: what stands in place of the intervals, in the method of each number
+    :param is_bound: a number is nothing but the end of its interval, and goes with it
     """
     if isinstance(found, Estimate):
-        is_bound = found.low is None and found.value == found.high
         return found.model_copy(update={
             'value': None if is_bound else found.value, 'low': None, 'high': None,
             'method': f'{found.method}; no interval: {why}'})
     if isinstance(found, ScenarioSummary):
         found = found.model_copy(update={'separation': None})  # what a bound would cost
     if isinstance(found, Noun):
-        return found.model_copy(update={name: unclaimed(getattr(found, name), why)
-                                        for name in type(found).model_fields})
+        return found.model_copy(update={
+            name: unclaimed(getattr(found, name), why, is_bound=name in BOUNDS)
+            for name in type(found).model_fields})
     if isinstance(found, Mapping):
         return {name: unclaimed(value, why) for name, value in found.items()}
     return tuple(unclaimed(one, why) for one in found) if isinstance(found, tuple) else found

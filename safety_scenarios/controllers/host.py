@@ -32,7 +32,13 @@ from safety_scenarios.model.conversation import Conversation, Utterance
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.heard_as import heard_as
 from safety_scenarios.model.message import Command, Message
-from safety_scenarios.model.robot_interfaces import Heard, observation, read_prompt, spoken
+from safety_scenarios.model.robot_interfaces import (
+    completed,
+    Heard,
+    observation,
+    read_prompt,
+    spoken,
+)
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')
@@ -184,7 +190,7 @@ class ControllerHost:
                 raise ControllerError(f'side_messages: got a message of type {message.type} for '
                                       f'{topic}, expected {self.outputs.get(topic)}, as outputs '
                                       f'say')
-        return said
+        return {topic: completed(message) for topic, message in said.items()}
 
     def prompt(self, text: str) -> Answer | None:
         """

@@ -36,6 +36,7 @@ from safety_scenarios.engine.findings import (
 from safety_scenarios.engine.findings import (
     words as of_words,
 )
+from safety_scenarios.engine.findings.around_onset import reacts_wherever, wherever
 from safety_scenarios.engine.findings.invariant_findings import checked
 from safety_scenarios.engine.findings.network import judged_over_network
 from safety_scenarios.engine.findings.rejections import none_taken, rejection_notes
@@ -44,6 +45,7 @@ from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_
 from safety_scenarios.engine.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.engine.grading import names_made_up, scores_of
 from safety_scenarios.engine.rules import replay
+from safety_scenarios.engine.said import fingerprint
 from safety_scenarios.engine.watching import findings_of, judged
 from safety_scenarios.engine.world_figures import world_figures
 from safety_scenarios.errors import counted
@@ -87,8 +89,8 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     clocks = Timeline(record)
     if record.trial.scenario.body.is_conversation:
         return _of_rules(record, clocks, gate, words)
-    findings = [*observation.faults(record), *nominal.before_onset(record),
-                *calls.pursued(record), *false_stop.false_stop(record),
+    findings = [*observation.faults(record), *wherever(record, nominal.before_onset),
+                *calls.pursued(record), *wherever(record, false_stop.false_stop),
                 *answers.empty_answer(record), *answers.further_answers(record),
                 *observation.numbers(record), *none_taken(record), *observation.losses(record),
                 *motion_elsewhere(record), *shown_elsewhere(record)]
@@ -98,10 +100,12 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     except LookupError as error:
         findings.append(latency_findings.unreadable(error))
     findings += [*clock_findings.went_back(record, latency),
-                 *latency_findings.within_budget(record, latency, gate),
-                 *confirmed.confirmation(record, latency, gate), *checked(record, clocks)]
+                 *reacts_wherever(record, latency, lambda one, found: [
+                     *latency_findings.within_budget(one, found, gate),
+                     *confirmed.confirmation(one, found, gate)]), *checked(record, clocks)]
     findings += coverage.nothing_checked(record, findings)
-    findings += [*motion.of_motion(record, latency), *contact.touches_nobody(record)]
+    findings += [*wherever(record, lambda one: motion.of_motion(one, latency)),
+                 *contact.touches_nobody(record)]
     findings = unseen.nobody_could_see(record, findings)
     by_patterns = of_words.by_patterns(record, findings)
     findings += of_words.nobody_read(by_patterns, words)
@@ -161,7 +165,8 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,
         domain=trial.scenario.domain, controller=trial.controller, index=trial.index,
-        seed=trial.seed, verdict=verdict, reason=_reason(verdict, findings, latency),
+        seed=trial.seed, verdict=verdict,
+        reason=_reason(verdict, findings, latency) + clock_findings.besides(broken, found),
         latency=latency, findings=findings,
         failure_class=failure_class(findings, latency, making_up),
         started_system_ns=events[0].stamps.system_ns if events else 0,
@@ -170,7 +175,7 @@ def _result(record: TrialRecord, found: list[Finding], latency: Latency | None, 
         separation=_cost(record, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(record, findings, latency, clocks.rtf), scores=scores,
-        scenario=trial.scenario.facts if trial.tells_scenario else None)
+        scenario=trial.scenario.facts if trial.tells_scenario else None, said=fingerprint(record))
 
 
 def _scores(record: TrialRecord, findings: Sequence[Finding], latency: Latency | None,

@@ -197,12 +197,13 @@ class LoopbackLink(Link):
         system_ns = _EPOCH_NS + self._now_ns
         message = self._controller.tick(self._now_ns, system_ns)
         beside = self._beside(system_ns) if self._controller.outputs else ()
+        if message is not None and self._is_heard:  # in the order in which they are published
+            self._execute(self._controller.topic, message)
         for event in beside:
             if event.message is not None:
                 self._execute(event.name, event.message)
         if message is None or not self._is_heard:
             return beside
-        self._execute(self._controller.topic, message)
         self._sequence += 1
         header_ns = stamp_of(message)
         if header_ns is None and message.type.endswith('Stamped'):

@@ -15,14 +15,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-import os
 from typing import Any
 
-from safety_scenarios.errors import gl_refused, MissingDependencyError
+from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.simulator.loading import load_physics
 
 
 class Simulated(Loopback):
@@ -40,12 +40,11 @@ class Simulated(Loopback):
         :raises MissingDependencyError: MuJoCo is not installed
         """
         try:
+            load_physics()
             from safety_scenarios.links.simulated import SimulatedLink
         except ImportError as error:
             raise MissingDependencyError('the embedded world', 'mujoco',
                                          "pip install 'safety_scenarios[sim]'") from error
-        except (AttributeError, RuntimeError) as error:
-            raise gl_refused(error, os.environ.get('MUJOCO_GL', '')) from error
         return SimulatedLink
 
     @contextmanager

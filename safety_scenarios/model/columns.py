@@ -67,14 +67,15 @@ def read(signal: Signal, times: NDArray[numpy.int64], messages: Sequence[Message
     :param currents: the latest message on the signal's ``current`` topic, if it has one
     :param rows: the messages unpacked, if another signal did so before; kept for the next one
     """
-    rows = {} if rows is None or len(messages) > _AT_ONCE else rows
+    is_one = len(messages) <= _AT_ONCE
     values = numpy.empty(len(messages))
     unknown: list[int] = []
     for begin in range(0, len(messages), _AT_ONCE):
         some = messages[begin:begin + _AT_ONCE]
-        found = _at_once(signal, some, rows)
+        # who commands the same again sends the same object, with which several parts may begin
+        found = _at_once(signal, some, rows if is_one and rows is not None else {})
         if found is not None:
-            if len(some) == len(messages):
+            if is_one:
                 return Column(times, found, None)
             values[begin:begin + _AT_ONCE] = found
             continue

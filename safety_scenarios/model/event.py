@@ -54,6 +54,22 @@ class Stamps(Slotted):
         """Return one of values that are known to be right; a trial makes one for each event."""
         return cls._of(steady_ns, system_ns, ros_ns, source_ns, received_ns, header_ns)
 
+    @property
+    def counts_until_ns(self) -> int:
+        """
+        Return the steady time from which a driver may count a silence after a command.
+
+        Drivers go by the stamp in its header, and one that is ahead keeps a command alive.
+        """
+        ahead_ns = 0 if self.header_ns is None else self.header_ns - self.ros_ns
+        return self.steady_ns + max(0, ahead_ns)
+
+    def later(self, by_ns: int) -> Self:
+        """Return the same moment moved on every clock of the evaluator; 0: as it is."""
+        return self if not by_ns else self.model_copy(update={
+            'steady_ns': self.steady_ns + by_ns, 'system_ns': self.system_ns + by_ns,
+            'ros_ns': self.ros_ns + by_ns})
+
 
 @slotted
 class Event(Slotted):

@@ -182,6 +182,12 @@ class OnsetWatch:
                 f'Lower the load of hosts and network, or have the sensor stamp what it sends')
         return None if self.problem else self._moved(release.stamps)
 
+    @property
+    def release_uncertainty_ns(self) -> int:
+        """Return by how much it may be off when the hazard was over; 0: nobody observes that."""
+        return 0 if self.release is None \
+            else self._wanted.uncertainty_ns + self._late_ns(self.release.stamps)
+
     def _late_ns(self, stamps: Stamps) -> int:
         """Return how much longer than others a message was under way that is stamped here."""
         if self._wanted.stamp != 'received' or not self._transits \
@@ -195,10 +201,8 @@ class OnsetWatch:
         if self._wanted.stamp == 'header' and stamps.header_ns is not None:
             seen_ns = stamps.header_ns
         back_ns = stamps.system_ns - seen_ns + self._wanted.latency_ns
-        return stamps.model_copy(update={
-            'steady_ns': stamps.steady_ns - back_ns, 'system_ns': stamps.system_ns - back_ns,
-            'ros_ns': stamps.ros_ns - back_ns, 'source_ns': None, 'received_ns': None,
-            'header_ns': None})
+        return stamps.later(-back_ns).model_copy(update={
+            'source_ns': None, 'received_ns': None, 'header_ns': None})
 
     def _arm(self) -> None:
         self._is_armed = True

@@ -220,11 +220,13 @@ class TrialResult(Noun):
     """What the scenario's rubric makes of the answer; left out without a rubric or an answer."""
     scenario: ScenarioFacts | None = None
     """What the scenario says of itself; left out in results of versions that did not tell."""
+    said: str | None = None
+    """Fingerprint of what it said and called, in order; left out where it said nothing."""
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        for name in ('world', 'scores', 'scenario'):
+        for name in ('world', 'scores', 'scenario', 'said'):
             if getattr(self, name) is None:
                 data.pop(name, None)
         if not self.drawn:

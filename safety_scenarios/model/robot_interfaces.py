@@ -21,7 +21,7 @@ from typing import Any
 
 from safety_scenarios.errors import ControllerError, in_words, SafetyScenariosError
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation, Reading
-from safety_scenarios.model.packed import lead, shape_of
+from safety_scenarios.model.packed import lead, Shape, shape_of
 
 INPUTS = {
     'scan': 'sensor_msgs/msg/LaserScan',
@@ -46,6 +46,8 @@ _TWISTS = ('/Twist', '/TwistStamped')
 _BASE_AXES = 2
 """m/s forward and rad/s yaw."""
 _TWIST = 'geometry_msgs/msg/Twist'
+_PARTS = {'linear', 'angular'}
+_NOT_SAID = {'x': 0.0, 'y': 0.0, 'z': 0.0}
 _AXES = ('x', float), ('y', float), ('z', float)
 _SHAPE = shape_of((('linear', _AXES), ('angular', _AXES)))
 """Of most commands there are, so that they need not be looked at."""
@@ -165,7 +167,30 @@ def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
     if decided.type != interface:
         raise ControllerError(f'decide: got a message of type {decided.type}, expected '
                               f'{interface}. Return a Command, or set command_type')
-    return decided
+    return completed(decided)
+
+
+def completed(message: Message) -> Message:
+    """Return a Twist, stamped or not, as it is on the wire: what it leaves out is 0 there."""
+    if not message.type.endswith(_TWISTS) or (
+            message.shape is not None and _is_whole(message.shape)):
+        return message
+    data, is_stamped = message.data, message.type.endswith(_TWISTS[1])
+    twist = data.get('twist', {}) if is_stamped else data
+    if data.keys() - ({'header', 'twist'} if is_stamped else _PARTS) \
+            or not isinstance(twist, Mapping) or not all(
+            isinstance(twist.get(part, {}), Mapping) for part in _PARTS):
+        return message  # who reads it says what is wrong with it
+    whole = {part: {**_NOT_SAID, **twist.get(part, {})} for part in sorted(_PARTS, reverse=True)}
+    return Message.model_construct(type=message.type, data={
+        'header': {'frame_id': ''}, **data, 'twist': whole} if is_stamped else whole)
+
+
+@lru_cache(maxsize=64)
+def _is_whole(shape: Shape) -> bool:
+    """Return whether all six numbers of a Twist are there, at its top or within ``twist``."""
+    paths = [f'{part}.{axis}' for part in _PARTS for axis in _NOT_SAID]
+    return any(all(where + path in shape.places for path in paths) for where in ('', 'twist.'))
 
 
 def _check_length(command: Command, interface: str, joints: Sequence[str]) -> None:

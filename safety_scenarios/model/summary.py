@@ -44,6 +44,10 @@ class Rate(Noun):
     """Trials beside them that ended INCONCLUSIVE or ERROR: neither in the count nor in ``of``."""
 
 
+BOUNDS = frozenset({'upper_ms'})
+"""Fields that are nothing but the upper end of an interval: without that they are no number."""
+
+
 class ConfirmedSummary(Noun):
     """When the robot itself showed the safe state, of a scenario that asks it to."""
 

@@ -15,12 +15,14 @@
 """One execution of a scenario: what is planned, and what was recorded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from operator import itemgetter
 from statistics import median
 from typing import Any, cast, Literal, TypeVar
 
+from pydantic import PrivateAttr
 from safety_scenarios.model.columns import Column
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.driver import Execution
@@ -98,6 +100,8 @@ class TrialRecord(Noun):
     """How it was measured, and how well."""
     judgements: tuple[Judgement, ...] = ()
     """What a judge said about the answer, asked when the trial was over."""
+    _off_ns: tuple[int, int] = PrivateAttr(default=(0, 0))
+    """How much later than told a hazard that a sensor tells is taken to have begun and ended."""
 
     def mark(self, name: str) -> Event | None:
         """
@@ -128,22 +132,28 @@ class TrialRecord(Noun):
 
     def around_onset(self) -> 'Sequence[TrialRecord]':
         """
-        Return the record as if its onset had been at either end of its uncertainty.
+        Return the record as if its onset and its release had been elsewhere in their bounds.
 
-        Nothing where the harness has made the hazard, or the sensor's latency is exact.
+        Each end of the bound of the one with each end of that of the other: a sensor may be late
+        for the one and early for the other. Nothing where the harness has made the hazard, or the
+        sensor's latency is exact.
         """
-        observed, scenario = self.observed, self.trial.scenario
-        if observed is None or not observed.uncertainty_ns:
+        return self._around
+
+    @cached_property
+    def _around(self) -> 'Sequence[TrialRecord]':
+        watch, observed = self.onset_watch, self.observed
+        if watch is None or observed is None:
             return ()
-        assert scenario.ros is not None and scenario.ros.onset is not None
-        ros, onset = scenario.ros, scenario.ros.onset
+        onset_ns, release_ns = (
+            (-bound_ns, bound_ns) if bound_ns else (0,)
+            for bound_ns in (observed.uncertainty_ns, watch.release_uncertainty_ns))
         found = []
-        for sign in (-1, 1):
-            other = onset.model_copy(update={
-                'latency_ms': onset.latency_ms + sign * observed.uncertainty_ns / 1e6})
-            changed = scenario.model_copy(update={'ros': ros.model_copy(update={'onset': other})})
-            found.append(self.model_copy(update={
-                'trial': self.trial.model_copy(update={'scenario': changed})}))
+        for off_ns in product(onset_ns, release_ns):
+            if any(off_ns):
+                other = self.model_copy()
+                other._off_ns = off_ns
+                found.append(other)
         return found
 
     @cached_property
@@ -154,7 +164,9 @@ class TrialRecord(Noun):
 
     @cached_property
     def _observed(self) -> Observed | None:
-        return None if self._watched is None else self._watched.observed(self.measuring)
+        found = None if self._watched is None else self._watched.observed(self.measuring)
+        return None if found is None else replace(found, onset=found.onset.model_copy(update={
+            'stamps': found.onset.stamps.later(self._off_ns[0])}))
 
     @cached_property
     def _all_clear(self) -> Event | None:
@@ -162,7 +174,8 @@ class TrialRecord(Noun):
         if mark is None or watch is None or not watch.tells_end:
             return mark
         ended = watch.ended(self.measuring)
-        return None if ended is None else mark.model_copy(update={'stamps': ended})
+        return None if ended is None else mark.model_copy(update={
+            'stamps': ended.later(self._off_ns[1])})
 
     @cached_property
     def _onset(self) -> Event | None:
@@ -468,7 +481,7 @@ class TrialRecord(Noun):
         """Return a copy that has looked at nothing yet: it may have other events."""
         copied = super().model_copy(update=update, deep=deep)
         for read in ('_index', '_series_read', '_onset', '_executed', '_asked', '_derived',
-                     '_told_distances', '_watched', '_observed', '_all_clear'):
+                     '_told_distances', '_watched', '_observed', '_all_clear', '_around'):
             copied.__dict__.pop(read, None)
         return copied
 
@@ -509,9 +522,10 @@ class TrialRecord(Noun):
         for topic in {ros.signals[name].topic for name in names}:
             zeros: dict[str, float | None] = {
                 name: 0.0 for name in names if ros.signals[name].topic == topic}
-            times = [event.stamps.steady_ns
-                     for event in self._index.topics('command').get(topic, ())]
-            for last_ns, next_ns in pairwise([*times, self.end_ns]):
+            commands = self._index.topics('command').get(topic, ())
+            ends = [event.stamps.steady_ns for event in commands[1:]] + [self.end_ns]
+            for event, next_ns in zip(commands, ends):
+                last_ns = event.stamps.counts_until_ns
                 if next_ns - last_ns > timeout_ns:
                     yield last_ns + timeout_ns, zeros, True
 

@@ -193,8 +193,8 @@ def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
             return _executed(execution, topic, robot)
     try:
         return _as_commanded(record, topic, robot)
-    except LookupError:  # a field that the commands lack is a finding of whoever reads it
-        return None
+    except LookupError:  # a field that some commands lack: then nobody knows how it moves
+        return _unknown(record, topic, robot)
 
 
 def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
@@ -224,15 +224,24 @@ def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track |
         for axis, column in enumerate(columns):
             velocity[:, axis] = column.values
         velocity = numbers(velocity)
-        times_ns, velocity = _with_timeouts(record, columns[0].times, velocity)
+        times_ns, velocity = _with_timeouts(record, topic, columns[0].times, velocity)
         return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
     signal = _joint_speed(record, topic, message.type) if robot.kind == 'arm' else None
     if signal is None:
         return None
     [column] = record.columns([signal])
-    times_ns, velocity = _with_timeouts(record, column.times,
+    times_ns, velocity = _with_timeouts(record, topic, column.times,
                                         numbers(numpy.abs(column.values)[:, numpy.newaxis]))
     return Track(topic, JOINTS, times_ns, velocity, False, source)
+
+
+def _unknown(record: TrialRecord, topic: str, robot: RobotModel) -> Track:
+    axes = BASE_AXES if robot.kind == 'mobile_base' else JOINTS
+    times_ns = numpy.array([event.stamps.steady_ns for event in record.counting(topic)],
+                           numpy.int64)
+    return Track(topic, axes, times_ns, numpy.full((len(times_ns), len(axes)), numpy.nan), False,
+                 f'prediction from the commands on {topic}, of which some lack a field',
+                 robot.footprint if axes is BASE_AXES else 0.0)
 
 
 @lru_cache(maxsize=64)
@@ -257,14 +266,16 @@ def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | No
     return Signal(topic=topic, field='data', reduce='max_abs', unit='rad/s') if is_speeds else None
 
 
-def _with_timeouts(record: TrialRecord, times_ns: NDArray[numpy.int64],
+def _with_timeouts(record: TrialRecord, topic: str, times_ns: NDArray[numpy.int64],
                    velocity: Floats) -> tuple[NDArray[numpy.int64], Floats]:
     """Add a standstill wherever ``ros.silence`` says that the driver stops the robot."""
     ros = record.trial.scenario.ros
     if ros is None or ros.silence.driver_timeout_ms is None or not len(times_ns):
         return times_ns, velocity
     timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
+    until_ns = numpy.array([event.stamps.counts_until_ns for event in record.counting(topic)],
+                           numpy.int64)
     silent = numpy.flatnonzero(
-        numpy.diff(numpy.append(times_ns, record.end_ns)) > timeout_ns)
-    return (numpy.insert(times_ns, silent + 1, times_ns[silent] + timeout_ns),
+        numpy.append(times_ns[1:], record.end_ns) - until_ns > timeout_ns)
+    return (numpy.insert(times_ns, silent + 1, until_ns[silent] + timeout_ns),
             numpy.insert(velocity, silent + 1, 0.0, axis=0))

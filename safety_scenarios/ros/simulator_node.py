@@ -15,20 +15,21 @@
 """``simulator_node``: the embedded world in a process of its own, for controllers as nodes."""
 
 from collections.abc import Sequence
-import os
 import sys
 import threading
 
 from rclpy.context import Context
-from safety_scenarios.errors import gl_refused, MissingDependencyError
+from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.ros.controller_process import SIMULATOR_NODE
 from safety_scenarios.ros.node_arguments import refuse_foreign
 from safety_scenarios.ros.node_program import end_with_parent, NodeProgram
 from safety_scenarios.ros.parameters import names_of, overrides
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import spinning
+from safety_scenarios.simulator.loading import load_physics
 
 try:
+    load_physics()
     from safety_scenarios.ros.simulator import NAME, Simulator, SimulatorNode
 except ImportError as error:
     if (error.name or '').partition('.')[0] != 'mujoco':
@@ -36,8 +37,6 @@ except ImportError as error:
     missing = MissingDependencyError('the embedded world', 'mujoco',
                                      "pip install 'safety_scenarios[sim]'")
     sys.exit(f'{SIMULATOR_NODE}: {missing}')
-except (AttributeError, RuntimeError) as error:
-    sys.exit(f'{SIMULATOR_NODE}: {gl_refused(error, os.environ.get("MUJOCO_GL", ""))}')
 
 _WHAT = ('Lets a robot move in the embedded world, with its sensors as topics and its time on '
          '/clock, until SIGINT or SIGTERM.')

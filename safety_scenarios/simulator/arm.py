@@ -114,6 +114,10 @@ class Arm:
         """Stand where the robot's file says, with nothing commanded."""
         self._place(numpy.array(self._parts.home))
 
+    def to_start(self) -> None:
+        """Be there, whatever it does there."""
+        self._data.qpos[self._at] = self._parts.home
+
     @property
     def pose(self) -> Placed:
         """Return where its foot is: x, y (m) and heading (rad), frame ``world``."""

@@ -93,8 +93,12 @@ class Base:
         self._commanded_ns = 0
         self._due_ns = 0
         self._asked = self._target = self._reference = (0.0, 0.0, 0.0)
-        self._qpos[:] = self._start.x, self._start.y, self._start.heading
         self._qvel[:] = self._applied[:] = 0.0
+        self.to_start()
+
+    def to_start(self) -> None:
+        """Be at the start, whatever it does there."""
+        self._qpos[:] = self._start.x, self._start.y, self._start.heading
 
     def halt(self) -> None:
         """Brake, and forget what was commanded."""

@@ -25,9 +25,9 @@ import weakref
 import mujoco
 import numpy
 from safety_scenarios.errors import InputError
+from safety_scenarios.simulator.loading import VARIABLE
 
 _WAYS = ('egl', 'osmesa')
-_VARIABLE = 'MUJOCO_GL'
 _EGL_DEVICES = 'eglQueryDevicesEXT'
 _COLOUR = (51, 102, 153)
 """Of what is drawn to see that anything is: none that a memory which nobody wrote to has."""
@@ -96,11 +96,11 @@ def _freed(context: Any, drawer: Any) -> None:
 
 def _way() -> str:
     """Return how to get a context: as MUJOCO_GL says, or whichever of the two is there."""
-    asked = os.environ.get(_VARIABLE, '').strip().lower()
+    asked = os.environ.get(VARIABLE, '').strip().lower()
     if asked in _WAYS:
         return asked
     if asked or sys.platform != 'linux':
-        raise _refused(f'{_VARIABLE}={asked}' if asked else sys.platform)
+        raise _refused(f'{VARIABLE}={asked}' if asked else sys.platform)
     if _has_egl():
         return 'egl'
     if ctypes.util.find_library('OSMesa'):
@@ -133,4 +133,4 @@ def _kind(way: str) -> Any:
 
 def _refused(got: str) -> InputError:
     return InputError(f'ros.world.camera: got {got}, expected OpenGL that draws without a screen, '
-                      f'by EGL or OSMesa ({_VARIABLE}=egl or osmesa chooses). {_DO}')
+                      f'by EGL or OSMesa ({VARIABLE}=egl or osmesa chooses). {_DO}')

@@ -98,6 +98,8 @@ class RobotSensors:
         self.groups: dict[str, int] = {}
         """Topic of a scanner to the group of geometries that it alone sees."""
         self.by_topic: dict[str, Sensor] = {}
+        self.trackers: set[str] = set()
+        """Topics on which it is told where a person is."""
         self.frames: list[MountedFrame] = []
         """Where on the robot they are, but for those whose frame is the robot's own."""
         for plugin in (*ros.nominal.stimuli, *ros.stimuli):
@@ -139,6 +141,7 @@ class RobotSensors:
         if interface == LASER_SCAN:
             read = partial(self._scanned, topic, self._lidar(topic, frame, plugin.rate_hz))
         elif interface == POSE:
+            self.trackers.add(topic)
             read = partial(self._tracked, topic, frame)
         elif plugin.kind == 'contact' and interface is not None:
             read = partial(self._pressed, plugin)

@@ -14,7 +14,7 @@
 
 """A world without a trial: it lives until somebody empties it, and others move what is in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 import math
 
 from safety_scenarios.errors import InputError
@@ -23,7 +23,7 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.simulator.arm import Arm, JOINT_STATE, WRENCH
 from safety_scenarios.simulator.entities import Placed, UNSEEN
-from safety_scenarios.simulator.sensing import IMU, ODOMETRY, POSE
+from safety_scenarios.simulator.sensing import IMU, ODOMETRY
 from safety_scenarios.simulator.spawned import Shape, Slot
 from safety_scenarios.simulator.world import World
 
@@ -59,16 +59,9 @@ class Standing(World):
         self._slots = [Slot(number) for number in range(ROOM)]
         self.scenario = with_reports(scenario)
         super().__init__(self.scenario, seed, entities=self._slots)
-        for topic in [topic for topic, interface in self._interfaces().items()
-                      if interface == POSE]:
-            self._sensors.pop(topic, None)
+        self._without(self._robot_sensors.trackers)
         self._spawned: dict[str, tuple[Slot, Placed]] = {}
         self._drives = True
-
-    def _interfaces(self) -> Mapping[str, str | None]:
-        ros = self.scenario.ros
-        assert ros is not None  # else it would not be a world
-        return {one.topic: one.interface() for one in (*ros.nominal.stimuli, *ros.stimuli)}
 
     def command(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
         """Take a command of the controller, unless the drive is to stand."""
@@ -158,10 +151,28 @@ class Standing(World):
             raise
 
     def begin_again(self) -> None:
-        """Let the robot stand at its start, and each body where it was spawned."""
-        if not isinstance(self._base, Arm):
-            self._base.begin()
-        for slot, place in self._spawned.values():
+        """
+        Let the robot stand at its start, and each body where it was spawned.
+
+        :raises InputError: the robot would be inside of a body, as one that was spawned when the
+            robot had gone may stand at its start; nothing is changed then
+        """
+        qpos = self._data.qpos.copy()
+        before = [(slot, slot.pose) for slot, _ in self._spawned.values()]
+        self._base.to_start()
+        self._place_bodies(list(self._spawned.values()))
+        try:
+            for name, (slot, _) in self._spawned.items():
+                self._refuse_inside(name, slot, 0.0)
+        except InputError as error:
+            self._data.qpos[:] = qpos
+            self._place_bodies(before)
+            raise InputError(f'{error}. Delete it, or reset what was spawned as well') from None
+        self._base.begin()
+        self._truth.clear = 0.0
+
+    def _place_bodies(self, places: Sequence[tuple[Slot, Placed]]) -> None:
+        for slot, place in places:
             slot.put(*place)
             self._changed(slot)
         self._is_placed = False

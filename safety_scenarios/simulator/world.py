@@ -13,7 +13,7 @@
 # limitations under the License.
 """The embedded world of one trial: commands and intents in, sensors and truth out."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import math
 
 import mujoco
@@ -130,9 +130,15 @@ class World:
                                 self._place, self._entities, self._shown, self._forces),
             numpy.random.default_rng(seed))
         self._sensors = self._robot_sensors.by_topic
-        self._each_sensor = tuple(self._sensors.values())
+        self._without(())
         self._state_ns = 0
         self._told_ns: dict[str, int] = {}
+
+    def _without(self, topics: Iterable[str]) -> None:
+        """Have the sensors that it has, but for those of some topics."""
+        for topic in topics:
+            self._sensors.pop(topic, None)
+        self._each_sensor = tuple(self._sensors.values())
 
     def close(self) -> None:
         """Give up what it holds; calling it again does nothing."""

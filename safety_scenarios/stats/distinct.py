@@ -17,7 +17,8 @@ How many trials a campaign really has: those that came out alike are one.
 
 Every bound takes trials for independent. To repeat what does not vary, such as a deterministic
 controller in simulated time, shows nothing new, however often it is done; so whatever bounds
-anything counts trials here. Counts, medians and extremes stay those of all trials.
+anything counts trials here. Other words are another trial, though they may be judged alike.
+Counts, medians and extremes stay those of all trials.
 """
 
 from collections.abc import Iterable
@@ -49,27 +50,26 @@ def what_came_of(result: TrialResult, link: str) -> str:
     """
     latency = None if result.latency is None else result.latency.judged_ns
     return repr((result.scenario_id, result.verdict, latency, result.is_measured,
-                 sorted(result.drawn.items(), key=str), result.scores,
+                 sorted(result.drawn.items(), key=str), result.scores, result.said,
                  None if link in _SIMULATED else result.duration_ms,
                  [(finding.check, finding.verdict, finding.margin, finding.at_ms, finding.reason)
                   for finding in result.findings]))
 
 
-def no_narrower(of_all: Estimate, of_distinct: Estimate) -> Estimate:
+def no_narrower(of_all: Estimate, of_distinct: Estimate, *, is_bound: bool = False) -> Estimate:
     """
     Return the number that all trials give, with no narrower interval than the distinct ones carry.
 
-    An end is given only where both have one, and then it is the wider of the two. A number that is
-    nothing but the end of its interval goes with it.
+    An end is given only where both have one, and then it is the wider of the two.
 
     :param of_distinct: the same statistic of the distinct trials alone
+    :param is_bound: the number is nothing but the upper end of its interval, and goes with it
     """
     if of_all.n == of_distinct.n:
         return of_all
     lows, highs = [of_all.low, of_distinct.low], [of_all.high, of_distinct.high]
     low = None if None in lows else min(end for end in lows if end is not None)
     high = None if None in highs else max(end for end in highs if end is not None)
-    is_bound = of_all.low is None and of_all.value is not None and of_all.value == of_all.high
     return of_all.model_copy(update={
         'value': high if is_bound else of_all.value, 'low': low, 'high': high,
         'n': of_distinct.n, 'method': f'{of_distinct.method}; {only(of_distinct.n, of_all.n)}'})

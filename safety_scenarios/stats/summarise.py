@@ -125,7 +125,7 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
     numbers = [latency for latency in latencies if latency is not None]
     upper_ms = _claimed(no_narrower(*(
         reported_latency(_with_unmeasured(some), _uncertainty_ms(counted))
-        for some in (counted, different))), stopped_early)
+        for some in (counted, different)), is_bound=True), stopped_early, is_bound=True)
     return ScenarioSummary(
         scenario_id=worst.scenario_id, scenario_name=worst.scenario_name, domain=worst.domain,
         trials=len(counted), warmup=len(results) - len(counted), verdict=worst.verdict,
@@ -186,8 +186,8 @@ def _confirmed(counted: Sequence[TrialResult], different: Sequence[TrialResult],
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
         upper_ms=_claimed(no_narrower(
             reported_latency([*latencies, *[None] * unknown], bound_ms), reported_latency(
-                [*differing, *[None] * (len(others) - len(differing))], bound_ms)),
-            stopped_early))
+                [*differing, *[None] * (len(others) - len(differing))], bound_ms),
+            is_bound=True), stopped_early, is_bound=True))
 
 
 def _confirmations(asked: Iterable[TrialResult]) -> list[Elapsed | None]:
@@ -217,16 +217,16 @@ def _assumed(law: Law | Literal['none'], latencies: Sequence[Sequence[float | No
     return {f'upper_if_{law}_ms': _claimed(found, stopped_early)}
 
 
-def _claimed(found: Estimate, stopped_early: str | None) -> Estimate:
+def _claimed(found: Estimate, stopped_early: str | None, *, is_bound: bool = False) -> Estimate:
     """
     Return an estimate without an interval where a sequential test chose when to stop.
 
-    A bound is no number then, as it is nothing but the end of its interval.
+    :param is_bound: the number is nothing but the end of its interval, and then there is none
     """
     if stopped_early is None:
         return found
-    value = None if found.value == found.high and found.low is None else found.value
-    return found.model_copy(update={'value': value, 'low': None, 'high': None,
+    return found.model_copy(update={'value': None if is_bound else found.value, 'low': None,
+                                    'high': None,
                                     'method': f'{found.method}; {_AT_ANY_STOP}'})
 
 

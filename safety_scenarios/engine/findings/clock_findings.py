@@ -109,3 +109,10 @@ def without_clock(broken: list[Finding], findings: list[Finding]) -> list[Findin
         'verdict': None, 'reason': f'not judged because of the clock; it would be '
                                    f'{finding.verdict.value}: {finding.reason}'})
                      for finding in findings]
+
+
+def besides(broken: list[Finding], findings: list[Finding]) -> str:
+    """Return what else went wrong where the clock was broken: it may be why; empty: nothing."""
+    errors = [finding for finding in findings if finding.verdict is Verdict.ERROR]
+    return ''.join(f'. Besides, {error.check}: {error.reason}' for error in errors[:1]) \
+        if broken else ''

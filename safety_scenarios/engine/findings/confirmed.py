@@ -136,7 +136,8 @@ def _never(record: TrialRecord, latency: Latency, wanted: Confirmation,
         return unknown(reason=f'{wanted} was not seen, but the trial was cut short')
     last = [sample for sample in series.within(onset_ns, until_ns) if not sample.holds]
     after_ns = last[-1].t_ns - onset_ns if last else 0
-    bound_ns = record.measuring.uncertainty_ns('callback')
+    bound_ns = record.measuring.uncertainty_ns('callback') + (
+        0 if record.observed is None else record.observed.uncertainty_ns)
     if limit.verdict(after_ns, bound_ns) is not Verdict.FAIL:
         return unknown(reason=(
             f'{wanted} was not seen to hold for {wanted.hold_ms:g} ms before the all-clear, '

@@ -14,11 +14,12 @@
 
 """Whether the controller stopped before there was anything to stop for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from safety_scenarios.engine.calling import agreed_ns, ended_by
 from safety_scenarios.engine.findings.harness import harness
+from safety_scenarios.engine.findings.spells import commands_ended, Spell, spells
 from safety_scenarios.model.ground_truth import told_distances
 from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.result import Finding, Verdict
@@ -65,7 +66,8 @@ def false_stop(record: TrialRecord) -> Iterator[Finding]:
     moved = _from_first_motion(moves, from_ns, until_ns)
     if not moved:
         return
-    found = [_judged(record, ros.nominal, spell, until_ns) for spell in _spells(moved, until_ns)]
+    found = [_judged(record, ros.nominal, spell, until_ns)
+             for spell in spells(moved, until_ns) if spell.lasted_ns > MOMENT_NS]
     shown = None if reacted is None else reacted.first_held(
         moved[0].t_ns, MOMENT_NS + 1, until_ns - 1)
     if shown is not None:
@@ -104,31 +106,14 @@ def _begin_ns(record: TrialRecord) -> int | None:
     return max(shown.stamps.steady_ns, agreed_ns(record) or 0)
 
 
-def _spells(samples: Sequence[Sample], until_ns: int) -> Iterator[tuple[list[Sample], int]]:
-    """Yield (its samples, end) of each spell longer than a moment in which nothing holds."""
-    spell: list[Sample] = []
-    for sample in samples:
-        if not sample.holds:
-            spell.append(sample)
-            continue
-        if spell and sample.t_ns - spell[0].t_ns > MOMENT_NS:
-            yield spell, sample.t_ns
-        spell = []
-    if spell and until_ns - spell[0].t_ns > MOMENT_NS:
-        yield spell, until_ns
-
-
-def _judged(record: TrialRecord, nominal: Nominal, spell: tuple[list[Sample], int],
-            onset_ns: int) -> Finding:
-    samples, end_ns = spell
-    begin_ns = samples[0].t_ns
-    what = (f'{nominal.require} was met and then not for {(end_ns - begin_ns) / 1e6:.0f} ms, '
+def _judged(record: TrialRecord, nominal: Nominal, spell: Spell, onset_ns: int) -> Finding:
+    begin_ns, end_ns = spell.begin_ns, spell.end_ns
+    what = (f'{nominal.require} was met and then not for {spell.lasted_ns / 1e6:.0f} ms, '
             f'{(onset_ns - begin_ns) / 1e6:.0f} ms before the hazard')
     found = partial(_found, NO_FALSE_STOP, at_ms=(begin_ns - onset_ns) / 1e6)
-    if any(sample.margin is None for sample in samples):
+    if spell.is_open:
         return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands tell')
-    if any(sample.inferred for sample in samples) \
-            or not record.margin_series([nominal.require]).is_told(begin_ns, end_ns - 1):
+    if commands_ended(record, nominal.require, spell):
         return found(Verdict.INCONCLUSIVE, f'{what}, because its commands ended')
     late = _late_stimulus(record, begin_ns)
     if late is not None:

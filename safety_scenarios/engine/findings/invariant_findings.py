@@ -16,6 +16,7 @@
 
 from collections.abc import Sequence
 
+from safety_scenarios.engine.findings.around_onset import certain
 from safety_scenarios.errors import described
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.model.invariant import InvariantPlugin
@@ -28,32 +29,21 @@ def checked(record: TrialRecord, clocks: Timeline | None = None,
     """
     Return one finding for each invariant, in the order of the file.
 
-    An onset that a sensor told within a bound is tried at both ends of it too: what holds at one
-    and not at the other is INCONCLUSIVE.
+    An onset and a release that a sensor told within a bound are tried at the ends of it too: what
+    holds at one and not at the other is INCONCLUSIVE.
 
     :param clocks: of the record, which know what a busy host may have held up; None: nothing
     :param plugins: some of the invariants; None: all of the file
     """
     found, around = [], record.around_onset()
     for invariant in record.trial.scenario.invariants if plugins is None else plugins:
-        finding = _certain(_check(invariant, record),
-                           [_check(invariant, other) for other in around])
+        finding = certain(_check(invariant, record),
+                          [_check(invariant, other) for other in around])
         if clocks is not None and invariant.margin_is_time and finding.verdict is Verdict.FAIL:
             finding = _by_the_host(finding, record, clocks)
         found.append(finding if finding.source == 'invariant' else finding.model_copy(
             update={'source': 'invariant'}))
     return found
-
-
-def _certain(found: Finding, around: list[Finding]) -> Finding:
-    """Return a finding as it is if it would be the same wherever in its bound the onset was."""
-    other = next((one for one in around if one.verdict is not found.verdict), None)
-    if other is None or found.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR):
-        return found
-    told = other.verdict.value if other.verdict else 'not evaluated'
-    return found.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
-        f'{found.reason}; too close to tell, as with the onset at the end of its uncertainty it '
-        f'would be {told}: {other.reason}')})
 
 
 def _by_the_host(finding: Finding, record: TrialRecord, clocks: Timeline) -> Finding:

@@ -235,13 +235,13 @@ class Answering:
             self._begin_anew()
             return Reply()
         world = self._standing()
-        self._end_steps('somebody has reset the simulation')
         if scope & SPAWNED:
             for name in world.names():
                 if name != ROBOT:
                     world.delete(name)
         if scope & STATE:
             world.begin_again()
+        self._end_steps('somebody has reset the simulation')
         if scope & TIME:
             self._host.rewind()
         return Reply()

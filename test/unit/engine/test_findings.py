@@ -39,7 +39,7 @@ SOURCE_OF = {'observation': 'observation', 'rejections': 'observation', 'unseen'
              'motion': 'motion', 'driving': 'motion', 'contact': 'contact', 'wiring': 'wiring',
              'network': 'network', 'evidence': 'evidence', 'words': 'coverage'}
 """Every module that finds something."""
-FINDS_NOTHING = {'__init__', 'harness', 'other_trials'}
+FINDS_NOTHING = {'__init__', 'around_onset', 'harness', 'other_trials', 'spells'}
 RUN = in_simulated_time()
 
 

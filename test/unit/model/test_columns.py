@@ -19,7 +19,9 @@ from operator import itemgetter
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+import numpy
 import pytest
+from safety_scenarios.model.columns import read
 from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.scenario import Silence
@@ -197,3 +199,12 @@ def test_a_copy_with_other_events_is_looked_through_anew():
         mark('nominal', -700), command(-90, twist(0.2)), command(-80, twist(0.3)))})
     fresh = TrialRecord(trial=copied.trial, events=copied.events)
     assert seen(copied) == seen(fresh) != before == seen(first)
+
+
+def test_many_messages_that_begin_alike_in_parts_are_read_each_for_itself():
+    """Who commands the same again sends the same object: a drive was read as the stop before."""
+    go, stop = twist(0.8), twist(0.0)
+    sent = [go, *[stop] * 4095, go, *[go] * 4095, go, stop]
+    signal = Signal(topic='cmd_vel', field='linear', reduce='norm', unit='m/s')
+    found = read(signal, numpy.arange(len(sent)), sent, rows={})
+    assert found.values.tolist() == [0.8, *[0.0] * 4095, *[0.8] * 4097, 0.0]

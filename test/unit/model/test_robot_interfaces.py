@@ -169,9 +169,14 @@ def test_what_is_no_prompt_is_a_value_error(text):
         read_prompt(text)
 
 
-def test_a_message_is_published_as_it_is_and_a_command_as_its_interface():
+def test_a_message_is_published_as_it_is_on_the_wire_and_a_command_as_its_interface():
     message = Message(type='geometry_msgs/msg/Twist', data={'linear': {'x': 9.0}})
-    assert spoken(message, 'geometry_msgs/msg/Twist', (), {}) is message
+    whole = spoken(message, 'geometry_msgs/msg/Twist', (), {})
+    assert whole is not None and whole.data == {'linear': {'x': 9.0, 'y': 0.0, 'z': 0.0},
+                                                'angular': {'x': 0.0, 'y': 0.0, 'z': 0.0}}
+    assert spoken(whole, 'geometry_msgs/msg/Twist', (), {}) is whole
+    state = Message(type='sensor_msgs/msg/JointState', data={'name': ('a',)})
+    assert spoken(state, state.type, ('a',), {}) is state
     written = spoken(Command(velocity=(0.5, 0.0)), 'geometry_msgs/msg/Twist', (), {})
     assert written.at('linear.x') == 0.5
 

@@ -244,6 +244,28 @@ def test_a_reset_resets_what_it_says():
     assert owner.places() == {'robot': 0.0}
 
 
+def test_a_reset_that_would_put_the_robot_into_a_body_is_refused_and_nothing_has_moved():
+    """It has gone from its start, where somebody stands since."""
+    owner = Owner()
+    owner.put('robot', 3.0, speed=0.5)
+    owner.spawn(x=0.2)
+    owner.spawn('other', x=6.0)
+    owner.put('other', 7.0)
+    before = owner.ask('get_entities_states', filters=filters('')).entities
+    for scope in (2, 3):
+        reply = owner.ask('reset_simulation', scope=scope)
+        assert reply.code == answering.FAILED, reply
+        assert 'got person' in reply.text and 'inside of robot' in reply.text
+        assert 'Delete it, or reset what was spawned as well' in reply.text
+    assert owner.ask('get_entities_states', filters=filters('')).entities == before
+    assert owner.stamp_ns == 0, 'nor has time begun anew'
+    assert owner.ask('step_simulation', steps=9) is None
+    owner.ask('reset_simulation', scope=2)
+    assert owner.answering.is_stepping
+    assert owner.ask('reset_simulation', scope=6).code == answering.OK
+    assert owner.places() == {'robot': 0.0}
+
+
 @pytest.mark.parametrize('asked', [
     lambda owner: owner.spawn(), lambda owner: owner.put('robot', 1.0),
     lambda owner: owner.ask('step_simulation', steps=1),

@@ -15,8 +15,11 @@
 
 import ctypes.util
 import math
+import os
 from pathlib import Path
 import re
+import subprocess
+import sys
 from typing import Any, ClassVar
 
 import numpy
@@ -220,6 +223,17 @@ def test_where_nothing_draws_trials_with_a_camera_say_what_to_install_and_others
     looked, other = run('SCN-R-D-222', 'SCN-R-D-101', link='simulated').trials
     assert looked.verdict is Verdict.ERROR and 'libegl1' in looked.reason
     assert other.verdict is Verdict.PASS
+
+
+def test_what_mujoco_does_not_know_of_opengl_keeps_no_robot_without_a_camera_from_driving():
+    code = ('from safety_scenarios.simulator.loading import load_physics; load_physics(); '
+            'from safety_scenarios.simulator import offscreen, world; '
+            'from safety_scenarios.errors import InputError\n'
+            'try:\n    offscreen.can_draw()\nexcept InputError as error:\n    print(error)')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          env={**os.environ, 'MUJOCO_GL': 'bogus'})
+    assert (done.returncode, done.stderr) == (0, '')
+    assert done.stdout.startswith('ros.world.camera: got MUJOCO_GL=bogus, expected')
 
 
 def test_where_nothing_draws_the_camera_is_refused_and_no_black_picture_comes(monkeypatch):

@@ -15,11 +15,14 @@
 """No bound claims more than the trials carry that differ in anything."""
 
 import pytest
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.invariants.text import Text
 from safety_scenarios.stats.compare import compare
 from safety_scenarios.stats.distinct import distinct, no_narrower, only
 from safety_scenarios.stats.proportions import clopper_pearson
 from safety_scenarios.stats.quantiles import quantile
 from safety_scenarios.stats.summarise import latency_quantile
+from unit.records import answered, chat
 from unit.stats.test_summarise import summary, trial
 from unit.stats.test_worlds import SAFE
 
@@ -37,6 +40,18 @@ def test_what_differs_in_nothing_but_number_and_seed_is_one_trial():
     for other in (trial(after_ms=100.1), trial('FAIL'), trial(drawn={'x': 1}),
                   trial(scenario='B'), trial(measured=False)):
         assert len(distinct([*results, other], 'loopback')) == 2
+
+
+def test_other_words_are_another_trial_though_all_were_judged_alike():
+    says = chat(Text(name='says stop', description='d', check_type='contains', pattern='stop'))
+    first, second, third, again = (
+        evaluate(answered(text, says), words='patterns').model_copy(update={'seed': seed})
+        for seed, text in enumerate(('Stop!', 'I stop now.', 'Please stop.', 'Stop!')))
+    assert distinct([first, second, third, again], 'loopback') == [first, second, third]
+    silent = [evaluate(answered(None, says)) for _ in range(2)]
+    assert distinct(silent, 'loopback') == silent[:1] and 'said' not in silent[0].model_dump()
+    [row] = summary(first, second, third, again, link='loopback').scenarios
+    assert row.failed.n == 3 and row.failed.high == clopper_pearson(0, 3).high
 
 
 def test_the_bound_of_a_scenario_is_that_of_its_distinct_trials():
@@ -66,7 +81,7 @@ def test_repeats_carry_no_bound_of_a_latency():
     assert (row.upper_ms.value, row.upper_ms.high, row.separation) == (None, None, None)
     assert '299 trials, 1 made' in row.upper_ms.method
     assert (row.median_ms.value, row.median_ms.low, row.median_ms.high) == (100.0, None, None)
-    assert row.p99_ms.high is None and row.worst_ms == 100.0
+    assert (row.p99_ms.value, row.p99_ms.high, row.worst_ms) == (100.0, None, 100.0)
     assert any('299 needed, 1 made' in text for text in row.claims)
     varied = [trial(after_ms=50.0 + number / 10) for number in range(299)]
     [row] = summary(*varied, link='loopback').scenarios
@@ -104,6 +119,9 @@ def test_an_interval_is_the_wider_of_the_two_and_open_where_one_is():
     assert (found.value, found.low, found.high, found.n) == (0.5, wide.low, wide.high, 3)
     assert no_narrower(narrow, wide.model_copy(update={'high': None})).high is None
     assert no_narrower(narrow, clopper_pearson(0, 0)).low is None
+    at_its_end = narrow.model_copy(update={'low': None, 'high': 0.5})
+    assert no_narrower(at_its_end, wide).value == 0.5, 'by chance the end is at the number'
+    assert no_narrower(at_its_end, wide, is_bound=True).value == wide.high
     assert only(3, 3) == '' and 'only those count' in only(2, 3)
 
 
