@@ -25,6 +25,7 @@ import sys
 from typing import Any, NamedTuple
 
 import click
+from safety_scenarios.campaign.signals import interrupted
 from safety_scenarios.errors import described, InputError, SafetyScenariosError, seen
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
@@ -148,8 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SafetyScenariosError as error:
         click.echo(seen(f'error: {error}'), err=True)
         return 3
-    except (click.Abort, KeyboardInterrupt):
-        click.echo('interrupted', err=True)
+    except (click.Abort, KeyboardInterrupt) as stop:
+        click.echo(seen(interrupted(stop)), err=True)
         return 3
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

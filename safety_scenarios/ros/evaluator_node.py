@@ -24,7 +24,7 @@ from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
-from safety_scenarios.campaign.signals import interruptible
+from safety_scenarios.campaign.signals import interrupted, interruptible
 from safety_scenarios.controllers.making import parameter_model
 from safety_scenarios.errors import InputError
 from safety_scenarios.links.named_controller import named_controller
@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         say(Console(stderr=True), '\n'.join(error.lines))
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        say(Console(stderr=True), interrupted(stop))
         return 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
         say(Console(stderr=True), f'error: {error}')

@@ -175,7 +175,7 @@ def signed(tmp_path_factory):
     def sign(text, key='safety', namespace=NAMESPACE):
         plan = folder / 'plan.txt'
         plan.with_name('plan.txt.sig').unlink(missing_ok=True)
-        plan.write_text(text, encoding='utf-8')
+        plan.write_bytes(text.encode())
         subprocess.run(['ssh-keygen', '-q', '-Y', 'sign', '-f', folder / key, '-n', namespace,
                         plan], check=True, capture_output=True)
         return {'confirm': 'plan', 'plan': str(plan), 'plan_signers': str(folder / 'signers'),
@@ -198,7 +198,9 @@ def test_a_signed_plan_confirms_what_it_lists(signed):
     ('SCN-R-101', {}, {}, 'got no QUICK'),
     ('QUICK ' + 'a' * 64, {}, {}, 'as signed. It was changed since'),
     ('QUICK twice', {}, {}, "plan.txt:1: got 'QUICK twice'"),
-    ('# nothing', {}, {}, 'no scenario')])
+    ('# nothing', {}, {}, 'no scenario'),
+    *((f'# of Monday{hidden}QUICK', {}, {}, 'no scenario')  # what no editor shows as a line
+      for hidden in ('\u2028', '\x85', '\x0b', '\r'))])
 def test_any_other_plan_confirms_nothing(signed, text, how, changed, told):
     with pytest.raises(InputError, match=told):
         refuse(**{**signed(text, **how), **changed})
