@@ -89,6 +89,20 @@ def test_a_silence_as_long_as_the_limit_is_none_and_a_longer_one_is_final(silent
     assert (error is not None) is is_lost, error
 
 
+@pytest.mark.parametrize(('silent_ms', 'is_released'), [(120, False), (240, False), (260, True)])
+def test_a_hole_in_the_network_releases_no_dead_man_that_is_tied_down(silent_ms, is_released):
+    """It ends the trial, and by itself it must not begin the next one."""
+    robot = Robot()
+
+    def happens():
+        robot.later(1, lambda: robot.says.update(deadman=None))
+        robot.later(silent_ms - 18, lambda: robot.says.update(deadman=said(data=True)))
+    assert 'got nothing new on /deadman' in str(play(robot, is_begun=happens))
+    robot.pass_until(robot.now + 500 * MS)
+    error = play(robot)
+    assert error is None if is_released else 'pressed again' in str(error)
+
+
 @pytest.mark.parametrize('again', ['a loop', 'one step'])
 def test_a_recording_that_begins_anew_makes_nothing_younger(again):
     """Each of its messages has another stamp than the one before it."""
