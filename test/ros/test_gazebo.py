@@ -27,8 +27,10 @@ from rclpy.node import Node
 from ros.campaigns import campaign, COMMAND, environment, QUICK, SOON, trials_in
 from ros.test_ros_tools import until
 from rosgraph_msgs.msg import Clock
+from safety_scenarios.ros import qos
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import LaserScan
+from std_msgs.msg import Bool
 
 pytestmark = pytest.mark.dds
 DOUBLE = str(Path(__file__).with_name('gazebo_double.py'))
@@ -69,17 +71,21 @@ def world(domain: int, path: dict[str, str], *arguments: str):
 
 def killed_in_mid_trial(domain: int, path: dict[str, str], command: list[str]) -> None:
     """Kill an evaluator, and see from here that then nobody commands and no time passes."""
-    heard: dict[str, list[object]] = {'cmd_vel': [], 'scan': [], 'clock': []}
+    heard: dict[str, list[object]] = {'cmd_vel': [], 'scan': [], 'clock': [], 'drives': []}
     with ros_context([], domain) as context:
         node = Node('witness', context=context)
         for topic, kind in (('cmd_vel', Twist), ('scan', LaserScan)):
             node.create_subscription(kind, topic, heard[topic].append, 10)
         node.create_subscription(Clock, 'clock', lambda said: heard['clock'].append(
             (said.clock.sec, said.clock.nanosec)), 10)
+        node.create_subscription(Bool, 'drive_enable', lambda said: heard['drives'].append(
+            said.data), qos.conversation())
         with spinning(node), subprocess.Popen(command, env=environment() | path,
                                               stdout=subprocess.DEVNULL) as evaluator:
             try:
-                until(lambda: len(heard['cmd_vel']) > 5, 60)
+                until(lambda: True in heard['drives'], 60)  # from then on time stands
+                heard['cmd_vel'].clear()
+                until(lambda: len(heard['cmd_vel']) > 2)
             finally:
                 evaluator.kill()
             until(lambda: node.count_publishers('cmd_vel') == 0)  # it ends with its evaluator
