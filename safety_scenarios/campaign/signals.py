@@ -20,8 +20,6 @@ import signal
 import threading
 from typing import Any
 
-from safety_scenarios.errors import described
-
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -35,18 +33,6 @@ def interruptible() -> None:
         raise KeyboardInterrupt
     for number in _ENDING:
         signal.signal(number, stop)
-
-
-def interrupted(stop: BaseException) -> str:
-    """
-    Return what to say of an interrupt, with the error that it would keep from being told.
-
-    :param stop: it, or what somebody else has made of it
-    """
-    because = stop.__cause__ if isinstance(stop, KeyboardInterrupt) \
-        else getattr(stop.__cause__, '__cause__', None)
-    return 'interrupted' if because is None else \
-        f'interrupted, after an error: {described(because)}'
 
 
 @contextmanager

@@ -25,8 +25,13 @@ import sys
 from typing import Any, NamedTuple
 
 import click
-from safety_scenarios.campaign.signals import interrupted
-from safety_scenarios.errors import described, InputError, SafetyScenariosError, seen
+from safety_scenarios.errors import (
+    described,
+    InputError,
+    interrupted,
+    SafetyScenariosError,
+    seen,
+)
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')

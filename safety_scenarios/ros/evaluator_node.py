@@ -24,9 +24,9 @@ from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
-from safety_scenarios.campaign.signals import interrupted, interruptible
+from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
-from safety_scenarios.errors import InputError
+from safety_scenarios.errors import InputError, interrupted
 from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.live.progress import progress
 from safety_scenarios.model.parameters import known_parameters

@@ -27,8 +27,9 @@ from safety_scenarios.campaign.files import TrialFiles
 from safety_scenarios.campaign.folder import read_trials, RunFolder
 from safety_scenarios.campaign.reporting import Views
 from safety_scenarios.campaign.run import run_trials
-from safety_scenarios.campaign.signals import interrupted, uninterrupted
+from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.cli.main import cli, main
+from safety_scenarios.errors import interrupted
 from safety_scenarios.model.observer import Observer
 from safety_scenarios.traces.are.writer import write_are
 from unit.campaign.test_trials import links, trials
