@@ -46,8 +46,8 @@ class ChildProcess:
     :param domain_id: the ROS domain it joins
     :param ros_arguments: parameters, remapping and other arguments for the node
     :param log: file for what it prints
-    :param segments: takes those of shared memory that it, and we, have used: where somebody was
-        killed, they stay
+    :param segments: takes those of shared memory that stay where it died uncleanly: its own, and
+        ours, to which it has sent
     :param node_name: its node's name; empty: as its module
     """
 
@@ -113,7 +113,8 @@ class ChildProcess:
             process.wait()
         if process.stdin is not None:
             process.stdin.close()
-        self._used |= self._segments | owned_segments(os.getpid())
+        if process.returncode != 0:
+            self._used |= self._segments | owned_segments(os.getpid())
         self._segments.clear()
 
     def _last_line(self) -> str:

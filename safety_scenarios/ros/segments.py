@@ -23,6 +23,7 @@ has sent to stay, too, though their owners end as they should. The names of some
 
 from collections.abc import Iterable
 from contextlib import suppress
+import fcntl
 import os
 from pathlib import Path
 
@@ -43,17 +44,18 @@ def owned_segments(pid: int) -> set[str]:
     return owned
 
 
-def abandoned(among: Iterable[str] | None = None) -> set[str]:
+def abandoned(among: Iterable[str] | None = None, but: int = 0) -> set[str]:
     """
     Return the segments that are there, and that no living process owns or sends to.
 
     :param among: names; None: whatever is there
+    :param but: a process that does not count
     """
     there = {_segment(name) for name in os.listdir(_FOLDER) if _segment(name).startswith(_NAMES)}
     found = there if among is None else there & set(among)
     if found:
         for entry in Path('/proc').iterdir():
-            if entry.name.isdigit():
+            if entry.name.isdigit() and int(entry.name) != but:
                 found -= owned_segments(int(entry.name)) | _mapped(int(entry.name))
     return found
 
@@ -66,9 +68,12 @@ def remove_segments(segments: Iterable[str]) -> None:
     was killed, which a new controller then takes over.
     """
     for name in abandoned(segments):
-        for file in (name, name + _LOCK, f'sem.{name}_mutex'):
-            with suppress(OSError):  # somebody else's, or gone
-                Path(_FOLDER, file).unlink(missing_ok=True)
+        lock = Path(_FOLDER, name + _LOCK)
+        with suppress(OSError), lock.open('ab') as held:  # somebody else's, or just taken over
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if name in abandoned({name}, but=os.getpid()):  # from here on nobody takes it over
+                for file in (name, f'sem.{name}_mutex', lock.name):
+                    Path(_FOLDER, file).unlink(missing_ok=True)
 
 
 def _mapped(pid: int) -> set[str]:
