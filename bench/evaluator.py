@@ -36,10 +36,11 @@ from safety_scenarios.model.contracts import EventSink
 from safety_scenarios.model.measuring import ANSWER, ClockRules, Measuring, METHODS
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.ros.clock import RosClock
-from safety_scenarios.ros.controller_process import ChildProcess, remove_segments
+from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import RosLink
 from safety_scenarios.ros.quiet import undisturbed
+from safety_scenarios.ros.segments import remove_segments
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 
 HERE = Path(__file__).parent

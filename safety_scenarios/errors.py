@@ -245,6 +245,18 @@ def described(error: BaseException) -> str:
     return f'{type(error).__name__}: {error}'
 
 
+def interrupted(stop: BaseException) -> str:
+    """
+    Return what to say of an interrupt, with the error that it would keep from being told.
+
+    :param stop: it, or what somebody else has made of it
+    """
+    because = stop.__cause__ if isinstance(stop, KeyboardInterrupt) \
+        else getattr(stop.__cause__, '__cause__', None)
+    return 'interrupted' if because is None else \
+        f'interrupted, after an error: {described(because)}'
+
+
 def in_words(error: BaseException) -> str:
     """Return why data cannot be read; of a key that is not there only its name is known."""
     if isinstance(error, KeyError) and error.args:

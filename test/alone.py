@@ -16,9 +16,10 @@
 Tests that talk DDS: which they are, and how many of them run at once.
 
 Each of them carries the marker ``alone``, so that ``-m alone`` and ``-m 'not alone'`` part all
-tests in two: what talks does not run beside what computes. They mostly wait, so some of them
-may run at once. One that measures exactly carries the marker ``exact`` and has the machine to
-itself: it holds a lock of this machine alone, which the others share, in every worker and clone.
+tests in two: what talks does not run beside what computes. They mostly wait, so a few of them
+may run at once, in all workers and clones of this machine together: with more of them robots are
+late that are not. One that measures exactly carries the marker ``exact`` and has the machine to
+itself: it holds a lock of this machine alone, which the others share.
 """
 
 from collections.abc import Iterator
@@ -26,6 +27,9 @@ from contextlib import contextmanager
 import fcntl
 import os
 from pathlib import Path
+import socket
+import time
+import zlib
 
 import pytest
 
@@ -38,6 +42,9 @@ FIXTURES = {'rule_based_run', 'domain'}
 """Whoever uses one of these talks DDS."""
 LOCK = '/dev/shm'
 """A folder that every user of the machine can open, so that the lock leaves no file behind."""
+AT_ONCE = 3
+"""As many as make test has workers for them."""
+_AGAIN_S = 0.1
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -69,10 +76,27 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Hold the lock from before the fixtures of such a test are made until they have ended."""
     if item.get_closest_marker('alone') is None:
         yield
-    else:
-        with _the_machine(fcntl.LOCK_SH if item.get_closest_marker('exact') is None
-                          else fcntl.LOCK_EX):
+    elif item.get_closest_marker('exact') is not None:
+        with _the_machine(fcntl.LOCK_EX):
             yield
+    else:
+        with _a_place(), _the_machine(fcntl.LOCK_SH):
+            yield
+
+
+@contextmanager
+def _a_place() -> Iterator[None]:
+    """Hold one of a few names of sockets, which belong to no folder and end with their process."""
+    while True:
+        for number in range(AT_ONCE):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as held:
+                try:
+                    held.bind(f'\0alone {zlib.crc32(LOCK.encode())} {number}')
+                except OSError:
+                    continue
+                yield
+                return
+        time.sleep(_AGAIN_S)
 
 
 @contextmanager

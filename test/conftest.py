@@ -14,16 +14,27 @@
 
 """One shared campaign, a ROS domain for each test, which tests run side by side, and when."""
 
+from contextlib import suppress
 import os
+from pathlib import Path
+import time
 
 from alone import pytest_itemcollected, pytest_runtest_protocol  # noqa: F401
 from order import pytest_collection_modifyitems  # noqa: F401
 import pytest
 from ros.campaigns import brief, campaign, DRIVEN, Run, SOON
 from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.segments import abandoned, remove_segments
 
 os.environ.update(SOON)
 os.environ['SAFETY_SCENARIOS_REPORT'] = 'off'  # hundreds of runs, of which few are about the page
+_BORN_S = 0.5
+"""Whoever has just made a segment, and does not hold it yet, does so by then."""
+
+
+_SESSION = 'SAFETY_SCENARIOS_TESTED_BY'
+"""Variable by which processes are known that tests have started, whoever their parent is now."""
+_ENDED_S = 10.0
 
 
 @pytest.fixture(scope='session')
@@ -50,12 +61,24 @@ def domain(request) -> int:
 
 @pytest.fixture(scope='session', autouse=True)
 def nothing_left_in_shared_memory():
-    """Remove what the processes leave that tests kill on purpose."""
-    folder = '/dev/shm'
-    before = set(os.listdir(folder))
+    """Remove what the processes leave that tests kill on purpose, and what they had sent to."""
+    before = abandoned()
+    os.environ[_SESSION] = str(os.getpid())
     yield
-    left = {name.removeprefix('sem.').removesuffix('_mutex').removesuffix('_el')
-            for name in set(os.listdir(folder)) - before if 'fast' in name}
+    deadline = time.monotonic() + _ENDED_S
+    while _ours_alive() and time.monotonic() < deadline:  # who ends after a killed parent
+        time.sleep(_BORN_S)
+    left = abandoned() - before
     if left:
-        from safety_scenarios.ros.controller_process import remove_segments
+        time.sleep(_BORN_S)
         remove_segments(left)
+
+
+def _ours_alive() -> bool:
+    """Return whether a process lives that a test of this session has started."""
+    ours = f'{_SESSION}={os.getpid()}\0'.encode()
+    for entry in Path('/proc').glob('[0-9]*'):
+        with suppress(OSError):  # it has ended meanwhile, or is somebody else's
+            if ours in (entry / 'environ').read_bytes():
+                return True
+    return False

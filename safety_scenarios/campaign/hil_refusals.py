@@ -36,6 +36,8 @@ from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
 
 _RULE = re.compile(r'(?!__)/?\w+(/\w+)*:=/?\w+(/\w+)*', re.ASCII)
 """A remapping rule of which everybody sees what it does."""
+_INTERLOCKS = ('deadman', 'feedback', 'distance', 'protective', 'battery', 'area')
+"""Whose topics the profile names."""
 _AT_LAST_NS = 86_400_000_000_000
 """So late every stimulus says what it says in the end."""
 
@@ -84,9 +86,7 @@ def _refuse_profile(settings: RunSettings) -> None:
                                 f'topic or service on both sides, such as scan:=/robot/scan_in: '
                                 f'what leaves has to be known by its name')
     known = {'commands': _full(settings, hil.commands), 'releases': _full(settings, hil.releases)}
-    watched = {name for topic in (
-        hil.deadman_topic, hil.feedback_topic, hil.distance_topic, hil.protective_topic,
-        hil.battery_topic, hil.area_topic) for name in _called(settings, topic)}
+    watched = _refuse_topics(settings, known['commands'])
     for name in hil.publishes:
         full = full_hil_name(settings, name)
         why = why_a_command(full, '', known['commands']) or (
@@ -102,6 +102,26 @@ def _refuse_profile(settings: RunSettings) -> None:
                 if releases(full, known['releases']):
                     raise SettingsError(f'hil.{field}: got {full}, expected nothing that releases '
                                         f'a stop: only people do that. Take it out')
+
+
+def _refuse_topics(settings: RunSettings, commands: set[str]) -> set[str]:
+    """Refuse topics of which interlocks would learn nothing; return their names."""
+    hil = settings.hil
+    watched: dict[str, str] = {}
+    for field in _INTERLOCKS:
+        if field in hil.without:
+            continue
+        full = _called(settings, getattr(hil, f'{field}_topic'))[1]
+        if full in watched:
+            raise SettingsError(f'hil.{field}_topic: got {full}, which is that of '
+                                f'hil.{watched[full]}_topic, expected another one: nobody can '
+                                f'mean both by one word')
+        watched[full] = field
+        if field == 'feedback' and why_a_command(full, '', commands) is not None:
+            raise SettingsError(f'hil.feedback_topic: got {full}, expected the topic on which the '
+                                f'robot reports how it moves, and not one by which it is told to')
+    return {name for field in _INTERLOCKS for name in
+            _called(settings, getattr(hil, f'{field}_topic'))}
 
 
 def _called(settings: RunSettings, name: str) -> tuple[str, str]:

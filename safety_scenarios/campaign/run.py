@@ -170,7 +170,9 @@ def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence
             del done  # the memory of its record is needed for the next one
             if campaign.interrupted:
                 break
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        if stop.__cause__ is not None:  # a result could not be written, and must not be missed
+            raise
         campaign.interrupted = True
     return campaign
 

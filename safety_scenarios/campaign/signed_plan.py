@@ -84,7 +84,7 @@ def _read(path: Path, name: str) -> bytes:
 def _lines(path: Path, content: bytes) -> Mapping[str, str]:
     found: dict[str, str] = {}
     try:
-        lines = content.decode().splitlines()
+        lines = content.decode().split('\n')  # what people sign has no other ends of lines
     except UnicodeDecodeError:
         raise SettingsError(f'hil.plan: {path}: got bytes that are no UTF-8, expected text') \
             from None

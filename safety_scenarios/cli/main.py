@@ -25,7 +25,13 @@ import sys
 from typing import Any, NamedTuple
 
 import click
-from safety_scenarios.errors import described, InputError, SafetyScenariosError, seen
+from safety_scenarios.errors import (
+    described,
+    InputError,
+    interrupted,
+    SafetyScenariosError,
+    seen,
+)
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
            '3 some INCONCLUSIVE or ERROR and no FAIL.')
@@ -148,8 +154,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SafetyScenariosError as error:
         click.echo(seen(f'error: {error}'), err=True)
         return 3
-    except (click.Abort, KeyboardInterrupt):
-        click.echo('interrupted', err=True)
+    except (click.Abort, KeyboardInterrupt) as stop:
+        click.echo(seen(interrupted(stop)), err=True)
         return 3
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -52,7 +52,8 @@ Keep = Callable[[BaseException], None]
 
 _T = TypeVar('_T')
 _STALL_NS = 1_000_000_000
-"""A busy host and a collection of garbage may hold up one decision for less than this."""
+"""A collection of garbage may hold up one decision for less than this."""
+_LOG = 'Its log, in logs/ of the campaign, says where it was'
 
 
 class Patience(NamedTuple):
@@ -61,6 +62,18 @@ class Patience(NamedTuple):
     watch: Callable[[], Callable[[], int]]
     """Begins to measure, and gives what tells how long a decision has taken so far (ns)."""
     limit_ns: int
+
+
+class Hanging(BaseException):
+    """
+    What ends a decision that would never end; no plug-in catches it with its own errors.
+
+    :param after_ns: real time in which it has not ended
+    """
+
+    def __init__(self, after_ns: int) -> None:
+        super().__init__(after_ns)
+        self.after_ns = after_ns
 
 
 class Answer(NamedTuple):
@@ -222,16 +235,25 @@ class ControllerHost:
         self._plugin.close()
 
     def _asked(self, ask: Callable[[], _T]) -> _T:
-        took = None if self._patience is None else self._patience.watch()
+        took, took_ns = None if self._patience is None else self._patience.watch(), 0
         try:
             said = ask()
+        except Hanging as error:
+            self._keep(error)
+            raise ControllerError(
+                f'the controller {self._context.controller} hangs: got no answer within '
+                f'{error.after_ns / 1e9:g} s of real time, and ended what it did. {_LOG}'
+            ) from error
         except Exception as error:
             self._keep(error)
             raise ControllerError(f'the controller {self._context.controller} failed: '
                                   f'{described(error)}') from error
-        if self._patience is None or took is None:
+        finally:
+            if took is not None:
+                took_ns = took()
+        if self._patience is None:
             return said
-        took_ns, limit_ns = took(), self._patience.limit_ns
+        limit_ns = self._patience.limit_ns
         self._long += took_ns > limit_ns
         if took_ns > limit_ns and (self._long > 1 or took_ns > limit_ns + _STALL_NS):
             raise ControllerError(

@@ -14,14 +14,10 @@
 
 """The link plug-in ``loopback``: the controller in this process, in simulated time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, ExitStack
 from functools import partial
-import os
 from pathlib import Path
-import resource
-import threading
-import time
 import traceback
 from typing import Any
 
@@ -31,6 +27,7 @@ from safety_scenarios.controllers.making import brake_lag, takes_real_time
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.links.loopback import hosted, LoopbackLink
+from safety_scenarios.links.thinking import Thinking
 from safety_scenarios.model.agents import ros_token
 from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.link import Link
@@ -42,58 +39,6 @@ from safety_scenarios.model.world_block import World
 
 _LEAST_NS = 1_000_000
 """Over any real link a command takes that long; a budget below it says nothing of thinking."""
-_NONE, _MUCH = -1, 256
-"""No thread and no file; and more bytes than the kernel tells of a thread."""
-
-
-def thinking(queued: Callable[[], int]) -> Callable[[], int]:
-    """
-    Begin to measure how long this thread thinks, and return what tells it (ns).
-
-    A host that lets others run first holds a thread up, and that is none of its thinking: without
-    having waited for anything it has thought as long as it had a processor, and otherwise all the
-    time but that in which it was ready to run.
-
-    :param queued: how long it was ready to run so far, as ``Queue`` tells it
-    """
-    began_ns, used_ns, waits = time.monotonic_ns(), time.thread_time_ns(), _waits()
-    queued_ns = queued()
-
-    def took_ns() -> int:
-        if _waits() > waits:
-            return time.monotonic_ns() - began_ns - (queued() - queued_ns)
-        return time.thread_time_ns() - used_ns
-    return took_ns
-
-
-def _waits() -> int:
-    """Return how often this thread has given up its processor to wait for something."""
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
-
-
-class Queue:
-    """How long a thread was ready to run while others had the processors, if the kernel tells."""
-
-    def __init__(self) -> None:
-        self._thread = self._file = _NONE
-
-    def waited_ns(self) -> int:
-        """Return that of the thread that asks; as mostly one does, its file stays open."""
-        thread = threading.get_native_id()
-        try:
-            if thread != self._thread:
-                self.close()
-                self._file = os.open('/proc/thread-self/schedstat', os.O_RDONLY | os.O_CLOEXEC)
-                self._thread = thread
-            return int(os.pread(self._file, _MUCH, 0).split()[1])
-        except (OSError, ValueError, IndexError):  # a kernel without it: all of it counts
-            return 0
-
-    def close(self) -> None:
-        """Give up the file; calling it again does nothing."""
-        if self._file != _NONE:
-            os.close(self._file)
-        self._thread = self._file = _NONE
 
 
 class Loopback(LinkPlugin):
@@ -145,9 +90,8 @@ class Loopback(LinkPlugin):
         robot = None if self.has_robot and scenario.ros else simulated_robot(
             scenario, brake_lag(plugin))
         limit_ns = max(_LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6))
-        with closing(Queue()) as queue:
-            host = hosted(plugin, own, self._log(scenario),
-                          Patience(partial(thinking, queue.waited_ns), limit_ns))
+        with closing(Thinking()) as thinking:
+            host = hosted(plugin, own, self._log(scenario), Patience(thinking.watch, limit_ns))
             with closing(kind(host, self.settings.clock, others,
                               self.settings.declared_topics, robot)) as link:
                 yield link

@@ -24,6 +24,7 @@ import sys
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.ros.parameters import to_arguments
+from safety_scenarios.ros.segments import owned_segments
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 
 CONTROLLER_NODE = 'controller_node'
@@ -34,7 +35,6 @@ _STOP_S = 5.0
 _TRACEBACK = 'Traceback (most recent call last):'
 _LONGEST_WORDS = 400
 """Characters; frameworks for learning write whole pages."""
-_SHARED_MEMORY = '/dev/shm/'
 
 
 class ChildProcess:
@@ -46,19 +46,20 @@ class ChildProcess:
     :param domain_id: the ROS domain it joins
     :param ros_arguments: parameters, remapping and other arguments for the node
     :param log: file for what it prints
-    :param killed: takes the shared-memory segments of a process that died uncleanly
+    :param segments: takes those of shared memory that stay where it died uncleanly: its own, and
+        ours, to which it has sent
     :param node_name: its node's name; empty: as its module
     """
 
     def __init__(self, name: str, module: str, domain_id: int, ros_arguments: list[str],
-                 log: Path, killed: set[str], node_name: str = '') -> None:
+                 log: Path, segments: set[str], node_name: str = '') -> None:
         self.node_name = node_name or module
         self._name = name
         self._module = module
         self._domain_id = domain_id
         self._ros_arguments = ros_arguments
         self._log = log
-        self._killed = killed
+        self._used = segments
         self._process: subprocess.Popen[bytes] | None = None
         self._segments: set[str] = set()
 
@@ -91,19 +92,19 @@ class ChildProcess:
             return f'{self._name} was never started'
         code = self._process.poll()
         if code is None:
-            self._segments |= _owned_segments(self._process.pid)
+            self._segments |= owned_segments(self._process.pid)
             return None
         how = f'was ended by signal {signal.Signals(-code).name}' if code < 0 else \
             f'exited with code {code}'
         return f'{self._name} {how}; {self._last_line()}'
 
     def stop(self) -> None:
-        """End it: politely, then by force; note the shared memory that a killed one leaves."""
+        """End it: politely, then by force; note the shared memory that may be left."""
         process, self._process = self._process, None
         if process is None:
             return
         if process.poll() is None:
-            self._segments |= _owned_segments(process.pid)
+            self._segments |= owned_segments(process.pid)
             process.terminate()
         try:
             process.wait(_STOP_S)
@@ -113,7 +114,7 @@ class ChildProcess:
         if process.stdin is not None:
             process.stdin.close()
         if process.returncode != 0:
-            self._killed |= self._segments
+            self._used |= self._segments | owned_segments(os.getpid())
         self._segments.clear()
 
     def _last_line(self) -> str:
@@ -138,50 +139,19 @@ def alarm_of(children: Iterable[ChildProcess]) -> str | None:
 
 
 def controller_process(settings: ControllerSettings, domain_id: int, ros_arguments: list[str],
-                       log: Path, killed: set[str]) -> ChildProcess:
+                       log: Path, segments: set[str]) -> ChildProcess:
     """Return a ``controller_node`` that runs a built-in controller and ends with its parent."""
     own = settings.model_copy(update={'exit_with_stdin': True})
     node_name = CONTROLLER_NODE if settings.drives else f'participant_{settings.agent}'
     return ChildProcess(f'the controller {settings.controller}', CONTROLLER_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments, '-r', f'__node:={node_name}'], log,
-                        killed, node_name)
+                        segments, node_name)
 
 
 def simulator_process(settings: SimulatorSettings, domain_id: int, ros_arguments: list[str],
-                      log: Path, killed: set[str]) -> ChildProcess:
+                      log: Path, segments: set[str]) -> ChildProcess:
     """Return a ``simulator_node`` that ends with its parent."""
     own = settings.model_copy(update={'exit_with_stdin': True})
     return ChildProcess('the simulator', SIMULATOR_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments, '-r', f'__node:={SIMULATOR_NODE}'],
-                        log, killed)
-
-
-def _owned_segments(pid: int) -> set[str]:
-    """
-    Return the Fast DDS shared-memory segments that a process keeps alive.
-
-    Each has a lock file ``<segment>_el`` that its owner, and nobody else, holds open.
-    """
-    owned = set()
-    try:
-        for link in Path(f'/proc/{pid}/fd').iterdir():
-            name = os.readlink(link).removeprefix(_SHARED_MEMORY)
-            if name.startswith(('fastrtps_', 'fastdds_')) and name.endswith('_el'):
-                owned.add(name.removesuffix('_el'))
-    except OSError:
-        pass  # the process has ended meanwhile, or is somebody else's
-    return owned
-
-
-def remove_segments(segments: set[str]) -> None:
-    """
-    Remove the segments of processes that were killed, unless a living one keeps them too.
-
-    Only for when the evaluator has left DDS: before, it still sends through the dead one's ports,
-    which a new controller then takes over.
-    """
-    kept = set().union(*(_owned_segments(int(entry.name)) for entry in Path('/proc').iterdir()
-                         if entry.name.isdigit()))
-    for name in segments - kept:
-        for file in (name, f'{name}_el', f'sem.{name}_mutex'):
-            Path(_SHARED_MEMORY, file).unlink(missing_ok=True)
+                        log, segments)

@@ -26,7 +26,7 @@ from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.controllers.making import parameter_model
-from safety_scenarios.errors import InputError
+from safety_scenarios.errors import InputError, interrupted
 from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.live.progress import progress
 from safety_scenarios.model.parameters import known_parameters
@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         say(Console(stderr=True), '\n'.join(error.lines))
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        say(Console(stderr=True), interrupted(stop))
         return 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
         say(Console(stderr=True), f'error: {error}')

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 import threading
 import time
+from typing import Any
 
 from rclpy.context import Context
 from rclpy.node import Node
@@ -98,13 +99,18 @@ class Hardware:
             AreaClear(words['area'])) if known.name not in hil.without]
         self._guard = Guard([*early, self._preflight, self._alone], time.monotonic_ns, log)
         self._listening = Listening(node, {
-            topic: Heard(words[name], deadman.take if name == 'deadman' else words[name].take)
+            topic: Heard(words[name], partial(self._hear, deadman.take if name == 'deadman'
+                                              else words[name].take))
             for name, (topic, _) in _topics(hil).items() if name not in hil.without}, self._alone)
         home = Home(feedback, hil.reset_within_m, hil.reset_within_rad)
         self._readiness = Readiness(
             hil, self._guard, early, self._confirmation, deadman, home, self._asker(),
             self._send_back if hil.reset_service else None, _Steady(),
             measuring.get_logger().info)
+
+    def _hear(self, take: Callable[[Any, int], None], message: Any, now_ns: int) -> None:
+        take(message, now_ns)
+        self._guard.heard()
 
     @contextmanager
     def watched(self) -> Iterator[None]:

@@ -47,7 +47,6 @@ from safety_scenarios.ros.controller_process import (
     alarm_of,
     ChildProcess,
     controller_process,
-    remove_segments,
     simulator_process,
 )
 from safety_scenarios.ros.definitions import definition
@@ -59,6 +58,7 @@ from safety_scenarios.ros.measuring_node import MeasuringNode
 from safety_scenarios.ros.publishing import LiveTopics, PERIOD_S, wants_topics
 from safety_scenarios.ros.quiet import undisturbed
 from safety_scenarios.ros.rosout import RosoutReport
+from safety_scenarios.ros.segments import remove_segments
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 from safety_scenarios.ros.witness import Witness
@@ -87,9 +87,9 @@ class OverRos(LinkPlugin):
                                 'time is the system clock then, which may be set at any time')
         if settings.controller != EXTERNAL:
             named_controller(settings.controller)
-        killed: set[str] = set()
+        segments: set[str] = set()
         scheduling = stack.enter_context(undisturbed(settings.realtime))
-        stack.callback(remove_segments, killed)
+        stack.callback(remove_segments, segments)
         domain_id = stack.enter_context(
             chosen_domain(settings.domain_id, EXTERNAL in (settings.controller, settings.world)))
         context = stack.enter_context(
@@ -104,7 +104,8 @@ class OverRos(LinkPlugin):
             if settings.hil.enabled else None
         live = LiveTopics(node, clock) if wants_topics(settings) else None
         feeds = [] if live is None else [stack.enter_context(Feed(live, PERIOD_S))]
-        opener = _Opener(node, spin, clock, settings, domain_id, self.folder, killed, robot, live)
+        opener = _Opener(node, spin, clock, settings, domain_id, self.folder, segments, robot,
+                         live)
         stack.callback(opener.close)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
                        lambda: opener.calibrate(scheduling), definition, opener.nodes,
@@ -135,7 +136,7 @@ class _Opener:
     """Opens the link for one scenario: a controller process, unless one runs already."""
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, settings: RunSettings,
-                 domain_id: int, folder: Path, killed: set[str],
+                 domain_id: int, folder: Path, segments: set[str],
                  hardware: Hardware | None = None, live: LiveTopics | None = None) -> None:
         self._live = live
         self._node = node
@@ -144,7 +145,7 @@ class _Opener:
         self._settings = settings
         self._domain_id = domain_id
         self._folder = folder
-        self._killed = killed
+        self._segments = segments
         self._hardware = hardware
         self._uncertainty_ms: Mapping[str, float] = dict.fromkeys(METHODS, UNCALIBRATED_MS)
         self._floor_ms: Mapping[str, float] = {}
@@ -154,7 +155,7 @@ class _Opener:
         self._simulator = simulator_process(
             SimulatorSettings(real_time_factor=settings.real_time_factor,
                               lockstep=settings.clock.lockstep, step_ms=settings.period_ms),
-            domain_id, list(ros_names(settings)), folder / 'logs' / 'simulator.log', killed) \
+            domain_id, list(ros_names(settings)), folder / 'logs' / 'simulator.log', segments) \
             if settings.world == 'mujoco' else None
         self._witness = Witness(node)
         self._frames = Frames(node, clock, settings.static_transforms == 'auto'
@@ -185,7 +186,7 @@ class _Opener:
                for part in ('-r', f'calibration/{end}:=calibration/{token}/{end}')]
         process = ChildProcess('the responder', 'responder_node', self._domain_id,
                                [*ros_names(self._settings), *own],
-                               self._folder / 'logs' / 'calibration.log', self._killed)
+                               self._folder / 'logs' / 'calibration.log', self._segments)
         found = calibrate_over_ros(self._node, self._spin, form, process, token,
                                    self._settings.connect_timeout_s,
                                    {**_ros(self._domain_id), 'scheduling': scheduling})
@@ -284,4 +285,4 @@ class _Opener:
         log = self._folder / log_name(scenario.id, '' if own.drives else own.agent)
         sim_time = f'use_sim_time:={str(self._settings.use_sim_time).lower()}'
         arguments = [*ros_names(self._settings), '-p', sim_time]
-        return controller_process(own, self._domain_id, arguments, log, self._killed)
+        return controller_process(own, self._domain_id, arguments, log, self._segments)

@@ -19,8 +19,7 @@ Callbacks only put into a queue what has arrived; the world itself lives in the 
 ``run``, which sleeps to absolute deadlines.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import math
 import threading
 import time
@@ -31,6 +30,7 @@ from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from safety_scenarios import registry
 from safety_scenarios.errors import described, InputError, MeasurementError, SettingsError
+from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.intent import read_intent
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot_interfaces import has_header, stamp_shifted
@@ -39,6 +39,7 @@ from safety_scenarios.model.simulated_robot import JOINT_STATE, ODOMETRY
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.model.world_block import IMAGE
 from safety_scenarios.ros import qos
+from safety_scenarios.ros.commanders import Arrivals, Commanders
 from safety_scenarios.ros.convert import interface_class, set_header_stamp, to_ros
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.pace import RealTime
@@ -46,6 +47,7 @@ from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parame
 from safety_scenarios.ros.robot_frames import RobotFrames
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.standing_host import BEGIN_NS, DRIVEN, SERVED, StandingHost
+from safety_scenarios.ros.turn import await_command
 from safety_scenarios.ros.unpack import from_raw
 from safety_scenarios.ros.world_protocol import (
     ANSWER,
@@ -111,8 +113,8 @@ class Simulator(StandingHost):
     def __init__(self, node: SimulatorNode) -> None:
         self._node, self._settings = node, node.settings
         factor = self._settings.real_time_factor
-        self._changed = threading.Condition()
-        self._arrived: deque[tuple[str, Any]] = deque()
+        self._arrivals = Arrivals(_ASKED)
+        self._commanders = Commanders(node, self._arrivals)
         self._clock = self._node.create_publisher(Clock, '/clock', qos.stimulus())
         self._answers = self._node.create_publisher(String, ANSWER, qos.conversation())
         self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
@@ -120,13 +122,12 @@ class Simulator(StandingHost):
                                        qos.conversation())
         self._frames = RobotFrames(node)
         self._publishers: dict[str, tuple[str, Any]] = {}
-        self._commands: dict[str, tuple[str, Any]] = {}
         self._now_ns = self._clock_ns = self._boundary_ns = BEGIN_NS
         self._tick_ns = max(_CLOCK_NS, round(_LEAST_CLOCK_NS * factor))
         self._pace = RealTime(factor or 1.0, BEGIN_NS, time.monotonic_ns())
         self._step_ns = round(self._settings.step_ms * 1e6)
         self._is_paused = self._settings.lockstep
-        self._heard = self._taken = 0
+        self._answered = self._taken = 0
         self._said: dict[str, str] = {}
         self._world = None
         self._empty()
@@ -149,8 +150,8 @@ class Simulator(StandingHost):
     def run(self, ended: threading.Event) -> None:
         """Let time pass until somebody ends it."""
         while not ended.is_set():
-            while self._arrived:
-                self._take(*self._arrived.popleft())
+            while (arrived := self._arrivals.take()) is not None:
+                self._take(*arrived)
             self.listen()
             if self._answering.is_stepping:
                 self._answering.go_on()
@@ -158,28 +159,21 @@ class Simulator(StandingHost):
                 continue
             if self._is_paused:
                 self._publish_clock()  # for who comes while it stands
-                self._wait(_TURN_S)
+                self._arrivals.wait(_TURN_S)
                 continue
             if self._now_ns >= self._until_ns:
                 self._publish_clock()  # as one message may get lost, on which others wait
-                self._wait(_STANDING_S)
+                self._arrivals.wait(_STANDING_S)
                 continue
             next_ns, steady_ns = self._next_ns(), time.monotonic_ns()
             if self._pace.at(steady_ns) < next_ns:
-                self._wait(min(_TURN_S, (self._pace.due_ns(next_ns) - steady_ns) / 1e9))
+                self._arrivals.wait(min(_TURN_S, (self._pace.due_ns(next_ns) - steady_ns) / 1e9))
                 continue
             self._to(next_ns)
             self._pace.reached(next_ns, time.monotonic_ns())
 
     def _put(self, topic: str, payload: Any) -> None:
-        with self._changed:
-            self._arrived.append((topic, payload))
-            self._changed.notify()
-
-    def _wait(self, seconds: float) -> None:
-        with self._changed:
-            if not self._arrived and seconds > 0:
-                self._changed.wait(seconds)
+        self._arrivals.put(topic, payload)
 
     def _next_ns(self) -> int:
         """Return when something is due."""
@@ -273,13 +267,12 @@ class Simulator(StandingHost):
             return
         if self.serve(topic, payload):
             return
-        self._heard += 1
         self._taken += 1
-        known = self._commands.get(topic)
-        if known is None or self._world is None or not self._is_live:
+        interface = self._commanders.interface(topic)
+        if interface is None or self._world is None or not self._is_live:
             return
         self.catch_up()
-        message, _ = from_raw(payload, known[0])
+        message, _ = from_raw(payload, interface)
         try:
             self._world.command(topic, message, self._now_ns - self._begin_ns, self._now_ns)
         except MeasurementError as error:  # it costs this trial, and no other
@@ -360,31 +353,27 @@ class Simulator(StandingHost):
             self._node.destroy_publisher(self._publishers.pop(topic)[1])
         for topic, interface in topics.items():
             self._publisher(topic, interface)
-        for topic in self._commands.keys() - {one.topic for one in ros.commands}:
-            self._node.destroy_subscription(self._commands.pop(topic)[1])
+        self._commanders.keep(ros.commands)
 
     def _look(self, request: Request) -> Mapping[str, Any]:
         """Say who is connected, and listen to whoever commands by now."""
-        ros = self._trial.scenario.ros if self._trial else None
-        for one in ros.commands if ros else ():
-            if one.topic not in self._commands:
-                self._listen(one.topic, one.message)
+        commands = self._commanded
+        self._commanders.listen(commands)
         return {'topics': {topic: publisher.get_subscription_count()
                            for topic, (_, publisher) in self._publishers.items()},
-                'commands': {one.topic: self._matched(one.topic)
-                             for one in (ros.commands if ros else ())},
+                'commands': {one.topic: self._commanders.matched(one.topic) for one in commands},
                 'listeners': self._telling.get_subscription_count()}
 
-    def _matched(self, topic: str) -> int:
-        if topic not in self._commands:
-            return 0
-        subscription = self._commands[topic][1]
-        return int(subscription.get_publisher_count()) \
-            if hasattr(subscription, 'get_publisher_count') else self._node.count_publishers(topic)
+    @property
+    def _commanded(self) -> Sequence[CommandTopic]:
+        """Return the topics on which the robot of an evaluator's trial is commanded."""
+        ros = self._trial.scenario.ros if self._trial else None
+        return ros.commands if ros else ()
 
     def _begin(self, request: Request) -> Mapping[str, Any]:
         self._world_of('begin')
-        self._begin_ns, self._heard, self._is_live = self._now_ns, 0, True
+        self._begin_ns, self._is_live = self._now_ns, True
+        self._answered = self._arrivals.commands_taken
         self._until_ns = self._now_ns
         if request.is_new:
             self._boundary_ns = self._now_ns
@@ -425,19 +414,11 @@ class Simulator(StandingHost):
 
     def _await_command(self) -> None:
         """Wait until somebody has commanded since the last step; nothing else is taken before."""
-        deadline = time.monotonic() + self._settings.patience_s
-        with self._changed:
-            while not self._heard and time.monotonic() < deadline:
-                if any(one[0] not in _ASKED for one in self._arrived):
-                    break
-                self._changed.wait(deadline - time.monotonic())
-            commands = [one for one in self._arrived if one[0] not in _ASKED]
-            others = [one for one in self._arrived if one[0] in _ASKED]
-            self._arrived.clear()
-            self._arrived.extend(others)
+        await_command(self._commanders, self._commanded, self._answered,
+                      self._settings.patience_s)
+        commands, self._answered = self._arrivals.take_commands()
         for one in commands:
             self._take(*one)
-        self._heard = 0
 
     def _world_of(self, what: str) -> World:
         if self._world is None:
@@ -454,15 +435,6 @@ class Simulator(StandingHost):
                 interface_class(interface), topic,
                 qos.pictures() if interface == IMAGE else qos.stimulus())
         return known[1]
-
-    def _listen(self, topic: str, wanted: str) -> None:
-        """Subscribe to a command topic with the type and quality of service of its publisher."""
-        publishers = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
-        types = sorted({info.topic_type for info in publishers})
-        if len(types) == 1 and wanted in ('auto', types[0]):
-            self._commands[topic] = types[0], self._node.create_subscription(
-                interface_class(types[0]), topic, lambda raw: self._put(topic, raw),
-                qos.command(publishers), raw=True)
 
 
 def _interfaces(ros: RosBlock) -> Mapping[str, str]:

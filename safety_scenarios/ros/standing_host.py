@@ -22,6 +22,7 @@ from safety_scenarios.errors import InputError, MeasurementError, SettingsError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.ros import qos
+from safety_scenarios.ros.commanders import Commanders
 from safety_scenarios.ros.pace import RealTime
 from safety_scenarios.ros.served.answering import Answering, Call
 from safety_scenarios.ros.served.services import PACKAGE, Services
@@ -63,7 +64,7 @@ class StandingHost:
     _until_ns: float
     _pace: RealTime
     _stamps: dict[str, int]
-    _commands: dict[str, tuple[str, Any]]
+    _commanders: Commanders
 
     def offer(self) -> None:
         """Offer the services, where their interfaces are installed."""
@@ -206,16 +207,7 @@ class StandingHost:
             return
         self._look_s = now + _LOOK_S
         assert world.scenario.ros is not None  # as in stand_up
-        for one in world.scenario.ros.commands:
-            known = self._commands.get(one.topic)
-            if known is not None and self._node.count_publishers(one.topic):
-                infos = self._node.get_publishers_info_by_topic(
-                    self._node.resolve_topic_name(one.topic))
-                if known[0] not in {info.topic_type for info in infos}:
-                    self._node.destroy_subscription(self._commands.pop(one.topic)[1])
-                    known = None
-            if known is None:
-                self._listen(one.topic, one.message)
+        self._commanders.listen(world.scenario.ros.commands)
 
     def _put(self, topic: str, payload: Any) -> None:
         raise NotImplementedError
@@ -224,9 +216,6 @@ class StandingHost:
         raise NotImplementedError
 
     def _connect(self, ros: RosBlock) -> None:
-        raise NotImplementedError
-
-    def _listen(self, topic: str, wanted: str) -> None:
         raise NotImplementedError
 
     def _next_ns(self) -> int:

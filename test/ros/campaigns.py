@@ -30,6 +30,8 @@ from safety_scenarios.engine.findings.latency_findings import WITHIN_BUDGET
 from safety_scenarios.engine.findings.observation import ON_TIME
 from safety_scenarios.model.result import BUSY_HOST
 
+NOTHING_LEFT = 'which the harness itself needs here'
+"""What the product says of a budget that its own measurement would use up."""
 QUICK = str(Path(__file__).parents[1] / 'data' / 'quick_person.yaml')
 """A trial of a second, for what any hazard shows."""
 SHIPPED = Path(__file__).parents[2] / 'config' / 'scenarios' / 'robotic'
@@ -76,8 +78,11 @@ def unmeasured(trial: dict) -> bool:
 
     The product says so by a finding of its own where a stimulus left late, and by a note where the
     load of the host widened an uncertainty so far that a latency and its limit cannot be told
-    apart. Nothing else that is INCONCLUSIVE counts.
+    apart; and of a calibration which a busy host has spoilt it says that no budget is left.
+    Nothing else that is INCONCLUSIVE, or an ERROR, counts.
     """
+    if trial['verdict'] == 'ERROR':
+        return NOTHING_LEFT in trial['reason']
     undecided = {finding['check'] for finding in trial['findings']
                  if finding['verdict'] == 'INCONCLUSIVE'}
     noted = {note['code'] for note in trial['notes']}

@@ -22,9 +22,17 @@ from pathlib import Path
 import subprocess
 import sys
 
+from geometry_msgs.msg import Twist
 from interfaces_built import interfaces_folder
 import pytest
-from ros.campaigns import campaign, environment, QUICK, SOON, trials_in
+from rclpy.node import Node
+from ros.campaigns import campaign, COMMAND, environment, QUICK, SOON, trials_in
+from ros.test_ros_tools import until
+from rosgraph_msgs.msg import Clock
+from safety_scenarios.ros import qos
+from safety_scenarios.ros.spinning import ros_context, spinning
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import Bool
 
 pytestmark = pytest.mark.dds
 DOUBLE = str(Path(__file__).with_name('gazebo_double.py'))
@@ -79,6 +87,33 @@ def told_of(folder: Path, name: str) -> list[dict]:
             if isinstance(row, list) and row[:2] == ['state', name]]
 
 
+def killed_in_mid_trial(domain: int, path: dict[str, str], command: list[str]) -> None:
+    """Kill an evaluator, and see from here that then nobody commands and no time passes."""
+    heard: dict[str, list[object]] = {'cmd_vel': [], 'scan': [], 'clock': [], 'drives': []}
+    with ros_context([], domain) as context:
+        node = Node('witness', context=context)
+        for topic, kind in (('cmd_vel', Twist), ('scan', LaserScan)):
+            node.create_subscription(kind, topic, heard[topic].append, 10)
+        node.create_subscription(Clock, 'clock', lambda said: heard['clock'].append(
+            (said.clock.sec, said.clock.nanosec)), 10)
+        node.create_subscription(Bool, 'drive_enable', lambda said: heard['drives'].append(
+            said.data), qos.conversation())
+        with spinning(node), subprocess.Popen(command, env=environment() | path,
+                                              stdout=subprocess.DEVNULL) as evaluator:
+            try:
+                until(lambda: True in heard['drives'], 60)  # from then on time stands
+                heard['cmd_vel'].clear()
+                until(lambda: len(heard['cmd_vel']) > 2)
+            finally:
+                evaluator.kill()
+            until(lambda: node.count_publishers('cmd_vel') == 0)  # it ends with its evaluator
+            until(lambda: len(set(heard['clock'][-20:])) == 1)  # and the last step by itself
+            for messages in heard.values():
+                messages.clear()
+            until(lambda: len(heard['clock']) > 40)
+        assert not heard['cmd_vel'] and not heard['scan'] and len(set(heard['clock'])) == 1
+
+
 def test_who_looks_passes_and_who_does_not_touches_the_person(tmp_path, domain, path, scenario):
     """One server for all trials: each begins where the scenario begins."""
     options = '--world', 'external', '--domain-id', str(domain), '--trials', '2'
@@ -115,10 +150,17 @@ def test_simulators_with_the_standard_services_are_moved_too(tmp_path, domain, p
 
 
 def test_in_lock_step_time_passes_only_with_the_controller(tmp_path, domain, path, scenario):
-    """No load of the host is in any number then, and the result says so."""
+    """
+    No load of the host is in any number then, and the result says so.
+
+    After kill -9 of the evaluator it does not pass for anybody, until the next one lets it.
+    """
+    options = '--world', 'external', '--domain-id', str(domain), '--lockstep'
     with world(domain, path, '--standard'):
-        run = campaign(tmp_path / 'run', scenario, '--world', 'external', '--domain-id',
-                       str(domain), '--lockstep', again=False, **path)
+        killed_in_mid_trial(domain, path, [
+            COMMAND, 'run', scenario, *options, '--calibration', 'off', '--output',
+            str(tmp_path / 'killed'), '--connect-timeout-s', '60'])
+        run = campaign(tmp_path / 'run', scenario, *options, again=False, **path)
     trial, = run.trials
     assert trial['verdict'] == 'PASS', run.output
     assert trial['world']['lockstep'] and 0.3 < trial['world']['min_gap_m'] < 0.95

@@ -22,9 +22,12 @@ import sys
 import threading
 import time
 
+from geometry_msgs.msg import Twist
 from interfaces_built import interfaces_folder
 import pytest
+from rclpy.node import Node
 from ros.campaigns import campaign, environment, QUICK, SOON
+from ros.test_ros_tools import until
 import safety_scenarios
 from safety_scenarios.ros.served import answering
 from safety_scenarios.ros.served.answering import Call, Reply
@@ -60,8 +63,8 @@ def served(simulator, service, **fields) -> list[Reply]:
 
 
 def take(simulator) -> None:
-    while simulator._arrived:
-        simulator._take(*simulator._arrived.popleft())
+    while (arrived := simulator._arrivals.take()) is not None:
+        simulator._take(*arrived)
 
 
 def begin_trial(simulator):
@@ -87,6 +90,25 @@ def test_requests_that_come_while_a_command_is_awaited_are_none(simulator):
     take(simulator)
     assert [one[0].code for one in asked] == [answering.INCORRECT_STATE] * 2
     assert simulator._world.now_ns == 100_000_000
+
+
+@pytest.mark.parametrize('simulator', [
+    ['lockstep:=true', 'patience_s:=0.05', 'real_time_factor:=0.0']], indirect=True)
+def test_in_lock_step_neither_a_dead_controller_nor_a_dead_evaluator_holds_it_up(simulator):
+    """The one is waited for no more, and the trial that the other never ended makes way."""
+    def step(trial):
+        return simulator._answer(Request(id=f'{trial.trial_id} {simulator._now_ns}', what='step',
+                                         trial=trial.trial_id, step_ns=50_000_000))
+    controller = Node('controller', context=simulator._node.context)
+    controller.create_publisher(Twist, 'cmd_vel', 10)
+    until(lambda: simulator._node.count_publishers('cmd_vel') == 1)
+    trial = begin_trial(simulator)
+    assert not step(trial).error and not simulator._commanders.is_deaf, 'it may only be slow'
+    controller.destroy_node()
+    until(lambda: simulator._node.count_publishers('cmd_vel') == 0)
+    assert not step(trial).error and simulator._commanders.is_deaf
+    again = begin_trial(simulator)
+    assert not step(again).error and simulator._world.now_ns == 50_000_000
 
 
 def test_an_evaluator_gets_its_time_back_from_whoever_has_paused_it(simulator):

@@ -14,11 +14,14 @@
 
 """Two calls of pytest hold every test once, and what measures exactly runs by itself."""
 
+from concurrent.futures import ThreadPoolExecutor
 import os
 from pathlib import Path
 import re
 import subprocess
 import sys
+import threading
+import time
 
 import alone
 import pytest
@@ -137,6 +140,26 @@ def test_what_talks_dds_is_alone_however_it_says_so(suite):
         'test_beside', 'test_beside_too[1]', 'test_beside_too[2]'}
     assert len(talks) == 6
     assert sorted(beside + talks) == sorted(collected(cwd=suite))
+
+
+def test_no_more_talk_at_once_than_make_test_has_workers_for(monkeypatch, tmp_path):
+    """In two clones neither: twice as many robots are late on a machine for half as many."""
+    assert f'-n {alone.AT_ONCE} -m' in (ROOT / 'Makefile').read_text()
+    monkeypatch.setattr(alone, 'LOCK', str(tmp_path))
+    monkeypatch.setattr(alone, '_AGAIN_S', 0.001)
+    there, most, lock = [], [], threading.Lock()
+
+    def talks(number):
+        with alone._a_place():
+            with lock:
+                there.append(number)
+                most.append(len(there))
+            time.sleep(0.01)
+            with lock:
+                there.remove(number)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(talks, range(12)))
+    assert len(most) == 12 and max(most) == alone.AT_ONCE
 
 
 @pytest.mark.slow

@@ -21,6 +21,8 @@ from safety_scenarios.ros.interlocks.interlock import Interlock, MS, Word
 
 _BELIEVED = 5
 """Messages in a row from which its rate is known."""
+_LET_GO_NS = 250 * MS
+"""A silence as long as that is somebody's hand; a shorter one may be the network's."""
 _NEARLY = 0.9
 """Of the rate that was asked for: a timer that is a little slow is none that fails."""
 
@@ -63,8 +65,10 @@ class DeadMan(Interlock):
         if getattr(message, 'data', None) is not True:
             self._held, self._must_release = _Held(), False
         else:
-            if held.arrived_ns and now_ns - held.arrived_ns[-1] > self._timeout_ns:
-                held, self._must_release = _Held(), False
+            silent_ns = now_ns - held.arrived_ns[-1] if held.arrived_ns else 0
+            if silent_ns > self._timeout_ns:
+                held = _Held()
+                self._must_release = self._must_release and silent_ns < _LET_GO_NS
             more = _Held((*held.arrived_ns, now_ns)[-_BELIEVED:])
             self._held = _Held(more.arrived_ns, held.is_believed or (
                 len(more.arrived_ns) == _BELIEVED

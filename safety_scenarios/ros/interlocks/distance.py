@@ -39,9 +39,14 @@ class Distance(Interlock):
         lacking = self._word.why_not(now_ns)
         if lacking is not None:
             return lacking
-        found = _metres(self._word.message)
+        message, topic = self._word.message, self._word.topic
+        found = _metres(message)
+        least_m, most_m = (getattr(message, name, 0.0) for name in ('min_range', 'max_range'))
+        if least_m < most_m and math.isfinite(found) and not least_m <= found <= most_m:
+            return (f'got {found:g} m on {topic}, beyond the {least_m:g} to {most_m:g} m that its '
+                    f'sensor says it can measure, expected a measurement')
         if not self._least_m <= found <= self._most_m:
-            return (f'got {found:g} m on {self._word.topic}, expected {self._least_m:g} to '
+            return (f'got {found:g} m on {topic}, expected {self._least_m:g} to '
                     f'{self._most_m:g} m')
         return None
 

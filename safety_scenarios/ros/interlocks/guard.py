@@ -73,6 +73,8 @@ class Guard:
         self._told: dict[str, str | None] = {}
         self._sent_ns: int | None = None
         self._watched_ns: int | None = None
+        self._noticed: Mapping[str, str] = {}
+        """What did not hold for a moment, as whoever heard it has seen."""
 
     def lacking(self, among: Sequence[Interlock] | None = None) -> Mapping[str, str]:
         """Return every interlock that does not hold, with why; one that fails does not."""
@@ -101,6 +103,7 @@ class Guard:
         """
         with self.lock:
             self.loss, self._sent_ns, self.is_armed = None, None, False
+            self._noticed = {}
             self._watched_ns = None if self._watched_ns is None else self._now_ns()
             self.is_open = True
             self.require('begin')
@@ -153,6 +156,18 @@ class Guard:
         """Take note that something has left."""
         self._sent_ns = self._now_ns()
 
+    def heard(self) -> None:
+        """
+        Look at once, in a thread that has just heard something, and that waits for nobody.
+
+        What was said counts, though the next message may take it back before anybody looks. The
+        watch, or whatever would leave first, does the rest.
+        """
+        if self.is_open and not self._noticed:
+            now_ns = self._now_ns()
+            self._noticed = {known.name: why for known in self.interlocks
+                             if (why := _asked(known, now_ns)) is not None}
+
     def watch(self) -> None:
         """Look once; called by a thread of its own, which needs nobody to send anything."""
         with self.lock:
@@ -162,7 +177,7 @@ class Guard:
 
     def _lacking_now(self) -> Mapping[str, str]:
         """Return every interlock that does not hold, the watch itself included."""
-        lacking = dict(self.lacking())
+        lacking = {**self._noticed, **self.lacking()}
         now_ns = self._now_ns()
         if self._watched_ns is not None and now_ns - self._watched_ns > _WATCH_NS:
             lacking['watch'] = (f'got no look for {(now_ns - self._watched_ns) / MS:.0f} ms, '

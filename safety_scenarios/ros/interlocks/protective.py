@@ -38,6 +38,9 @@ class Protective(Interlock):
         if lacking is not None:
             return lacking
         message, topic = self._word.message, self._word.topic
+        if type(message).__name__ == 'RobotMode':
+            return (f'got RobotMode on {topic}, which says whether the robot has power, expected '
+                    f'SafetyMode, which says whether its protective functions are on')
         if hasattr(message, 'mode'):
             mode = message.mode
             return None if not isinstance(mode, bool) and mode in self._modes else (

@@ -20,7 +20,7 @@ from rclpy.node import Node
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.world_control import TopicControl, WorldControl
-from safety_scenarios.ros.world_protocol import ASK
+from safety_scenarios.ros.world_protocol import ANSWER
 from safety_scenarios.ros.worlds.choice import await_world, OURS, STANDARD
 from safety_scenarios.ros.worlds.commands_heard import CommandsHeard
 from safety_scenarios.ros.worlds.entity_control import EntityControl
@@ -45,7 +45,7 @@ def external_control(node: Node, clock: RosClock, settings: RunSettings,
 
     def look() -> tuple[Mapping[str, str], bool]:
         services = {name: kinds[0] for name, kinds in node.get_service_names_and_types()}
-        return services, node.count_subscribers(node.resolve_topic_name(ASK)) > 0
+        return services, node.count_publishers(node.resolve_topic_name(ANSWER)) > 0
 
     chosen = await_world(look, world.world_services, timeout_s)
     if chosen.kind == OURS:

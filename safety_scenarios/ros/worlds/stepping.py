@@ -25,6 +25,7 @@ from typing import Protocol
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.ros.turn import await_command, Commands
 from safety_scenarios.ros.worlds.mover import Asked, Mover
 
 _LOOK_S = 0.0005
@@ -37,26 +38,10 @@ _LATE_S = 0.2
 """Poses of a step that have not come by then are lost; the next ones will do."""
 _ARRIVAL_S = 0.004
 """How long what a simulator published last takes through its bridge, and more; and a command."""
-_TURN_S = 0.05
-"""How soon it is noticed that nobody will command any more."""
 
 
-class Commands(Protocol):
-    """What is heard of the controller."""
-
-    @property
-    def count(self) -> int:
-        """Return how many commands have come so far."""
-
-    @property
-    def is_deaf(self) -> bool:
-        """Whether nobody is known who commands."""
-
-    def more_than(self, count: int, seconds: float) -> bool:
-        """Wait until more than that many have come; return whether they have."""
-
-    def listen(self, commands: Sequence[CommandTopic]) -> None:
-        """Hear whoever commands on these topics by now."""
+class HeardCommands(Commands, Protocol):
+    """What is heard of the controller, by endpoints that somebody has to give up."""
 
     def close(self) -> None:
         """Give up the endpoints."""
@@ -73,7 +58,7 @@ class Stepping:
     :param alarm: says why nobody will command any more, None while somebody may
     """
 
-    def __init__(self, mover: Mover, commands: Commands, now_ns: Callable[[], int],
+    def __init__(self, mover: Mover, commands: HeardCommands, now_ns: Callable[[], int],
                  seen_ns: Callable[[], int], period_ns: int, patience_s: float,
                  alarm: Callable[[], str | None]) -> None:
         self._mover, self._commands = mover, commands
@@ -118,7 +103,8 @@ class Stepping:
         while self._stands_ns < until_ns:
             self._to(self._next_ns(until_ns))
             if self._commands.count == self._heard and self._stands_ns >= self._due_ns:
-                self._await_command()
+                await_command(self._commands, self._topics, self._heard, self._patience_s,
+                              self._alarm)
             if self._commands.count != self._heard or self._stands_ns >= self._due_ns:
                 self._due_ns = self._stands_ns + self._period_ns
             if self._commands.count != self._heard:
@@ -158,18 +144,6 @@ class Stepping:
             time.sleep(_LOOK_S)
         if until_ns + self._one_ns >= self._due_ns:  # what is decided by arrives before the time
             time.sleep(_ARRIVAL_S)
-
-    def _await_command(self) -> None:
-        if self._commands.is_deaf:
-            return
-        deadline = time.monotonic() + self._patience_s
-        while not self._commands.more_than(self._heard, _TURN_S):
-            reason = self._alarm()
-            if reason is not None:
-                raise MeasurementError(f'not connected: {reason}')
-            if time.monotonic() > deadline:
-                self._commands.listen(self._topics)  # who has left is waited for no more
-                return
 
     def _refuse_others(self) -> None:
         now_ns = self._now_ns()

@@ -21,12 +21,15 @@ import json
 import os
 import signal
 
+import click
 import pytest
 from safety_scenarios.campaign.files import TrialFiles
 from safety_scenarios.campaign.folder import read_trials, RunFolder
 from safety_scenarios.campaign.reporting import Views
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.cli.main import cli, main
+from safety_scenarios.errors import interrupted
 from safety_scenarios.model.observer import Observer
 from safety_scenarios.traces.are.writer import write_are
 from unit.campaign.test_trials import links, trials
@@ -115,6 +118,56 @@ def test_a_signal_is_obeyed_when_the_block_has_ended_and_a_second_one_at_once():
     with pytest.raises(OSError), uninterrupted():
         raise OSError('the disk is full')
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_signal_that_comes_while_the_block_fails_is_obeyed_and_the_error_is_told():
+    """Whoever goes on after an error, with the next campaign, would never hear of it."""
+    with pytest.raises(KeyboardInterrupt) as stop, uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        raise OSError(28, 'No space left on device', 'trials.jsonl')
+    assert interrupted(stop.value) == (
+        'interrupted, after an error: trials.jsonl: No space left on device')
+    assert interrupted(KeyboardInterrupt()) == 'interrupted'
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_result_that_was_not_written_is_no_campaign_that_was_merely_interrupted(
+        monkeypatch, capsys):
+    """Its summary would count the trials before it, and say nothing of the disk."""
+    class Full(Observer):
+        def trial_ended(self, record, result):
+            signal.raise_signal(signal.SIGINT)
+            raise OSError('the disk is full')
+    with pytest.raises(KeyboardInterrupt) as stop:
+        run_trials(trials(1), links(), [Full()])
+    assert isinstance(stop.value.__cause__, OSError)
+
+    @click.command()
+    def stopped():
+        raise stop.value
+    monkeypatch.setattr(cli, 'get_command', lambda context, name: stopped)
+    assert main(['run']) == 3
+    assert 'interrupted, after an error: OSError: the disk is full' in capsys.readouterr().err
+
+
+def test_a_signal_that_comes_as_a_block_ends_keeps_no_later_one_from_being_heard(monkeypatch):
+    """It ends the putting back of the handlers before the last one."""
+    real = signal.signal
+
+    def put_back(number, handler):
+        found = real(number, handler)
+        if handler is signal.default_int_handler:
+            signal.raise_signal(number)
+        return found
+    before = real(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), uninterrupted():
+            monkeypatch.setattr(signal, 'signal', put_back)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        monkeypatch.undo()
+        real(signal.SIGTERM, before)
 
 
 def test_a_signal_that_nobody_hears_is_left_as_it_is():

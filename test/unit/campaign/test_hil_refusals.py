@@ -48,6 +48,7 @@ def test_a_profile_that_lists_what_its_scenario_shows_is_taken():
     refuse()
     refuse(remap=('human_pose:=/cut/people',), publishes=('/cut/people',))
     refuse(namespace='base_1', publishes=('human_pose',))
+    refuse(area_topic='/safety_status', without=('area',))
 
 
 @pytest.mark.parametrize(('changed', 'told'), [
@@ -72,6 +73,11 @@ def test_a_profile_that_lists_what_its_scenario_shows_is_taken():
     ({'remap': ('cmd_vel:=/unlock_protective_stop',), 'reset_service': 'cmd_vel'},
      'hil.reset_service: got /unlock_protective_stop'),
     ({'remap': ('/tf:=/human_pose',), 'area_topic': '/tf'}, 'the harness would confirm itself'),
+    ({'area_topic': '/deadman'}, 'hil.area_topic: got /deadman, which is that of hil.deadman_to'),
+    ({'remap': ('contact:=/ok',), 'protective_topic': 'contact', 'area_topic': '/ok'},
+     'hil.area_topic: got /ok, which is'),
+    ({'feedback_topic': 'cmd_vel'}, 'hil.feedback_topic: got /cmd_vel, expected the topic on'),
+    ({'feedback_topic': 'base/told', 'commands': ('/base/told',)}, 'hil.feedback_topic: got /b'),
     ({'link': 'loopback'}, 'link: got loopback with hil.enabled, expected ros'),
     ({'world': 'external'}, 'world: got external with hil.enabled'),
     ({'use_sim_time': True}, 'use_sim_time: got true'),
@@ -175,7 +181,7 @@ def signed(tmp_path_factory):
     def sign(text, key='safety', namespace=NAMESPACE):
         plan = folder / 'plan.txt'
         plan.with_name('plan.txt.sig').unlink(missing_ok=True)
-        plan.write_text(text, encoding='utf-8')
+        plan.write_bytes(text.encode())
         subprocess.run(['ssh-keygen', '-q', '-Y', 'sign', '-f', folder / key, '-n', namespace,
                         plan], check=True, capture_output=True)
         return {'confirm': 'plan', 'plan': str(plan), 'plan_signers': str(folder / 'signers'),
@@ -198,7 +204,9 @@ def test_a_signed_plan_confirms_what_it_lists(signed):
     ('SCN-R-101', {}, {}, 'got no QUICK'),
     ('QUICK ' + 'a' * 64, {}, {}, 'as signed. It was changed since'),
     ('QUICK twice', {}, {}, "plan.txt:1: got 'QUICK twice'"),
-    ('# nothing', {}, {}, 'no scenario')])
+    ('# nothing', {}, {}, 'no scenario'),
+    *((f'# of Monday{hidden}QUICK', {}, {}, 'no scenario')  # what no editor shows as a line
+      for hidden in ('\u2028', '\x85', '\x0b', '\r'))])
 def test_any_other_plan_confirms_nothing(signed, text, how, changed, told):
     with pytest.raises(InputError, match=told):
         refuse(**{**signed(text, **how), **changed})

@@ -154,10 +154,12 @@ class Robot(Link):
             self.guard.watch()
         elif name == 'graph':
             self.alone.saw(message, self.now)
-        elif name == 'deadman':
-            self.deadman.take(message, self.now)
         else:
-            self.words[name].take(message, self.now)
+            self.hear(name, message)
+
+    def hear(self, name: str, message: Any) -> None:
+        (self.deadman if name == 'deadman' else self.words[name]).take(message, self.now)
+        self.guard.heard()
 
     # the operator
     def ask(self, scenario_id: str) -> str:

@@ -15,10 +15,14 @@
 """Each interlock: the state before, what happens, when the last stimulus left, the state after."""
 
 import math
+from types import SimpleNamespace
 
 from cases import for_each
 import pytest
+from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.ros.interlocks.interlock import Word
+from safety_scenarios.ros.interlocks.protective import Protective
 from unit.ros_interlocks.guarded import odometry, ONE, play, Robot, said
 
 TOLD_MS = 1
@@ -40,6 +44,10 @@ LOST = [
     ('distance', said(data=0.49), 'distance', 100, 'got 0.49 m on /distance'),
     ('distance', said(range=math.nan), 'distance', 100, 'got nan m'),
     ('distance', said(range=-math.inf), 'distance', 100, 'got -inf m'),
+    ('distance', said(range=65.5, min_range=0.1, max_range=4.0), 'distance', 100,
+     'got 65.5 m on /distance, beyond the 0.1 to 4 m'),
+    ('distance', said(range=0.7, min_range=0.8, max_range=4.0), 'distance', 100,
+     'got 0.7 m on /distance, beyond the 0.8 to 4 m'),
     ('distance', said(data=True), 'distance', 100, 'which says no distance'),
     ('distance', SILENT, 'distance', 610, 'got nothing new on /distance'),
     ('protective', said(mode=3), 'protective', 200, 'got mode 3 on /protective, expected 1 or 2'),
@@ -75,6 +83,32 @@ def test_a_loss_ends_the_stimuli_and_the_trial(who, says, name, within_ms, told)
     assert not robot.guard.is_open and not robot.guard.is_armed
     [withdrawn] = [fields for what, fields in robot.log if what == 'withdrawn']
     assert name in withdrawn['lacking']
+
+
+class SafetyMode(SimpleNamespace):
+    """As ur_dashboard_msgs has it: a number, 0 where nobody has set it."""
+
+
+class RobotMode(SimpleNamespace):
+    """Of the same package, with a number that means something else."""
+
+
+def test_of_a_robots_safety_modes_normal_and_reduced_alone_hold():
+    """Whatever numbers another version of its interface may add."""
+    word = Word('/safety_mode', None)
+    interlock = Protective(word, frozenset(map(int, HilSettings().protective_modes)))
+    assert 'got nothing on /safety_mode so far' in interlock.why_not(0)
+    word.saw(['driver'], 0)
+    held = []
+    for mode in range(256):
+        word.take(SafetyMode(mode=mode), 0)
+        held += [mode] if interlock.why_not(10**15) is None else []
+    assert held == [1, 2], 'kept as long as its publisher is there'
+    word.take(RobotMode(mode=1), 0)
+    assert 'got RobotMode on /safety_mode' in interlock.why_not(0)
+    word.take(SafetyMode(mode=1), 0)
+    word.saw([], 0)
+    assert 'whose publisher is gone' in interlock.why_not(0)
 
 
 @pytest.mark.parametrize(('who', 'name'), [

@@ -58,6 +58,25 @@ def test_a_dead_man_that_flaps_in_a_trial_ends_it_with_its_first_false():
     assert robot.left[-1] <= at_ms[0] + 20 + 20, 'one period of the dead-man after its false'
 
 
+@pytest.mark.parametrize(('who', 'bad', 'good', 'told'), [
+    ('area', said(data=False), said(data=True), 'area: got False'),
+    ('distance', said(data=0.2), said(data=3.0), 'distance: got 0.2 m'),
+    ('protective', said(mode=5), said(mode=1), 'protective: got mode 5'),
+    ('feedback', odometry(speed=0.9), odometry(), 'speed: got 0.9')])
+def test_what_is_said_for_a_moment_was_said(who, bad, good, told):
+    """The watch looks every 10 ms, and a light barrier may be broken for less."""
+    robot, at_ms = Robot(), []
+
+    def happens():
+        robot.later(3, lambda: (at_ms.append(robot.now_ms), robot.hear(who, bad)))
+        robot.later(4, lambda: robot.hear(who, good))
+    assert told in str(play(robot, is_begun=happens))
+    assert robot.left[-1] <= at_ms[0]
+    robot.later(1500, lambda: robot.says.update(deadman=said(data=False)))
+    robot.later(1600, lambda: robot.says.update(deadman=said(data=True)))
+    assert play(robot) is None, 'of the trial before, and none of the next one'
+
+
 @pytest.mark.parametrize(('silent_ms', 'is_lost'), [(60, False), (80, False), (100, True)])
 def test_a_silence_as_long_as_the_limit_is_none_and_a_longer_one_is_final(silent_ms, is_lost):
     """Its messages come every 20 ms here."""
@@ -68,6 +87,20 @@ def test_a_silence_as_long_as_the_limit_is_none_and_a_longer_one_is_final(silent
         robot.later(silent_ms - 18, lambda: robot.says.update(deadman=said(data=True)))
     error = play(robot, is_begun=happens)
     assert (error is not None) is is_lost, error
+
+
+@pytest.mark.parametrize(('silent_ms', 'is_released'), [(120, False), (240, False), (260, True)])
+def test_a_hole_in_the_network_releases_no_dead_man_that_is_tied_down(silent_ms, is_released):
+    """It ends the trial, and by itself it must not begin the next one."""
+    robot = Robot()
+
+    def happens():
+        robot.later(1, lambda: robot.says.update(deadman=None))
+        robot.later(silent_ms - 18, lambda: robot.says.update(deadman=said(data=True)))
+    assert 'got nothing new on /deadman' in str(play(robot, is_begun=happens))
+    robot.pass_until(robot.now + 500 * MS)
+    error = play(robot)
+    assert error is None if is_released else 'pressed again' in str(error)
 
 
 @pytest.mark.parametrize('again', ['a loop', 'one step'])

@@ -15,17 +15,25 @@
 """How long a controller really thinks where simulated time stands still."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
+import ctypes
 import os
+from pathlib import Path
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 import safety_scenarios as ss
-from safety_scenarios.links.loopback_session import Queue, thinking
+from safety_scenarios.controllers.host import ControllerHost, Patience
+from safety_scenarios.controllers.making import make_controller
+from safety_scenarios.errors import ControllerError
+from safety_scenarios.links.thinking import Queue, Standstill, Thinking, thinking
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.message import Command
+from safety_scenarios.model.settings import ControllerSettings
 
 MS = 1_000_000
 
@@ -76,6 +84,60 @@ def test_a_queue_tells_of_whoever_asks_and_leaves_no_file_open():
     assert told[0] <= told[2]
     assert told[1] <= time.monotonic_ns()
     assert len(os.listdir('/proc/self/fd')) == files
+
+
+def test_a_thread_whose_number_another_one_had_before_is_another_thread(queued, monkeypatch):
+    """The system gives the numbers of threads that have ended to new ones."""
+    def own():
+        return int(Path('/proc/thread-self/schedstat').read_text().split()[1])
+
+    def asks():
+        while not (least := own()):
+            time.sleep(0.0001)
+        return least <= queued() <= own()
+    monkeypatch.setattr(threading, 'get_native_id', lambda: 7)
+    for _ in range(3):
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(asks).result()
+
+
+def test_while_nothing_in_the_process_can_run_nobody_thinks():
+    """As after Ctrl-Z: here a thread keeps all others from running, and waits itself."""
+    with closing(Thinking()) as watched:
+        took_ns = watched.watch()
+        began_ns = time.monotonic_ns()
+        halt = threading.Thread(target=ctypes.PyDLL(None).usleep, args=(400_000,))
+        halt.start()
+        halt.join()
+        real_ns, took = time.monotonic_ns() - began_ns, took_ns()
+    assert took < 200 * MS < 400 * MS <= real_ns
+
+
+def test_a_standstill_before_a_decision_excuses_none():
+    with closing(Standstill()) as standstill:
+        standstill.begin()
+        began_ns = time.monotonic_ns()
+        ctypes.PyDLL(None).usleep(300_000)
+        ended_ns = time.monotonic_ns()
+        assert standstill.stood_ns(ended_ns, ended_ns + 300 * MS) <= 50 * MS
+        assert standstill.stood_ns(began_ns, ended_ns) >= 200 * MS
+
+
+def test_a_decision_that_never_ends_is_ended_and_the_next_one_is_asked_for():
+    def decides(observation):
+        while not asked:
+            asked.append(observation)
+            with suppress(Exception):  # a plug-in that forgives whatever goes wrong
+                time.sleep(600)
+        return Command(velocity=(0.0, 0.0))
+    asked, before = [], signal.getsignal(signal.SIGALRM)
+    with closing(Thinking(hang_ns=30 * MS)) as watched:
+        host = ControllerHost(make_controller(decides, ControllerSettings()),
+                              patience=Patience(watched.watch, 10**9))
+        with pytest.raises(ControllerError, match='hangs: got no answer within 0.03 s of real'):
+            host.tick(0, 0)
+        assert host.tick(0, 0) is not None
+    assert signal.getsignal(signal.SIGALRM) is before
 
 
 class Ponders(ControllerPlugin):
