@@ -71,8 +71,7 @@ class Comparison(Noun):
     """Scenarios in which the second passes more often."""
     scenarios_worse: int
     failures_p: float
-    """Of the mean over scenarios like these, whatever law they follow: how often each does not
-    pass, two-sided (``stats.any_law``)."""
+    """Test over scenarios of how often each does not pass, two-sided (``over_clusters``)."""
     failures_difference: Estimate
     """Share that did not pass, second less first; the interval is that of clusters."""
     failures_h: Estimate
@@ -82,8 +81,8 @@ class Comparison(Noun):
     latency_scenarios: int
     """Scenarios with such a pair."""
     latency_p: float
-    """The same of the share of pairs in which the second is later, a missing reaction being later
-    than any number, less that in which the first is."""
+    """Sign-flip test over scenarios of how many pairs are later, a missing reaction being later
+    than any number; two-sided, exact."""
     median_difference_ms: Estimate
     """Median over scenarios of the median difference in each."""
     latency_d: Estimate
@@ -104,11 +103,6 @@ class Comparison(Noun):
     """In what the second is significantly worse, by its decided pairs alone."""
     doubts: tuple[str, ...] = ()
     """Why it cannot be said that the second is no worse, if it is not shown that it is."""
-    failures_here_p: float | None = None
-    """Of these very scenarios and no others: McNemar's exact test over all pairs that differ from
-    each other; None where a sequential test chose how many there are."""
-    latency_here_p: float | None = None
-    """Likewise of who reacts later, by more than both uncertainties together."""
     world: WorldComparison | None = None
     """What worlds told of both; left out where no pair of trials was in one."""
 

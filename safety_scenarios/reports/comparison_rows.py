@@ -24,8 +24,7 @@ from safety_scenarios.reports import world_tables
 def rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
     """Yield (question, answer, p); p is empty where nothing was tested."""
     yield ('fails more often, over scenarios: share not passed',
-           with_interval(found.failures_difference),
-           _of_both(found.failures_here_p, found.failures_p))
+           with_interval(found.failures_difference), f'{found.failures_p:.3g} (over scenarios)')
     yield ('scenarios in which the second is better, worse',
            f'{found.scenarios_better}, {found.scenarios_worse}'
            + (f' ({" ".join(found.worse)})' if found.worse else ''), '')
@@ -33,8 +32,7 @@ def rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
            f'{found.both_passed}, {found.only_first_passed}, {found.only_second_passed}, '
            f'{found.neither_passed}', '')
     yield ('later, over scenarios: median of medians, ms',
-           with_interval(found.median_difference_ms),
-           _of_both(found.latency_here_p, found.latency_p))
+           with_interval(found.median_difference_ms), f'{found.latency_p:.3g} (over scenarios)')
     if found.confirmed is not None:
         yield ('the robot confirms later, over scenarios: median of medians, ms',
                with_interval(found.confirmed.median_difference_ms),
@@ -70,11 +68,6 @@ def with_interval(estimate: Estimate) -> str:
     ends = ['-inf' if estimate.low is None else f'{estimate.low:.3g}',
             'inf' if estimate.high is None else f'{estimate.high:.3g}']
     return f'{estimate.value:.3g} [{ends[0]}, {ends[1]}] n={estimate.n}'
-
-
-def _of_both(here_p: float | None, p: float) -> str:
-    here = '' if here_p is None else f'{here_p:.3g} (these scenarios), '
-    return f'{here}{p:.3g} (over scenarios)'
 
 
 def _value(estimate: Estimate) -> str:

@@ -14,9 +14,7 @@
 
 """Which of two controllers is the better one, by the scenarios that both have met."""
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-import math
+from collections.abc import Collection, Iterator, Sequence
 
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.model.comparison import Comparison, Confirmations, WithinScenario
@@ -30,16 +28,16 @@ from safety_scenarios.stats.pair_tests import (
     confirmed_over,
     decided,
     differing,
-    failures_here,
     failures_over,
     largest,
     latencies,
-    latencies_here,
     latencies_over,
+    later_confirmed,
+    later_reactions,
+    more_failures,
     Outcomes,
     outcomes,
     Pairs,
-    shares_later,
     signs,
     without,
 )
@@ -66,7 +64,6 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: s
     for pair in pairs:
         found.setdefault(pair[0].scenario_id, []).append(pair)
     some = found, differing(found, link)
-    here = tuple(without(one, stopped) for one in some)
     passed = outcomes(found)
     total = sum(passed.values(), Outcomes())
     more = {name: counts[True, False] - counts[False, True] for name, counts in passed.items()}
@@ -76,7 +73,7 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: s
     mine = {one.scenario_id for one in first if not one.warmup}
     not_compared = tuple(sorted(mine - of_both[0].keys()))
     regressions = _regressions(of_both, stopped)
-    comparison = Comparison(
+    return Comparison(
         pairs=len(pairs), unpaired=unpaired,
         undecided=(sum(not one.is_decided for one, _ in pairs),
                    sum(not two.is_decided for _, two in pairs)),
@@ -85,67 +82,42 @@ def compare(first: Sequence[TrialResult], second: Sequence[TrialResult], link: s
         scenarios=len(found), scenarios_better=sum(change < 0 for change in more.values()),
         scenarios_worse=sum(change > 0 for change in more.values()),
         failures_p=largest(failures_over, some),
-        failures_here_p=largest(failures_here, here) if here[0] else None,
         failures_difference=no_narrower(*(_difference(list(outcomes(one).values()))
                                           for one in some)),
         failures_h=cohen_h((total[False, True] + total[False, False], len(pairs)),
                            (total[True, False] + total[False, False], len(pairs))),
         latency_pairs=len(flat), latency_scenarios=len(measured),
         latency_p=largest(latencies_over, some),
-        latency_here_p=largest(latencies_here, here) if here[0] else None,
         median_difference_ms=median_over_clusters(list(measured.values()), 'ms'),
         latency_d=cohen_d([one for one, _ in flat], [two for _, two in flat]),
         worse=tuple(sorted(name for name, change in more.items() if change > 0)),
-        alone=_alone(*here), confirmed=_confirmations(some), world=compared(
-            *(one.values() for one in some)),
+        alone=_alone(*(without(one, stopped) for one in some)), confirmed=_confirmations(some),
+        world=compared(*(one.values() for one in some)),
+        notes=(*_notes(found), *_left_out(some, stopped)),
         decided=sum(map(len, of_both[0].values())), not_compared=not_compared,
         regressions=regressions,
-        doubts=() if regressions else tuple(_doubts(of_both, some, not_compared, stopped)),
-        notes=())
-    return comparison.model_copy(update={'notes': (*_notes(comparison, some, measured),
-                                                   *_left_out(some, stopped))})
+        doubts=() if regressions else tuple(_doubts(of_both, some, not_compared, stopped)))
 
 
 def _regressions(some: Sequence[Pairs], stopped: Collection[str]) -> tuple[str, ...]:
     """
     Return in what the second is worse, at 5 % two-sided each.
 
-    Of failures, reactions, confirmed standstills over scenarios, of failures and reactions of one
-    scenario, and of all these: if both are alike, each of the seven is found by chance in 2.5 %
-    of all comparisons at most, and the last two are mostly found with others.
+    Of failures, reactions, confirmed standstills, and failures and reactions of one scenario: if
+    both are alike, each of the five is found by chance in 2.5 % of all comparisons at most.
 
     :param some: all pairs, and those of them that count
     """
     here = tuple(without(one, stopped) for one in some)
-    found, passed = some[0], outcomes(some[0])
     told = [f'{what}, over scenarios: p = {p:.3g}' for what, differences, p in (
-        ('fails more often', _more(passed), largest(failures_over, some)),
-        ('reacts later', shares_later(map(latencies, found.values())),
-         largest(latencies_over, some)),
-        ('is confirmed later', shares_later(confirmed(found)), largest(confirmed_over, some)))
-        if math.fsum(differences) > 0 and p < _ALPHA]
+        ('fails more often', more_failures(some[0]), largest(failures_over, some)),
+        ('reacts later', later_reactions(some[0]), largest(latencies_over, some)),
+        ('is confirmed later', later_confirmed(some[0]), largest(confirmed_over, some)))
+        if sum(differences) > 0 and p < _ALPHA]
     told += [f'fails more often in {row.scenario_id}: {row.only_first_passed} of {row.pairs} '
              f'pairs against {row.only_second_passed}, p = {row.p:.3g}' for row in _alone(*here)
              if row.only_first_passed > row.only_second_passed and row.p < _ALPHA]
-    return (*told, *_later_alone(here), *(_in_these(here) if len(here[0]) > 1 else ()))
-
-
-def _more(passed: Mapping[str, Outcomes]) -> list[float]:
-    """Return for each scenario in which share of its pairs the second fails more often."""
-    return [(counts[True, False] - counts[False, True]) / counts.total()
-            for counts in passed.values()]
-
-
-def _in_these(some: Sequence[Pairs]) -> Iterator[str]:
-    """Yield in what the second is worse in these very scenarios together."""
-    passed = sum(outcomes(some[0]).values(), Outcomes())
-    late = sum(signs(some[0]).values(), Counter[int]())
-    for what, worse, better, p in (
-            ('fails more often', passed[True, False], passed[False, True],
-             largest(failures_here, some)),
-            ('reacts later', late[1], late[-1], largest(latencies_here, some))):
-        if worse > better and p < _ALPHA:
-            yield f'{what} in these scenarios: {worse} pairs against {better}, p = {p:.3g}'
+    return (*told, *_later_alone(here))
 
 
 def _later_alone(some: Sequence[Pairs]) -> Iterator[str]:
@@ -178,10 +150,11 @@ def _doubts(of_both: Sequence[Pairs], some: Sequence[Pairs], not_compared: Seque
     yield from (f'{text}, if repeats counted that came out alike, which they do not: a regression '
                 f'by this, and whether by chance nothing tells. Run other seeds, or vary something'
                 for text in _regressions(of_both[:1], stopped))
-    pairs = sum(map(len, without(of_both[1], stopped).values()))
-    if both and min(least_p(len(both)), mcnemar(pairs, 0)) >= _ALPHA:
-        yield (f'so few pairs can show no regression: {counted(pairs, "pair")} that can be '
-               f'counted, and 6 are needed. Run more seeds or more scenarios')
+    alone = without(of_both[1], stopped)
+    least = [least_p(len(both)), *(len(alone) * mcnemar(len(mine), 0) for mine in alone.values())]
+    if both and min(least) >= _ALPHA:
+        yield ('so few pairs can show no regression: 6 scenarios are needed, or more trials of '
+               'one that do not repeat each other, 6 if it is the only one')
 
 
 def _confirmations(some: Sequence[Pairs]) -> Confirmations | None:
@@ -214,28 +187,16 @@ def _alone(found: Pairs, distinct: Pairs | None = None) -> tuple[WithinScenario,
         for (name, counts), p in zip(told.items(), chances))
 
 
-def _notes(found: Comparison, some: Sequence[Pairs],
-           measured: Mapping[str, Sequence[Pair]]) -> Iterator[str]:
+def _notes(found: Pairs) -> Iterator[str]:
     """Yield what these scenarios do not tell of others."""
-    more = _more(outcomes(some[0]))
-    for what, differences, p, here_p in (
-            ('failures', more, found.failures_p, found.failures_here_p),
-            ('latencies', shares_later(measured.values()), found.latency_p,
-             found.latency_here_p)):
+    for what, differences in (('failures', more_failures(found)),
+                              ('latencies', later_reactions(found))):
         differ = sum(difference != 0 for difference in differences)
         if differ and least_p(differ) > _ALPHA:
             who = f'{differ} of {counted(len(differences), "scenario")} ' \
                   f'{"differs" if differ == 1 else "differ"}'
             yield (f'{what}: only {who}, so p cannot fall below {least_p(differ):.3g}: nothing '
                    f'can be said of scenarios in general from fewer than 6 that differ')
-        elif differ and here_p is not None and here_p < _ALPHA <= p:
-            mean = abs(math.fsum(differences)) / len(differences)
-            needed = math.ceil(math.log(2 / _ALPHA) / math.log1p(mean)) if mean else None
-            yield (f'{what}: the two differ in these scenarios; of scenarios in general p = '
-                   f'{p:.3g} leaves it open, as a kind that none of the {len(differences)} is of '
-                   f'may be far off the other way. '
-                   + ('It' if needed is None else f'At least {needed} with such a difference')
-                   + (' needs more scenarios' if needed is None else ' would tell'))
 
 
 def _left_out(some: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-The tests of two campaigns: what their pairs say of scenarios in general, and of these as they are.
+The tests of two campaigns: what their pairs say of the scenarios that these were drawn from.
 
 Pairs that came out alike on both sides are one: to repeat what does not vary shows nothing new. So
 each test is made of all pairs and of those that differ, and the larger p-value counts.
@@ -23,9 +23,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.stats.any_law import over_clusters
 from safety_scenarios.stats.distinct import what_came_of
-from safety_scenarios.stats.paired import later, mcnemar, Pair
+from safety_scenarios.stats.paired import later, over_clusters, Pair, sign_flip
 
 Both = tuple[TrialResult, TrialResult]
 Pairs = Mapping[str, Sequence[Both]]
@@ -103,34 +102,31 @@ def _confirmed_ms(result: TrialResult) -> float | None:
     return None if took is None else took.judged_ns / 1e6
 
 
-def shares_later(clusters: Iterable[Sequence[Pair]]) -> list[float]:
-    """Return for each cluster in which share of its pairs the second is later, less the first."""
-    return [later(pairs) / len(pairs) for pairs in clusters if pairs]
+def more_failures(found: Pairs) -> list[int]:
+    """Return for each scenario in how many more pairs only the second does not pass."""
+    return [counts[True, False] - counts[False, True] for counts in outcomes(found).values()]
+
+
+def later_reactions(found: Pairs) -> list[int]:
+    """Return for each scenario in how many more pairs the second reacts later than the first."""
+    return [later(mine) for mine in map(latencies, found.values()) if mine]
+
+
+def later_confirmed(found: Pairs) -> list[int]:
+    """Return the same of when the robot itself was confirmed to stand."""
+    return [later(mine) for mine in confirmed(found)]
 
 
 def failures_over(found: Pairs) -> float:
-    """Return the p-value of how often each fails, of the class these scenarios are drawn from."""
-    return over_clusters([(counts[True, False] - counts[False, True]) / counts.total()
-                          for counts in outcomes(found).values()])
-
-
-def failures_here(found: Pairs) -> float:
-    """Return the same of these very scenarios, by McNemar's test over their pairs."""
-    total = sum(outcomes(found).values(), Outcomes())
-    return mcnemar(total[True, False], total[False, True])
+    """Return the p-value over scenarios of how often each fails."""
+    return over_clusters(more_failures(found))
 
 
 def latencies_over(found: Pairs) -> float:
-    """Return the p-value of who reacts later, of the class these scenarios are drawn from."""
-    return over_clusters(shares_later(map(latencies, found.values())))
-
-
-def latencies_here(found: Pairs) -> float:
-    """Return the same of these very scenarios, of what is later than can be measured wrongly."""
-    total = sum(signs(found).values(), Counter[int]())
-    return mcnemar(total[1], total[-1])
+    """Return the p-value over scenarios of who reacts later."""
+    return sign_flip(later_reactions(found))
 
 
 def confirmed_over(found: Pairs) -> float:
-    """Return the p-value of who is confirmed later, of the class of these scenarios."""
-    return over_clusters(shares_later(confirmed(found)))
+    """Return the p-value over scenarios of who is confirmed later."""
+    return sign_flip(later_confirmed(found))

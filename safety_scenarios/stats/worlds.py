@@ -22,10 +22,9 @@ from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.world_figures import QUADRANTS, WorldFigures
 from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld, WorldComparison
-from safety_scenarios.stats.any_law import over_clusters
 from safety_scenarios.stats.distinct import distinct, no_narrower
 from safety_scenarios.stats.means import bounded_mean
-from safety_scenarios.stats.paired import later, median_over_clusters, Pair
+from safety_scenarios.stats.paired import later, median_over_clusters, Pair, sign_flip
 from safety_scenarios.stats.proportions import clustered
 from safety_scenarios.stats.quantiles import quantile
 
@@ -153,7 +152,7 @@ def _difference(found: Sequence[Sequence[_Both]], counting: Sequence[Sequence[_B
     known, others = ([told for row in some if (told := _both_known(row, figure))]
                      for some in (found, counting))
     return median_over_clusters(known, 's'), max(
-        over_clusters([later(row) / len(row) for row in some]) for some in (known, others))
+        sign_flip([later(row) for row in some]) for some in (known, others))
 
 
 def _both_known(row: Sequence[_Both], figure: _Figure) -> list[Pair]:

@@ -118,14 +118,11 @@ def _sentence(first: Campaign, one: Campaign) -> str:
     fewer, sooner = found.failures_difference.value, found.median_difference_ms.value
     if any(found.undecided):  # what nobody could tell counts as not passed: no proof of better
         fewer = None
-    better = [text for what, difference, tests in (
-        ('fails significantly less often', fewer, (
-            ('over scenarios', found.failures_p), ('in these scenarios', found.failures_here_p))),
-        ('reacts significantly earlier', sooner, (
-            ('over scenarios', found.latency_p), ('in these scenarios', found.latency_here_p))))
-        if difference is not None and difference < 0
-        for text in [f'{what}, {where} (p = {p:.3g})' for where, p in tests
-                     if p is not None and p < _ALPHA][:1]]
+    better = [text for text, is_better in (
+        (f'fails significantly less often, over scenarios (p = {found.failures_p:.3g})',
+         fewer is not None and fewer < 0 and found.failures_p < _ALPHA),
+        (f'reacts significantly earlier, over scenarios (p = {found.latency_p:.3g})',
+         sooner is not None and sooner < 0 and found.latency_p < _ALPHA)) if is_better]
     doubt = f' But: {"; ".join(found.doubts)}.' if found.doubts else ''
     if better:
         return f'{one.name} {" and ".join(better)} than {first.name}.{doubt}'

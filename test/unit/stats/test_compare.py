@@ -57,7 +57,7 @@ def test_a_hundred_trials_of_one_scenario_are_one_scenario():
     assert found.failures_difference.low < 0.0 < 1.0 == found.failures_difference.value
     assert 'p cannot fall below 1' in found.notes[0]
     [alone] = found.alone
-    assert alone.p == found.failures_here_p == pytest.approx(2.0 * 0.5**100)
+    assert alone.p == pytest.approx(2.0 * 0.5**100)
 
 
 @pytest.mark.parametrize(('scenarios', 'p'), [(1, 1.0), (5, 0.0625), (6, 0.03125)])
@@ -66,8 +66,7 @@ def test_a_hundred_trials_that_came_out_alike_are_one(scenarios, p):
     for trials in (1, 100):
         found = compare(alike(scenarios, trials),
                         alike(scenarios, trials, failed=trials, after_ms=400.0), 'simulated')
-        assert [found.failures_p, found.failures_here_p, found.latency_p,
-                found.latency_here_p] == pytest.approx([p] * 4)
+        assert [found.failures_p, found.latency_p] == pytest.approx([p] * 2)
         assert all(row.p == 1.0 and row.distinct == 1 for row in found.alone)
         assert found.gate_code == (1 if p < 0.05 else 3)
         assert any('came out like another' in note for note in found.notes) == (trials > 1)
@@ -88,11 +87,11 @@ def test_repeats_beside_trials_that_differ_count_once():
     first = campaign(1, 30)
     second = [one.model_copy(update={'verdict': Verdict.FAIL}) for one in first[:8]] + first[8:]
     once = compare(first, second, 'ros')
-    assert once.failures_here_p == pytest.approx(2.0 * 0.5**8)
+    assert once.alone[0].p == pytest.approx(2.0 * 0.5**8)
     again = [[*mine, *(mine[0].model_copy(update={'index': 30 + number, 'seed': 30 + number})
                        for number in range(50))] for mine in (first, second)]
     often = compare(*again, 'ros')
-    assert often.failures_here_p == often.alone[0].p == once.failures_here_p
+    assert often.alone[0].p == once.alone[0].p
     assert (often.pairs, often.alone[0].distinct) == (80, 30)
 
 
@@ -102,24 +101,17 @@ def test_a_sequential_test_leaves_no_p_value_of_the_trials_that_it_chose():
     assert [row.scenario_id for row in found.alone] == ['S1']
     assert 'no p-value of the trials of S0: a sequential test' in found.notes[-1]
     none = compare(first, second, stopped={'S0', 'S1'})
-    assert (none.failures_here_p, none.latency_here_p, none.alone) == (None, None, ())
+    assert none.alone == ()
     assert none.gate_code == 3
 
 
 @pytest.mark.parametrize(('scenarios', 'p'), [(5, 0.0625), (6, 0.03125), (16, 2.0 * 0.5**16)])
 def test_what_all_scenarios_show_is_a_matter_of_their_number(scenarios, p):
     for trials in (1, 50):
-        found = compare(campaign(scenarios, trials), campaign(scenarios, trials, failed=trials))
+        found = compare(campaign(scenarios, trials), campaign(scenarios, trials, failed=1))
         assert found.failures_p == pytest.approx(p)
         assert bool(found.notes) == (scenarios < 6)
-    few = compare(campaign(scenarios, 50), campaign(scenarios, 50, failed=1))
-    assert few.failures_p == pytest.approx(min(1.0, 2 * 1.02**-scenarios))
-    assert few.failures_here_p == pytest.approx(p)
-    assert bool(few.notes)
-    if scenarios == 16:
-        assert 'At least 187 with such a difference would tell' in few.notes[0]
-    for one in (found, few):
-        assert one.worse == tuple(sorted(f'S{index}' for index in range(scenarios)))
+        assert found.worse == tuple(sorted(f'S{index}' for index in range(scenarios)))
 
 
 def test_differences_that_cancel_are_none():
@@ -169,7 +161,6 @@ def test_a_regression_is_found_by_what_both_decided_and_by_nothing_else():
     worse = [*campaign(6, 20)[:-8], *campaign(6, 20, failed=20)[-8:]]
     found = compare(campaign(6, 20), worse)
     assert found.gate_code == 1 and 'fails more often in S5: 8 of 20 pairs' in found.regressions[0]
-    assert 'fails more often in these scenarios: 8 pairs against 0' in found.regressions[1]
 
 
 @pytest.mark.parametrize(('after_ms', 'uncertainty_ms', 'code'), [
@@ -207,7 +198,7 @@ def test_what_could_not_be_compared_is_never_green():
 
 
 @pytest.mark.parametrize(('scenarios', 'trials', 'code'), [
-    (1, 5, 3), (1, 6, 0), (2, 2, 3), (2, 3, 0), (5, 1, 3), (6, 1, 0)])
+    (1, 5, 3), (1, 6, 0), (2, 6, 3), (2, 7, 0), (5, 1, 3), (6, 1, 0)])
 def test_a_gate_that_no_result_could_fail_is_never_green(scenarios, trials, code):
     same = campaign(scenarios, trials)
     assert compare(same, same).gate_code == code

@@ -86,7 +86,7 @@ def test_a_campaign_claims_no_bound_that_the_truth_exceeds_too_often(law, n):
 @cache
 def told_apart(name: str, n: int) -> Any:
     """Return how often two equal controllers were told apart, simulated once for all tests."""
-    return power.alarms(name, power.EQUAL[name], 16, n, 120,
+    return power.alarms(name, power.EQUAL[name], 16, n, 120 if n == 10 else 30,
                         numpy.random.default_rng(3), interacting='interacting' in name)
 
 
@@ -97,35 +97,19 @@ def test_equal_controllers_are_seldom_told_apart(name, n):
     found = told_apart(name, n)
     most = power.MOST + 3.0 * (power.MOST * (1.0 - power.MOST) / found.comparisons)**0.5
     assert found.failures <= most and found.latencies <= most
-    if found.equal_here:
-        assert found.failures_here <= most and found.latencies_here <= most
 
 
 @pytest.mark.slow
-def test_these_scenarios_differ_where_each_suits_one_of_the_two():
-    assert told_apart('interacting', 100).failures_here > 0.4
+def test_mcnemar_over_trials_would_tell_them_apart():
+    assert told_apart('interacting', 100).mcnemar > 0.4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('name', power.WORSE)
 def test_ten_percent_more_failures_are_seen_against_thirty(name):
-    """Of these 16 scenarios; of their class no test that holds can tell before there are more."""
-    chance, interacting = numpy.random.default_rng(4), 'interacting' in name
-    found = power.alarms(name, power.WORSE[name], 16, 10, 60, chance, later_ms=30.0,
-                         interacting=interacting, equal=False)
-    assert found.failures_here >= 0.8 and found.latencies_here >= 0.8
-    found = power.alarms(name, power.WORSE[name], 40, 10, 60, chance, later_ms=30.0,
-                         interacting=interacting, equal=False)
+    found = power.alarms(name, power.WORSE[name], 16, 10, 60, numpy.random.default_rng(4),
+                         later_ms=30.0, interacting='interacting' in name, equal=False)
     assert found.failures >= 0.8 and found.latencies >= 0.8
-
-
-def test_what_is_simulated_is_what_compare_reckons():
-    chance = numpy.random.default_rng(8)
-    both = [power.drawn(chance, numpy.full(9, rate), 12, numpy.full(9, late))
-            for rate, late in ((0.2, 300.0), (0.5, 310.0))]
-    found = compare(*(power.campaign(*one) for one in both))
-    assert power.tested(*both) == pytest.approx([
-        found.failures_p, found.failures_here_p, found.latency_p, found.latency_here_p])
 
 
 @pytest.mark.parametrize(('m', 'n'), [(1, 100), (5, 20), (16, 10)])
@@ -143,7 +127,7 @@ def test_the_sequential_test_errs_as_seldom_as_it_says(p0, p1):
 
 def test_a_comparison_of_a_campaign_with_itself_sees_nothing():
     chance = numpy.random.default_rng(1)
-    trials = power.campaign(*power.drawn(chance, numpy.full(16, 0.3), 10, numpy.full(16, 300.0)))
+    trials = power.campaign(chance, numpy.full(16, 0.3), 10, numpy.full(16, 300.0))
     found = compare(trials, trials)
     assert (found.failures_p, found.latency_p) == (1.0, 1.0)
     assert found.failures_difference.value == found.median_difference_ms.value == 0.0

@@ -17,6 +17,7 @@
 from itertools import product
 import math
 import random
+from statistics import fmean, stdev
 
 from cases import for_each
 import pytest
@@ -27,6 +28,7 @@ from safety_scenarios.stats.paired import (
     mcnemar,
     median_over_clusters,
     middle,
+    over_clusters,
     sign_flip,
 )
 from scipy import stats
@@ -81,7 +83,30 @@ def test_a_hundred_trials_of_one_cluster_tell_what_one_tells():
     assert least_p(6) < 0.05
 
 
+@pytest.mark.parametrize('differences', [[1, 1, 1, 0, 2, 9], DARWIN, [-4, 5, 6, 6, 7, 30]])
+def test_over_clusters_is_the_larger_of_sign_flips_and_of_a_t_without_skewness(differences):
+    n, mean, s = len(differences), fmean(differences), stdev(differences)
+    skewness = stats.moment(differences, 3) * n * n / ((n - 1) * (n - 2)) / s**3
+    size = mean / s
+    cubic = size + skewness * size**2 / 3 + skewness**2 * size**3 / 27 + skewness / (6 * n)
+    student = 2 * stats.t.sf(abs(math.sqrt(n) * cubic), n - 1)
+    assert over_clusters(differences) == pytest.approx(max(sign_flip(differences), student))
+
+
+@pytest.mark.parametrize('differences', [
+    [10] * 15 + [9], [10] * 12 + [9, 8, 8, 6], [10] * 15 + [1], [1] * 15 + [10],
+    [3] * 9 + [0] * 7])
+def test_skewness_hides_no_trend_that_every_cluster_shows(differences):
+    assert over_clusters(differences) < 0.01
+
+
+def test_without_skewness_to_see_sign_flips_decide():
+    for differences in ([], [3], [3, 5], [4] * 9, [0, 0, 0]):
+        assert over_clusters(differences) == sign_flip(differences)
+
+
 def test_swapping_the_controllers_changes_no_p():
+    assert over_clusters(DARWIN) == pytest.approx(over_clusters([-size for size in DARWIN]))
     assert sign_flip(DARWIN) == sign_flip([-size for size in DARWIN])
 
 
