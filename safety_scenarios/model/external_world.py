@@ -23,6 +23,8 @@ from safety_scenarios.model.noun import Noun, TOLD
 _SHAPES = {'disc': 1, 'box': 2, 'capsule': 2}
 _FAR = 20.0
 """No robot is longer (m)."""
+_TURNED = 100.0
+"""No joint is turned farther (rad)."""
 SLOTS = 12
 """Bodies of ours that a world has at most at a time."""
 
@@ -51,6 +53,28 @@ class ExternalWorld(Noun):
     robot stands by itself then, or the trial is an error."""
     world_floors: tuple[str, ...] = ('ground_plane',)
     """Models that the robot may touch all the time."""
+    world_joint_states: str = Field(default='joint_states', min_length=1, max_length=200)
+    """Topic of sensor_msgs/msg/JointState on which controllers hear where the joints of an arm
+    are, with simulated stamps."""
+    world_joints: str = Field(default='bridged/joint_states', min_length=1, max_length=200)
+    """Topic on which the simulator tells the same, between trials too; it may be the same."""
+    world_posture: str = Field(default='posture', min_length=1, max_length=200)
+    """Topic of trajectory_msgs/msg/JointTrajectory on which the drives of an arm are told where
+    its joints are to be between two trials."""
+    world_driven: str = Field(default='driven', min_length=1, max_length=200)
+    """Topic of std_msgs/msg/String on which joint_drive_node says how far it is, as JSON: in
+    lock-step that is waited for, if anybody publishes there."""
+    world_home: str = Field(default='0 -1.2 1.4 -0.2 -1.6 0', max_length=200)
+    """Where the joints of an arm are at the begin of a trial whose scenario does not say (rad), in
+    the order of its joint states."""
+    world_push: str = Field(default='push', min_length=1, max_length=200)
+    """Topic of std_msgs/msg/Float64 on which what pushes against the tool of an arm is told how
+    hard (N)."""
+    world_links: tuple[str, ...] = ('foot', 'shoulder', 'upper_arm', 'forearm', 'wrist_1_link',
+                                    'wrist_2_link', 'wrist_3_link', 'tool', 'tip')
+    """Links of an arm from its foot to the tip of its tool, which its poses show: its outline."""
+    world_thickness: float = Field(default=0.06, gt=0, le=2, json_schema_extra={'unit': 'm'})
+    """No part of an arm is farther than this from the lines through the origins of its links."""
     world_plugins: Literal['gz', 'ignition'] = 'gz'
     """How the plug-ins of Gazebo are named in what is spawned: gz from Garden on, ignition for
     Fortress."""
@@ -59,6 +83,27 @@ class ExternalWorld(Noun):
     simulators are there; empty: wherever one is found."""
     world_patience_s: float = Field(default=5.0, gt=0, le=600, json_schema_extra={'unit': 's'})
     """How long the world may take to show what was asked for (s)."""
+
+    @field_validator('world_links')
+    @classmethod
+    def _has_an_outline(cls, links: tuple[str, ...]) -> tuple[str, ...]:
+        if len(links) < 2:
+            raise ValueError(f'got {len(links)} links, expected at least 2, from the foot to the '
+                             f'tip of the tool')
+        return links
+
+    @field_validator('world_home')
+    @classmethod
+    def _is_a_posture(cls, text: str) -> str:
+        try:
+            places = [float(number) for number in text.split()]
+        except ValueError:
+            places = []
+        if not places or not all(math.isfinite(place) and abs(place) <= _TURNED for place in
+                                 places):
+            raise ValueError(f'got {text!r}, expected a number for each joint, separated by '
+                             f'blanks, each from -{_TURNED:g} to {_TURNED:g} rad')
+        return text
 
     @field_validator('world_footprint')
     @classmethod

@@ -24,21 +24,31 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launch_arguments import ARGUMENTS, Names, refuse_unknown_arguments
 
 _COMMANDS = {'gz': ('gz', 'sim'), 'ignition': ('ign', 'gazebo')}
+_NAMES = {'gz': '', 'ignition': '_fortress'}
 _TRUE = ('true', 'false')
 _OURS: Mapping[str, str] = {'world': 'external', 'use_sim_time': 'true'}
 """Arguments of the evaluator whose defaults are others here."""
+SCENES = ('hall', 'cell')
+"""Worlds that come along: with a base that drives, with an arm."""
+_RELAYED = {'hall': 'bridged/scan:=scan bridged/odom:=odom', 'cell': ''}
 MORE: Sequence[dict[str, Any]] = (
+    {'name': 'scene', 'default_value': 'hall', 'choices': list(SCENES),
+     'description': 'What comes along: hall has a base with a lidar, cell an arm on a column with '
+                    'a force sensor, whose joints joint_drive_node drives.'},
     {'name': 'world_file', 'default_value': '',
-     'description': 'World in SDF; empty: the hall that comes along, with its robot.'},
+     'description': 'World in SDF; empty: that of the scene, with its robot.'},
     {'name': 'bridge_file', 'default_value': '',
-     'description': 'Topics that ros_gz_bridge carries, in YAML; empty: those of the hall.'},
+     'description': 'Topics that ros_gz_bridge carries, in YAML; empty: those of the scene.'},
     {'name': 'window', 'default_value': 'false', 'choices': list(_TRUE),
      'description': 'Show the world in a window; false: the server alone, without a display.'},
     {'name': 'server', 'default_value': 'true', 'choices': list(_TRUE),
      'description': 'Start a server and its bridge; false: they run already.'},
-    {'name': 'relayed', 'default_value': 'bridged/scan:=scan bridged/odom:=odom',
+    {'name': 'driven', 'default_value': 'auto', 'choices': ['auto', *_TRUE],
+     'description': 'Start joint_drive_node, the drives of an arm; auto: with the cell that '
+                    'comes along. Your own arm has drives of its own, such as ros2_control.'},
+    {'name': 'relayed', 'default_value': 'auto',
      'description': 'Topics FROM:=TO, separated by blanks, that a relay_node carries and may '
-                    'spoil; empty: no relay.'})
+                    'spoil; auto: scan and odom of the hall; empty: no relay.'})
 """Arguments beside those of the evaluator."""
 
 
@@ -57,6 +67,23 @@ def refuse_unknown(given: Iterable[str], in_scope: Iterable[str], started: Names
     """Refuse what ``refuse_unknown_arguments`` does, of the arguments of this launch file."""
     own = {argument['name'] for argument in (*ARGUMENTS, *MORE)}
     refuse_unknown_arguments(given, in_scope, started, around, own, 'gazebo.launch.py')
+
+
+def relayed(given: str, scene: str) -> Sequence[str]:
+    """Return what a relay is to carry, each as FROM:=TO."""
+    return (_RELAYED[scene] if given == 'auto' else given).split()
+
+
+def is_driven(given: str, scene: str, world_file: str) -> bool:
+    """Return whether the drives of an arm are to be started."""
+    return given == 'true' or (given == 'auto' and scene == 'cell' and not world_file)
+
+
+def scene_files(config: Path, scene: str, plugins: str) -> tuple[Path, Path]:
+    """Return world and bridge file of a scene, by the names of one generation of Gazebo."""
+    of_bridge = '' if scene == 'hall' else f'_{scene}'
+    return (config / 'worlds' / f'{scene}{_NAMES[plugins]}.sdf',
+            config / f'gz_bridge{of_bridge}{_NAMES[plugins]}.yaml')
 
 
 def world_name(path: Path) -> str:

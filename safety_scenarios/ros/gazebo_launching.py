@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What ``gazebo.launch.py`` starts beside the evaluator: a server, its bridge and a relay."""
+"""What ``gazebo.launch.py`` starts beside the evaluator: a server, its bridge, a relay, drives."""
 
 from collections.abc import Iterator, Sequence
 import os
@@ -27,11 +27,17 @@ from launch import Action, LaunchContext
 from launch.actions import ExecuteProcess, OpaqueFunction, SetEnvironmentVariable
 from launch_ros.actions import Node
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.gazebo_arguments import server_command, topics_file, world_name
+from safety_scenarios.ros.gazebo_arguments import (
+    is_driven,
+    relayed,
+    scene_files,
+    server_command,
+    topics_file,
+    world_name,
+)
 from safety_scenarios.ros.worlds.gazebo import PACKAGE, SERVICES
 
 _BRIDGE = 'ros_gz_bridge'
-_NAMES = {'gz': '', 'ignition': '_fortress'}
 
 
 def simulation() -> Action:
@@ -42,15 +48,19 @@ def simulation() -> Action:
 def _started(context: LaunchContext) -> Sequence[Action]:
     given = context.launch_configurations
     plugins, space = given['world_plugins'], given['namespace']
-    relay = [Node(package='safety_scenarios', executable='relay_node', namespace=space,
-                  output='screen', parameters=[
-                      {'topics': given['relayed'].split(), 'use_sim_time': True}])] \
-        if given['relayed'].split() else []
+    scene, carried = given['scene'], relayed(given['relayed'], given['scene'])
+    ours = [Node(package='safety_scenarios', executable='relay_node', namespace=space,
+                 output='screen', parameters=[{'topics': carried, 'use_sim_time': True}])] \
+        if carried else []
+    if is_driven(given['driven'], scene, given['world_file']):
+        ours.append(Node(package='safety_scenarios', executable='joint_drive_node',
+                         namespace=space, output='screen'))
     if given['server'] != 'true':
-        return relay
+        return ours
     config = Path(get_package_share_directory('safety_scenarios')) / 'config'
-    path = Path(given['world_file'] or config / 'worlds' / f'hall{_NAMES[plugins]}.sdf')
-    bridge = topics_file(Path(given['bridge_file'] or config / f'gz_bridge{_NAMES[plugins]}.yaml'))
+    world, topics = scene_files(config, scene, plugins)
+    path = Path(given['world_file'] or world)
+    bridge = topics_file(Path(given['bridge_file'] or topics))
     root = f'/world/{world_name(path)}'
     command = server_command(plugins, path, window=given['window'] == 'true')
     _refuse_without_bridge()
@@ -60,7 +70,7 @@ def _started(context: LaunchContext) -> Sequence[Action]:
              output='screen', parameters=[{'config_file': bridge}],
              arguments=[f'{root}/{name}@{PACKAGE}/srv/{kind}'
                         for name, kind in SERVICES.items()]),
-        *relay]
+        *ours]
 
 
 def _refuse_without_bridge() -> None:

@@ -37,11 +37,8 @@ from safety_scenarios.simulator.arm_reference import Limits, Reference
 from safety_scenarios.simulator.base import GRAVITY
 from safety_scenarios.simulator.entities import Placed
 from safety_scenarios.simulator.robots import PREFIX
+from safety_scenarios.simulator.task import Cycles
 
-CYCLE = 2.0
-"""Way of the busiest joint that makes one cycle: 1 rad there, and 1 rad back."""
-_WIGGLE = 0.02
-"""A joint that moves to and fro by less than this does no work (rad)."""
 _PULL = 40.0
 """A joint off its set-point is brought back at this rate (1/s)."""
 _GIVES = 1e-6
@@ -220,18 +217,8 @@ class Arm:
         return told
 
     def cycles(self) -> float:
-        """
-        Return how much work is done: cycles of the busiest joint since the begin.
-
-        A cycle is ``CYCLE`` of way, wherever the joint turns back: one that is streamed
-        velocities may go on one way. What moves to and fro by less than a wiggle counts nothing.
-        """
-        where = self._data.qpos[self._at]
-        away = where - self._anchor
-        moved = numpy.sign(away) * numpy.maximum(numpy.abs(away) - _WIGGLE, 0.0)
-        self._anchor += moved
-        self._way += numpy.abs(moved)
-        return float(self._way.max()) / CYCLE
+        """Return how much work is done: cycles of the busiest joint since the begin."""
+        return self._cycles.to(self._data.qpos[self._at].tolist())
 
     def joint_state(self, names: Sequence[str] = ()) -> Message:
         """Return where its joints are, how fast, and how hard they work."""
@@ -268,7 +255,7 @@ class Arm:
         self._data.qfrc_applied[self._dof] = 0.0
         self._reference.begin(positions.tolist())
         self._held, self._expected = numpy.zeros(len(positions)), numpy.zeros(len(positions))
-        self._anchor, self._way = positions.copy(), numpy.zeros(len(positions))
+        self._cycles = Cycles(positions.tolist())
         self._force = self._wanted_force = self._rise = 0.0
         mujoco.mj_forward(self._model, self._data)
 

@@ -102,6 +102,11 @@ class Reference:
         self._wanted: deque[SetPoints] = deque()
         self._joints = [_Joint(position) for position in positions]
 
+    @property
+    def is_placed(self) -> Sequence[bool]:
+        """Return whether the place of each joint is commanded, and not its speed alone."""
+        return self._now.is_placed
+
     def take(self, topic: str, message: Message, now_ns: int, clock_ns: int) -> None:
         """Take a command; one that the driver rejects changes nothing."""
         driver, command = self._drivers.get(topic), Commanded(now_ns, clock_ns, message)

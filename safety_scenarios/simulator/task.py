@@ -13,11 +13,16 @@
 # limitations under the License.
 """How far the robot has come with its work: along its route, or along the lane ahead."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 import math
 
 from safety_scenarios.model.world_block import WorldBlock
+
+CYCLE = 2.0
+"""Way of the busiest joint that makes one cycle: 1 rad there, and 1 rad back."""
+_WIGGLE = 0.02
+"""A joint that moves to and fro by less than this does no work (rad)."""
 
 
 class Route:
@@ -58,3 +63,27 @@ class Route:
         east, north = x - origin[0], y - origin[1]
         return (east * direction[0] + north * direction[1],
                 north * direction[0] - east * direction[1])
+
+
+class Cycles:
+    """
+    How much work an arm does: cycles of its busiest joint since the begin.
+
+    A cycle is ``CYCLE`` of way, wherever the joint turns back: one that is streamed velocities
+    may go on one way. What moves to and fro by less than a wiggle counts nothing.
+
+    :param positions: of all joints at the begin
+    """
+
+    def __init__(self, positions: Sequence[float]) -> None:
+        self._anchors = list(positions)
+        self._ways = [0.0] * len(self._anchors)
+
+    def to(self, positions: Sequence[float]) -> float:
+        """Return how many it has made when its joints are there now."""
+        for place, (anchor, position) in enumerate(zip(self._anchors, positions, strict=True)):
+            away = position - anchor
+            moved = math.copysign(max(0.0, abs(away) - _WIGGLE), away)
+            self._anchors[place] += moved
+            self._ways[place] += abs(moved)
+        return max(self._ways, default=0.0) / CYCLE

@@ -288,6 +288,7 @@ ELSEWHERE = {
     'ros2 launch safety_scenarios gazebo.launch.py scenarios:=SCN-R-101': GAZEBO,
     'ros2 launch safety_scenarios gazebo.launch.py scenarios:=SCN-R-104 window:=true '
     'controller:=never_stop': GAZEBO,
+    'ros2 launch safety_scenarios gazebo.launch.py scene:=cell scenarios:=SCN-R-103': GAZEBO,
     'ros2 launch safety_scenarios gazebo.launch.py server:=false controller:=external': GAZEBO,
     'ros2 launch safety_scenarios gazebo.launch.py world_file:=my.sdf bridge_file:=my.yaml '
     'world_robot:=my_robot': GAZEBO,

@@ -20,13 +20,16 @@ the next pose that is published; a request to the world that does not say pause 
 add up, and the world pauses after the last of them; paused, it repeats its time and tells nothing
 else; ``reset.all`` rewinds the clock and nothing else; odometry is that
 of the wheels, whatever is set; a touch plug-in tells of one touch; contacts are told at each step
-while there are any. With ``--standard`` it has the services of simulation_interfaces instead, and
-tells neither poses nor contacts.
+while there are any. With ``--arm`` its robot is an arm whose joints have the speeds that they were
+told last, for good; what pushes against its tool does so from the next step on, and its sensor
+tells that with a little of the tool's inertia. With ``--standard`` it has the services of
+simulation_interfaces instead, and tells neither poses nor contacts.
 """
 
 import argparse
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 import math
 import re
 import sys
@@ -34,7 +37,7 @@ import threading
 import time
 from xml.etree import ElementTree
 
-from geometry_msgs.msg import TransformStamped, Twist
+from geometry_msgs.msg import TransformStamped, Twist, WrenchStamped
 from nav_msgs.msg import Odometry
 import numpy
 import rclpy
@@ -45,11 +48,13 @@ from rclpy.qos import QoSProfile
 from ros_gz_interfaces.msg import Contact, Contacts
 from ros_gz_interfaces.srv import ControlWorld, DeleteEntity, SetEntityPose, SpawnEntity
 from rosgraph_msgs.msg import Clock
+from safety_scenarios.model.external_world import ExternalWorld
 from safety_scenarios.model.scan import BEAMS, RANGE_MAX, RANGE_MIN
+from safety_scenarios.ros.joint_drive import JointDrive, JointDriveNode, JointDriveSettings
 from safety_scenarios.ros.worlds.footprint import box, disc, Footprint, gap
-from sensor_msgs.msg import LaserScan
+from sensor_msgs.msg import JointState, LaserScan
 from simulation_interfaces import srv as standard
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, Float64
 from tf2_msgs.msg import TFMessage
 
 STEP_S = 0.005
@@ -59,6 +64,7 @@ POSES, SCANS, ODOMETRY = 2, 10, 4
 RADIUS, MOST, GRIP = 0.3, 1.5, 2.0
 """Of the robot (m), its top speed (m/s) and how hard it brakes and speeds up (m/s^2)."""
 ANGLES = -math.pi + numpy.arange(BEAMS) * 2 * math.pi / BEAMS
+JOINTS = list(JointDriveSettings().joints)
 RCLError = rclpy_implementation.RCLError
 Placed = tuple[float, float, float]
 
@@ -78,7 +84,7 @@ class Model:
 class Double(Node):
     """The world ``hall``; without a lidar it publishes no scans."""
 
-    def __init__(self, rate: float, misses: str, is_standard: bool) -> None:
+    def __init__(self, rate: float, misses: str, is_standard: bool, is_arm: bool) -> None:
         super().__init__('gazebo_double')
         self.rate, self.misses, self.is_standard = rate, misses, is_standard
         self.step, self.left, self.is_paused = 0, 0, False
@@ -95,8 +101,10 @@ class Double(Node):
         self.odometry = self.create_publisher(Odometry, 'odom', often)
         self.contacts = self.create_publisher(Contacts, 'contacts', often)
         self.touches: dict = {}
-        self.create_subscription(Twist, 'cmd_vel', self.command, often)
-        self.create_subscription(Bool, 'drive_enable', self.enable, often)
+        self.arm = Arm(self) if is_arm else None
+        if not is_arm:
+            self.create_subscription(Twist, 'cmd_vel', self.command, often)
+            self.create_subscription(Bool, 'drive_enable', self.enable, often)
         for name, kind, does in () if is_standard else (
                 ('create', SpawnEntity, self.spawn), ('remove', DeleteEntity, self.remove),
                 ('set_pose', SetEntityPose, self.put), ('control', ControlWorld, self.control)):
@@ -268,6 +276,8 @@ class Double(Node):
         self.place = there
         stamp = self.stamp()
         self.clock_out.publish(Clock(clock=stamp))
+        if self.arm is not None:
+            self.arm.advance(stamp)
         if touched and not self.is_standard:
             self.tell(touched, stamp)
         if self.step % POSES == 0 and not self.is_standard:
@@ -308,7 +318,8 @@ class Double(Node):
             one.transform.translation.x, one.transform.translation.y = place[:2]
             one.transform.rotation.z = math.sin(place[2] / 2)
             one.transform.rotation.w = math.cos(place[2] / 2)
-            self.poses.publish(TFMessage(transforms=[one]))
+            of_links = self.arm.links(stamp) if self.arm and name == 'robot' else []
+            self.poses.publish(TFMessage(transforms=[one, *of_links]))
 
     def show_scan(self, stamp) -> None:
         nearest = numpy.full(BEAMS, math.inf)
@@ -321,6 +332,58 @@ class Double(Node):
                             range_max=RANGE_MAX, ranges=nearest.tolist())
         message.header.stamp, message.header.frame_id = stamp, 'robot/chassis/lidar'
         self.scans.publish(message)
+
+
+class Arm:
+    """Six joints that have the speeds which they are told, and a sensor at the flange."""
+
+    names = JOINTS
+    mass = 0.4
+    """Beyond the sensor (kg): what turns with the first joint is felt."""
+
+    def __init__(self, node: Node) -> None:
+        self.where, self.speeds = [0.0] * len(JOINTS), [0.0] * len(JOINTS)
+        self.force, self.misses, self.step = 0.0, node.misses, 0
+        often = QoSProfile(depth=100)
+        self.states = node.create_publisher(JointState, 'bridged/joint_states', often)
+        self.wrenches = node.create_publisher(WrenchStamped, 'wrench', often)
+        node.create_subscription(Float64, 'push', self.push, often)
+        for place, name in enumerate(JOINTS):
+            node.create_subscription(Float64, f'speed/{name}', partial(self.drive, place), often)
+
+    def push(self, said: Float64) -> None:
+        if self.misses != 'push':
+            self.force = said.data
+
+    def drive(self, place: int, said: Float64) -> None:
+        self.speeds[place] = said.data
+
+    def advance(self, stamp) -> None:
+        self.where = [at + speed * STEP_S for at, speed in zip(
+            self.where, self.speeds, strict=True)]
+        self.step += 1
+        if self.step % POSES == 0:
+            state = JointState(name=JOINTS, position=self.where, velocity=self.speeds)
+            state.header.stamp = stamp
+            self.states.publish(state)
+            wrench = WrenchStamped()
+            wrench.header.stamp, wrench.header.frame_id = stamp, 'tool0'
+            wrench.wrench.force.x = self.force
+            wrench.wrench.force.y = self.mass * self.speeds[0]**2 * 0.8
+            self.wrenches.publish(wrench)
+
+    def links(self, stamp) -> list:
+        """Return links that lie in one line, which the first joint turns."""
+        found = []
+        for place, name in enumerate(ExternalWorld().world_links):
+            one = TransformStamped()
+            one.header.stamp, one.header.frame_id = stamp, 'robot'
+            one.child_frame_id = f'robot/{name}'
+            one.transform.translation.x = 0.1 * place * math.cos(self.where[0])
+            one.transform.translation.y = 0.1 * place * math.sin(self.where[0])
+            one.transform.translation.z = 1.0
+            found.append(one)
+        return found
 
 
 def ranges(model: Model, robot: Placed):
@@ -364,11 +427,16 @@ def main() -> None:
     parser.add_argument('--rate', type=float, default=1.0)
     parser.add_argument('--misses', default='')
     parser.add_argument('--standard', action='store_true')
+    parser.add_argument('--arm', action='store_true')
     asked = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[1:])
     rclpy.init()
-    node = Double(asked.rate, asked.misses, asked.standard)
+    node = Double(asked.rate, asked.misses, asked.standard, asked.arm)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
+    if asked.arm:
+        drives = JointDriveNode()
+        JointDrive(drives)
+        executor.add_node(drives)
     spin = threading.Thread(target=spin_until_over, args=(executor,))
     spin.start()
     try:
@@ -382,7 +450,7 @@ def main() -> None:
 
 def spin_until_over(executor: SingleThreadedExecutor) -> None:
     """Serve until the context is shut down, which does not always wake up who waits."""
-    with suppress(ExternalShutdownException):
+    with suppress(ExternalShutdownException, RCLError):
         while rclpy.ok():
             executor.spin_once(timeout_sec=0.2)
 

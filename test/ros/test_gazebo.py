@@ -36,6 +36,7 @@ from std_msgs.msg import Bool
 
 pytestmark = pytest.mark.dds
 DOUBLE = str(Path(__file__).with_name('gazebo_double.py'))
+COLLISION = Path(__file__).parents[2] / 'config/scenarios/robotic/collision.yaml'
 LIVE = 'SAFETY_SCENARIOS_GAZEBO'
 """Names a ROS domain in which a Gazebo and its bridge run: the hall that comes along."""
 
@@ -175,6 +176,25 @@ def test_a_bridge_without_set_pose_is_named(tmp_path, domain, path, scenario):
     assert run.code == 3
     assert '/world/hall/control [ros_gz_interfaces/srv/ControlWorld]' in run.output
     assert 'ros_gz 1.0.11' in run.output
+
+
+def test_an_arm_that_is_pushed_against_stops_by_what_its_sensor_tells(tmp_path, domain, path):
+    """Its joints, which are anywhere at first, have been driven to their start by then."""
+    text = COLLISION.read_text(encoding='utf-8')
+    for old, new in (('duration_ms: [1000, 7000]', 'duration_ms: [300, 350]'),
+                     ('[2000, 3000, 4500, 12000]', '[800, 850]'), ('at_ms: 2000', 'at_ms: 800'),
+                     ('hold_ms: 1500', 'hold_ms: 500')):
+        assert old in text
+        text = text.replace(old, new)
+    scenario = tmp_path / 'collision.yaml'
+    scenario.write_text(text, encoding='utf-8')
+    with world(domain, path, '--arm'):
+        run = campaign(tmp_path / 'run', str(scenario), '--world', 'external', '--domain-id',
+                       str(domain), '--lockstep', '--connect-timeout-s', '30', again=False, **path)
+    trial, = run.trials
+    assert trial['verdict'] == 'PASS', run.output
+    push, = (one for one in trial['findings'] if one['check'] == 'no push on into the contact')
+    assert push['verdict'] == 'PASS' and push['reason'] == 'no push into 1 contacts'
 
 
 @pytest.mark.skipif(LIVE not in os.environ, reason=f'{LIVE} names no ROS domain with a Gazebo')

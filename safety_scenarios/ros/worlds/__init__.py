@@ -17,6 +17,7 @@ Worlds of other simulators, behind the same ``WorldControl`` as ours.
 
 ``choice`` picks an adapter by what is on the graph. ``entity_control`` is what all of them do,
 over a ``Mover``: the services and poses of one family of simulators (``gazebo``, ``standard``).
+``arm`` is what a trial with an arm needs beside bodies.
 What needs no ROS is pure: ``footprint``, ``poses``, ``course``, ``bodies``, ``truth``, and of what
 ``scene`` puts there beside the bodies of stimuli ``scenery``, ``glass`` and ``falls``.
 """

@@ -131,23 +131,26 @@ def lying(figure: Figure, is_seen: bool) -> Body:
     return Body(box(THICK * figure.height, figure.height), WIDE * figure.height, True, is_seen)
 
 
-def refuse_scene(ros: RosBlock) -> None:
+def refuse_scene(ros: RosBlock, *, has_arms: bool = False) -> None:
     """
     Refuse what a scenario says of a scene that is not built here, but comes with the other world.
 
+    :param has_arms: whether the simulator tells where the links of an arm are
     :raises InputError: names what it is
     """
-    if ros.robot.kind != 'mobile_base':
+    if ros.robot.kind != 'mobile_base' and not has_arms:
         raise InputError(
-            f'ros.robot.kind: got {ros.robot.kind}, expected mobile_base: what joints do in '
-            f'another simulator is told by nobody here. Use world mujoco for this one')
+            f'ros.robot.kind: got {ros.robot.kind}, expected mobile_base: where the links of an '
+            f'arm are is told behind ros_gz_bridge alone. Use world mujoco for this one')
     block = ros.world or WorldBlock()
     senses = block.senses
     asked = [name for name, is_asked in (
         ('a mass in boxes', any(one.mass for one in block.boxes)),
         ('floor', block.floor != Floor()), ('payload', block.payload),
         ('senses.mounts', senses.mounts), ('senses.darkness', senses.darkness),
-        ('senses.lens_dirt', senses.lens_dirt)) if is_asked]
+        ('senses.lens_dirt', senses.lens_dirt),
+        ('walls around an arm', ros.robot.kind == 'arm' and block.walls),
+        ('boxes around an arm', ros.robot.kind == 'arm' and block.boxes)) if is_asked]
     if asked:
         raise InputError(
             f'ros.world: got {", ".join(asked)}, expected start, route, goal_radius, walls, boxes '

@@ -52,13 +52,10 @@ def external_control(node: Node, clock: RosClock, settings: RunSettings,
         return TopicControl(node, timeout_s, lambda: None)
     mover: Mover = StandardMover(node, chosen.root, world, timeout_s) \
         if chosen.kind == STANDARD else GazeboMover(node, chosen.root, world, timeout_s)
-
-    def seen_ns() -> int:
-        mover.hear()
-        return mover.book.last_ns
-
-    stepping = Stepping(mover, CommandsHeard(node), clock.now_ns, seen_ns,
+    heard = CommandsHeard(node)
+    stepping = Stepping(mover, heard, clock.now_ns, lambda: control.seen_ns(heard.count),
                         round(settings.period_ms * 1e6), world.world_patience_s, alarm) \
         if settings.clock.lockstep else None
-    return EntityControl(node, clock, mover, world,
-                         settings.real_time_factor or 1.0, timeout_s, stepping)
+    control = EntityControl(node, clock, mover, world,
+                            settings.real_time_factor or 1.0, timeout_s, stepping)
+    return control

@@ -20,23 +20,22 @@ import time
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.external_world import ExternalWorld
-from safety_scenarios.model.intent import Intent, ObstacleAt, Silence, StreamFault
-from safety_scenarios.model.stimulus import StimulusContext
+from safety_scenarios.model.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.model.world_block import Pose, WorldBlock
 from safety_scenarios.ros import qos
 from safety_scenarios.ros.clock import RosClock
 from safety_scenarios.ros.world_control import Ready
 from safety_scenarios.ros.world_protocol import Told
-from safety_scenarios.ros.worlds.bodies import bodies_of, refuse_scene
-from safety_scenarios.ros.worlds.course import Course
+from safety_scenarios.ros.worlds.arm import ArmInWorld, refuse_other_robot, WRENCH
+from safety_scenarios.ros.worlds.bodies import refuse_scene
 from safety_scenarios.ros.worlds.disturbed import Disturbed
-from safety_scenarios.ros.worlds.falls import fall_of
-from safety_scenarios.ros.worlds.footprint import disc, gap, read_footprint
+from safety_scenarios.ros.worlds.footprint import disc, read_footprint
 from safety_scenarios.ros.worlds.mover import Mover
+from safety_scenarios.ros.worlds.of_trial import bodies_of_trial, failures_of_trial
 from safety_scenarios.ros.worlds.relayed import Relayed
 from safety_scenarios.ros.worlds.scene import Scene
-from safety_scenarios.ros.worlds.sensors import misread, SCAN, Sensors
+from safety_scenarios.ros.worlds.sensors import misread, Sensors
 from safety_scenarios.ros.worlds.stage import missing, Stage
 from safety_scenarios.ros.worlds.stepping import Stepping
 from safety_scenarios.ros.worlds.truth import Shown, Truth
@@ -78,6 +77,8 @@ class EntityControl:
         self._disturbed = Disturbed(mover.book, world.world_robot)
         self._drive = node.create_publisher(Bool, world.world_drive_enable, qos.conversation()) \
             if world.world_drive_enable else None
+        self._arms: ArmInWorld | None = None
+        self._arm: ArmInWorld | None = None
         self._trial: Trial | None = None
         self._truth: Truth | None = None
         self._scene: Scene | None = None
@@ -96,42 +97,63 @@ class EntityControl:
         self._trial = self._truth = None
         ros = trial.scenario.ros
         assert ros is not None  # whoever has none is refused before
-        refuse_scene(ros)
+        refuse_scene(ros, has_arms=self._mover.tells_links)
         outline = self._world.world_footprint
         self._footprint = read_footprint(outline) if outline else disc(ros.robot.footprint)
         self._block = ros.world or WorldBlock()
         start = _placed(self._block.start)
         self._scene = scene = Scene(self._stage, self._mover, self._disturbed, self._footprint,
                                     self._block, start)
-        found = self._bodies(trial)
+        self._known, self._shown = bodies_of_trial(trial), {}
+        found = self._all()
         bodies = [*(one.body for one in found), *scene.extend(found)]
         deadline = time.monotonic() + self._timeout_s
         self._mover.await_services(deadline, steps=self._stepping is not None)
+        refuse_other_robot(ros, self._world.world_posture, self._sensors.listeners)
         self._stage.ask(self._mover.run(is_running=True))
         self._stage.await_robot(deadline, self._timeout_s)
         self._relayed.clear()
         self._drives(is_enabled=False)
         self._topics = self._sensors.prepare(trial, deadline, self._timeout_s)
-        self._relayed.prepare(self._failing(trial))
+        nodes = self._sensors.nodes | self._prepare_arm(trial, deadline)
+        self._relayed.prepare(failures_of_trial(trial, self._topics))
         names = self._stage.furnish(bodies)
         for one, name in zip(found, names, strict=False):
             one.name = name
         scene.name(names[len(found):])
-        self._stage.place_robot(start)
+        if self._arm is None:
+            self._stage.place_robot(start)
+        else:
+            self._stage.refuse_elsewhere(start)
+            self._arm.place()
         self._trial = trial  # from here on there is something to be taken away
         self._relayed.misread(misread(trial, self._topics), self._block.senses, trial.seed)
         scene.put_up(self._clock.now_ns())
+        if self._arm is not None:
+            self._stage.ask(self._mover.run(is_running=False))  # nobody commands while it waits
         return Ready(self._topics, self._factor, lockstep=self._stepping is not None,
-                     nodes=self._sensors.nodes, stands=False)
+                     nodes=nodes, stands=False)
+
+    def seen_ns(self, heard: int) -> int:
+        """
+        Take in what has come; return up to when everything is told and done (ns).
+
+        :param heard: how many commands we have heard, which the drives of an arm have to, too
+        """
+        self._mover.hear()
+        last_ns = self._mover.book.last_ns
+        return last_ns if self._arm is None else min(last_ns, self._arm.seen_ns(heard))
 
     def await_others(self, deadline: float) -> None:
         """Wait until the controller hears the world, and the robot hears the controller."""
         assert self._trial is not None
         self._sensors.await_listeners(self._trial, self._topics, deadline, self._timeout_s)
+        if self._arm is not None and self._stepping is None:
+            self._stage.let_time_pass(self._clock.now_ns)
 
     def begin(self, is_new: bool) -> int:
         """Let the robot drive; return the time of the world (ns)."""
-        if is_new:
+        if is_new and (self._arm is None or self._stepping is not None):
             time.sleep(_SETTLE_S)
         self._stage.check()
         self._stage.await_told(one.name for one in self._all() if one.topics)
@@ -139,7 +161,10 @@ class EntityControl:
         now_ns = self._clock.now_ns() if self._stepping is None or ros is None \
             else self._stepping.begin(ros.commands)
         self._truth = Truth(self._mover.book, self._world.world_robot, self._footprint,
-                            self._block, now_ns, self._mover.feels)
+                            self._block, now_ns, self._mover.feels,
+                            None if self._arm is None else self._arm.truth)
+        if self._arm is not None:
+            self._arm.begin(now_ns)
         tuple(self._mover.felt())
         self._disturbed.begin(now_ns)
         assert self._scene is not None  # as the world was reset
@@ -157,17 +182,20 @@ class EntityControl:
             scene.hazard_comes(now_ns, lambda: self._robot(now_ns))
         if isinstance(intent, StreamFault | Silence):
             return self._relayed.fail(topic, intent) if topic in self._topics else None
+        if self._arm is not None and isinstance(intent, ContactForce | JointsAt):
+            return now_ns if self._arm.apply(topic, intent, hazard, now_ns) else None
         found = self._known.get((hazard, intent.model_dump_json()))
         if found is None or topic not in self._topics or scene is None:
             return None
         robot = self._robot(now_ns)
+        assert self._truth is not None  # it has told where the robot is
         self._take_away(topic)
         for one in found:
             if not one.topics:
                 one.asked_ns, one.since_ns, one.told = now_ns, None, None
                 place = one.course.begin(robot, now_ns)
                 scene.appears(one, now_ns, robot)
-                apart = gap(self._footprint, robot, one.body.footprint, place)
+                apart = self._truth.apart(one.body.footprint, robot, place)
                 if apart < 0:
                     raise MeasurementError(
                         f'the world: got what appears on {topic} {-apart:.2f} m inside the robot, '
@@ -183,6 +211,8 @@ class EntityControl:
         """Take back what was applied on a topic."""
         self._relayed.clear(topic)
         self._take_away(topic)
+        if self._arm is not None:
+            self._arm.withdraw(topic)
 
     def step(self, step_ns: int) -> tuple[int, int]:
         """
@@ -206,6 +236,8 @@ class EntityControl:
         if self._trial is None:
             return
         self._drives(is_enabled=False)
+        if self._arm is not None:
+            self._arm.end()
         for one in self._all():
             if one.topics:
                 one.topics.clear()
@@ -241,12 +273,14 @@ class EntityControl:
         self._disturbed.check((*self._scene.there(), *(
             (one.name, one.since_ns) for one in self._all()
             if one.topics and one.since_ns is not None)))
-        self._move(now_ns)
+        self._move(now_ns, truth)
         self._track()
         sensed = tuple(self._sensors.heard())
         if sensed:
             yield Told.model_construct(trial=trial.trial_id, now_ns=now_ns, states={},
                                        sensed=sensed, reported=())
+        if self._arm is not None:
+            yield from self._arm.tell(trial.trial_id, now_ns)
         for stamp_ns, states in truth.tell({one.name: one for one in self._all()}):
             yield Told.model_construct(trial=trial.trial_id, now_ns=stamp_ns, states=states,
                                        sensed=(), reported=())
@@ -257,38 +291,26 @@ class EntityControl:
         self._relayed.close()
         if self._stepping is not None:
             self._stepping.close()
+        if self._arms is not None:
+            self._arms.close()
         self._mover.close()
         if self._drive is not None:
             self._node.destroy_publisher(self._drive)
 
-    def _bodies(self, trial: Trial) -> list[Shown]:
-        """Return what the intents of a trial put there; equal ones put it there once."""
-        self._known, self._shown = {}, {}
-        context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
-        intents: dict[tuple[bool, str], tuple[Intent, bool]] = {}
-        for hazard, plugins in ((False, trial.nominal), (True, trial.hazard)):
-            for plugin in plugins:
-                intent = plugin.intent(context)
-                if intent is not None:
-                    key = hazard, intent.model_dump_json()
-                    was_seen = intents[key][1] if key in intents else False
-                    intents[key] = intent, was_seen or plugin.interface() == SCAN
-        for key, (intent, is_seen) in intents.items():
-            bodies = bodies_of(intent, is_seen)
-            if bodies:
-                is_glass = isinstance(intent, ObstacleAt) and intent.is_glass and is_seen
-                self._known[key] = [
-                    Shown('', body, Course(intent, place, is_kept=not key[0]), is_glass=is_glass,
-                          fall=fall_of(intent, is_seen)) for place, body in enumerate(bodies)]
-        return self._all()
-
-    def _failing(self, trial: Trial) -> set[str]:
-        """Return the topics of sensors of the world that are to fail."""
-        context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
-        found = [(plugin.topic, plugin.intent(context)) for plugin in (
-            *trial.nominal, *trial.hazard) if plugin.topic in self._topics]
-        return {topic for topic, intent in found
-                if isinstance(intent, StreamFault | Silence)}
+    def _prepare_arm(self, trial: Trial, deadline: float) -> frozenset[str]:
+        """Get hold of the arm, if the scenario has one; return the nodes that tell of it."""
+        ros = trial.scenario.ros
+        self._arm = None
+        if ros is None or ros.robot.kind != 'arm':
+            return frozenset()
+        if self._arms is None:
+            self._arms = ArmInWorld(self._node, self._world, self._clock.now_ns)
+        self._arm = self._arms
+        told = self._arm.prepare(trial, deadline, self._timeout_s)
+        self._topics |= told.keys()
+        for topic in told.keys() - {self._world.world_joint_states}:
+            self._sensors.listen(topic, WRENCH)
+        return frozenset(told.values())
 
     def _all(self) -> list[Shown]:
         scenery = () if self._scene is None else self._scene.scenery
@@ -315,6 +337,8 @@ class EntityControl:
 
     def _robot(self, now_ns: int) -> Placed:
         self._mover.hear()
+        if self._arm is not None:
+            self._arm.hear()
         place = None if self._truth is None else self._truth.robot(now_ns)
         if place is None or not self._mover.book.is_there(self._world.world_robot):
             raise MeasurementError(
@@ -355,7 +379,7 @@ class EntityControl:
         if late:
             raise MeasurementError(missing(self._world, late))
 
-    def _move(self, now_ns: int) -> None:
+    def _move(self, now_ns: int, truth: Truth) -> None:
         """Move whoever goes a way, if it is time to."""
         if now_ns - self._moved_ns < _MOVE_NS or self._stage.is_behind:
             return
@@ -367,9 +391,9 @@ class EntityControl:
         robot = self._robot(now_ns)
         for one in moving:
             before = one.course.place
-            place = one.course.go_on(robot, now_ns, lambda there, one=one: gap(  # type: ignore
-                self._footprint, robot, one.body.footprint, there) > 0.0
-                and scene.is_free(one, there))
+            place = one.course.go_on(robot, now_ns, lambda there, one=one:  # type: ignore
+                                     truth.apart(one.body.footprint, robot, there) > 0.0
+                                     and scene.is_free(one, there))
             if place != before:
                 self._stage.ask(self._mover.put(one.name, place))
                 self._disturbed.put(one.name, place)

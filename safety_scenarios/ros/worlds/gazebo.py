@@ -51,7 +51,7 @@ class GazeboMover:
     :raises MissingDependencyError: the interfaces are not installed
     """
 
-    name = 'gazebo'
+    name, tells_links = 'gazebo', True
 
     def __init__(self, node: Node, root: str, world: ExternalWorld, timeout_s: float) -> None:
         self._node, self._root, self._timeout_s = node, root, timeout_s

@@ -56,6 +56,8 @@ class Mover(Protocol):
     name: str
     """As the record names the world."""
     book: PoseBook
+    tells_links: bool
+    """Whether it tells where the links of a robot are, and not the robot alone."""
 
     def await_services(self, deadline: float, *, steps: bool = False) -> None:
         """

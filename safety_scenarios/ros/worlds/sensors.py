@@ -76,7 +76,7 @@ class Sensors:
             nodes |= {info.node_name for info in infos}
             topics.add(plugin.topic)
             if infos:
-                self._listen(plugin.topic, interface)
+                self.listen(plugin.topic, interface)
             else:
                 self._track(plugin)
         self.nodes = frozenset(nodes)
@@ -171,7 +171,8 @@ class Sensors:
                 'Bridge the topic of its sensor to this one.' + self._graph.hint(topic))
         return infos
 
-    def _listen(self, topic: str, interface: str) -> None:
+    def listen(self, topic: str, interface: str) -> None:
+        """Hear when a sensor shows something."""
         known = self._subscriptions.get(topic)
         if known is not None and known[0] == interface:
             return

@@ -19,7 +19,7 @@ from functools import partial
 import math
 import time
 
-from safety_scenarios.errors import LinkTimeoutError, MeasurementError
+from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.model.external_world import ExternalWorld, SLOTS
 from safety_scenarios.ros.worlds.bodies import Body
 from safety_scenarios.ros.worlds.mover import Asked, Mover
@@ -98,8 +98,33 @@ class Stage:
         """
         before_ns = self._book.last_ns
         for name in names:
-            self._until(partial(self._has_told, name, before_ns), lambda name=name: (  # type: ignore
-                f'the model {name!r}: it was put up for the trial, and tells no more where it is'))
+            said = f'the model {name!r}: it was put up for the trial and tells no more where it is'
+            self._until(partial(self._has_told, name, before_ns), partial(str, said))
+
+    def let_time_pass(self, now_ns: Callable[[], int]) -> None:
+        """
+        Let the world go on that was paused.
+
+        :param now_ns: what /clock says
+        :raises MeasurementError: it does not
+        """
+        before_ns = now_ns()
+        self._until(lambda: now_ns() > before_ns, lambda: (
+            f'/clock: it stands at {before_ns / 1e9:.3f} s, {self._world.world_patience_s:g} s '
+            f'after the world was told to go on'), lambda: self._mover.run(is_running=True))
+
+    def refuse_elsewhere(self, place: Placed) -> None:
+        """
+        See that a robot that nothing moves is where the scenario wants it.
+
+        :raises InputError: it is not
+        """
+        last = self._book.last(self._world.world_robot)
+        if last is None or not is_at(last[1], place):
+            raise InputError(
+                f'ros.world.start: got {_said(place)}, expected '
+                f'{self._seen(self._world.world_robot)}: an arm stands where its world file has '
+                f'it. Change one of the two')
 
     def furnish(self, bodies: Sequence[Body]) -> Sequence[str]:
         """

@@ -53,7 +53,7 @@ class StandardMover:
     :raises MissingDependencyError: the interfaces are not installed
     """
 
-    name = STANDARD
+    name, tells_links = STANDARD, False
 
     def __init__(self, node: Node, root: str, world: ExternalWorld, timeout_s: float) -> None:
         self._node, self._root, self._timeout_s = node, root, timeout_s

@@ -36,6 +36,8 @@ _SLICE_NS = 20_000_000
 """At most so much time passes at once: a period of the poses from which the truth comes."""
 _LATE_S = 0.2
 """Poses of a step that have not come by then are lost; the next ones will do."""
+_DRIVEN_S = 1.0
+"""The drives of an arm that have not answered to a command by then have not heard it."""
 _ARRIVAL_S = 0.004
 """How long what a simulator published last takes through its bridge, and more; and a command."""
 
@@ -52,7 +54,8 @@ class Stepping:
     Lets no more than a period of the controller pass without a command of it.
 
     :param now_ns: what /clock has said last (ns)
-    :param seen_ns: takes in what poses have come, and returns the newest stamp of them (ns)
+    :param seen_ns: takes in what poses have come, and returns the newest stamp of them (ns); of an
+        arm that of joints and drives, too, and 0 as long as a command has not reached these
     :param period_ns: of the controller
     :param patience_s: how long the simulator, or a command, is waited for
     :param alarm: says why nobody will command any more, None while somebody may
@@ -109,6 +112,7 @@ class Stepping:
                 self._due_ns = self._stands_ns + self._period_ns
             if self._commands.count != self._heard:
                 self._heard = self._commands.count
+                self._await_seen(self._stands_ns, _DRIVEN_S)
                 time.sleep(_ARRIVAL_S)  # the bridge carries it, and nobody says when it has
         return self._stands_ns, self._commands.count - before
 
@@ -139,11 +143,15 @@ class Stepping:
         self._done(self._mover.steps((until_ns - before_ns) // self._one_ns))
         self._reached(until_ns)
         self._refuse_others()
-        deadline = time.monotonic() + _LATE_S
-        while self._seen_ns() <= until_ns - _SLICE_NS and time.monotonic() < deadline:
-            time.sleep(_LOOK_S)
+        self._await_seen(until_ns, _LATE_S)
         if until_ns + self._one_ns >= self._due_ns:  # what is decided by arrives before the time
             time.sleep(_ARRIVAL_S)
+
+    def _await_seen(self, until_ns: int, patience_s: float) -> None:
+        """Wait until what came of a step is known here, and drives that tell have done theirs."""
+        deadline = time.monotonic() + patience_s
+        while self._seen_ns() <= until_ns - _SLICE_NS and time.monotonic() < deadline:
+            time.sleep(_LOOK_S)
 
     def _refuse_others(self) -> None:
         now_ns = self._now_ns()

@@ -14,12 +14,14 @@
 
 """What is true, from the poses of models: speeds by differences, gaps by outlines; pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 
+from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.ground_truth import LONGEST_GAP_NS
 from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.ros.worlds.arm_book import ArmTruth
 from safety_scenarios.ros.worlds.bodies import Body
 from safety_scenarios.ros.worlds.course import Places
 from safety_scenarios.ros.worlds.falls import Fall
@@ -86,11 +88,13 @@ class Truth:
     :param robot: name of its model
     :param begin_ns: what was before is none of the trial
     :param feels: whether a sensor tells of every touch
+    :param arm: what is true of the robot if it is one: its outline goes with its links
     """
 
-    def __init__(self, book: PoseBook, robot: str, footprint: Footprint, block: WorldBlock,
-                 begin_ns: int, feels: bool) -> None:
-        self._book, self._robot, self._footprint = book, robot, footprint
+    def __init__(self, book: PoseBook, robot: str,
+                 footprint: Footprint, block: WorldBlock, begin_ns: int, feels: bool,
+                 arm: ArmTruth | None = None) -> None:
+        self._book, self._robot, self._footprint, self._arm = book, robot, footprint, arm
         self._told_ns = begin_ns
         self._task_ns = 0
         self._route = Route(block)
@@ -126,6 +130,14 @@ class Truth:
         return (place[0] + moved[0] * ahead_s, place[1] + moved[1] * ahead_s,
                 place[2] + moved[2] * ahead_s)
 
+    def apart(self, body: Footprint, robot: Placed, place: Placed) -> float:
+        """
+        Return the gap between a body that is at a place and the robot as it is now (m).
+
+        :raises MeasurementError: the robot is an arm of which nobody knows where its links are
+        """
+        return self._gap(self._outline(self._book.last_ns), robot, body, place)
+
     def tell(self, shown: Mapping[str, Shown]) -> Iterator[tuple[int, States]]:
         """Yield stamp and what is true then, for each that has become known since."""
         there = [one for one in shown.values() if one.topics]
@@ -141,29 +153,30 @@ class Truth:
                     return
                 if place is not None:
                     places[one.name] = place
+            outline = self._outline(stamp_ns)
+            if not outline and self._book.last_ns - stamp_ns < _WAIT_NS:
+                return
             self._told_ns = stamp_ns
-            yield stamp_ns, self._at(stamp_ns, there, places)
+            yield stamp_ns, self._at(stamp_ns, there, places, outline)
 
-    def _at(self, stamp_ns: int, there: list[Shown],
-            places: Mapping[str, Placed]) -> States:
+    def _outline(self, stamp_ns: int) -> Sequence[Footprint]:
+        """Return the parts of the robot's outline; none: its links have not told it."""
+        return [self._footprint] if self._arm is None else self._arm.outline(stamp_ns) or ()
+
+    def _at(self, stamp_ns: int, there: list[Shown], places: Mapping[str, Placed],
+            outline: Sequence[Footprint]) -> States:
         robot = self._book.at(self._robot, stamp_ns)
         assert robot is not None  # it is one of its own stamps
         here = {topic for one in there for topic in one.topics}  # of these somebody else is told
         states: dict[str, Mapping[str, float]] = {
             name: {} for since_ns, name in self._gone if since_ns < stamp_ns and name not in here}
         self._gone = [one for one in self._gone if one[0] >= stamp_ns]
-        x, y, heading = robot
-        told = {'x': x, 'y': y, 'heading': heading, 'radius': self._footprint.radius}
-        moved = self._moved(stamp_ns, robot)
-        if moved is not None:
-            cos, sin = math.cos(heading), math.sin(heading)
-            told |= {'vx': moved[0] * cos + moved[1] * sin,
-                     'vy': moved[1] * cos - moved[0] * sin, 'wz': moved[2]}
-        states['robot'] = told
+        states['robot'] = self._of_robot(stamp_ns, robot)
         if stamp_ns >= self._task_ns:
             self._task_ns = stamp_ns + _TASK_NS
-            states['task'] = self._route.told(x, y)
-        gaps = {one.name: gap(self._footprint, robot, one.body.footprint, places[one.name])
+            task = self._task(stamp_ns, robot)
+            states |= {'task': task} if task else {}
+        gaps = {one.name: self._gap(outline, robot, one.body.footprint, places[one.name])
                 for one in there if one.name in places}
         self._whose_touch(gaps)
         for one in there:
@@ -184,6 +197,32 @@ class Truth:
         self._is_touched = is_touched
         self._felt.clear()
         return states
+
+    def _gap(self, outline: Sequence[Footprint], robot: Placed, body: Footprint,
+             place: Placed) -> float:
+        if not outline:
+            raise MeasurementError(f'the robot {self._robot!r}: its links tell no more where they '
+                                   f'are, expected that with each of its poses')
+        return min(gap(part, robot, body, place) for part in outline)
+
+    def _of_robot(self, stamp_ns: int, robot: Placed) -> Mapping[str, float]:
+        x, y, heading = robot
+        told = {'x': x, 'y': y, 'heading': heading}
+        if self._arm is not None:
+            return told | self._arm.told(stamp_ns, robot)
+        told['radius'] = self._footprint.radius
+        moved = self._moved(stamp_ns, robot)
+        if moved is not None:
+            cos, sin = math.cos(heading), math.sin(heading)
+            told |= {'vx': moved[0] * cos + moved[1] * sin,
+                     'vy': moved[1] * cos - moved[0] * sin, 'wz': moved[2]}
+        return told
+
+    def _task(self, stamp_ns: int, robot: Placed) -> Mapping[str, float]:
+        if self._arm is None:
+            return self._route.told(robot[0], robot[1])
+        cycles = self._arm.progress(stamp_ns)
+        return {} if cycles is None else {'progress': cycles}
 
     def _whose_touch(self, gaps: Mapping[str, float]) -> None:
         """Let a touch whose other side is not told be that of what is nearest, if it is near."""

@@ -14,6 +14,7 @@
 
 """The world, the bridge and the parameters that come along for Gazebo fit together."""
 
+import math
 from pathlib import Path
 import shutil
 import subprocess
@@ -22,7 +23,16 @@ from xml.etree import ElementTree
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.external_world import ExternalWorld, SLOTS
-from safety_scenarios.ros.gazebo_arguments import arguments, MORE, server_command, world_name
+from safety_scenarios.ros.gazebo_arguments import (
+    arguments,
+    is_driven,
+    MORE,
+    relayed,
+    scene_files,
+    server_command,
+    world_name,
+)
+from safety_scenarios.ros.joint_drive import JointDriveSettings
 from safety_scenarios.ros.launch_arguments import ARGUMENTS
 from safety_scenarios.ros.worlds.stage import slots
 import yaml
@@ -34,7 +44,9 @@ NAMES = (('ignition.msgs', 'gz.msgs'), ('ignition-gazebo-', 'gz-sim-'),
 
 @pytest.mark.parametrize(('file', 'fortress'), [
     ('worlds/hall.sdf', 'worlds/hall_fortress.sdf'),
-    ('gz_bridge.yaml', 'gz_bridge_fortress.yaml')])
+    ('worlds/cell.sdf', 'worlds/cell_fortress.sdf'),
+    ('gz_bridge.yaml', 'gz_bridge_fortress.yaml'),
+    ('gz_bridge_cell.yaml', 'gz_bridge_cell_fortress.yaml')])
 def test_both_generations_differ_by_names_alone(file, fortress):
     """So that what is run in one says something of the other."""
     text = (CONFIG / fortress).read_text()
@@ -43,15 +55,20 @@ def test_both_generations_differ_by_names_alone(file, fortress):
     assert text == (CONFIG / file).read_text()
 
 
-def test_the_bridge_carries_what_the_adapter_asks_for():
+@pytest.mark.parametrize(('file', 'of_its_own'), [
+    ('gz_bridge.yaml', {'cmd_vel', 'drive_enable'}),
+    ('gz_bridge_cell.yaml', {'bridged/joint_states', 'wrench', 'push'})])
+def test_the_bridge_carries_what_the_adapter_asks_for(file, of_its_own):
     """Each body's pose and touch, by the default names of the settings."""
-    rows = yaml.safe_load((CONFIG / 'gz_bridge.yaml').read_text())
+    rows = yaml.safe_load((CONFIG / file).read_text())
     world = ExternalWorld()
+    assert {world.world_drive_enable, world.world_joints, world.world_push} >= \
+        of_its_own - {'cmd_vel', 'wrench'}
     poses = {row['gz_topic_name'] for row in rows if row['ros_topic_name'] == world.world_poses}
     assert poses == {f'/model/{name}/pose' for name in ('robot', *slots())}
     topics = {row['ros_topic_name'] for row in rows}
     assert {f'{world.world_touched}/{name}' for name in slots()} < topics
-    assert {world.world_contacts, world.world_drive_enable, '/clock', 'cmd_vel'} < topics
+    assert {world.world_contacts, '/clock', *of_its_own} < topics
     assert len(list(slots())) == SLOTS
 
 
@@ -67,7 +84,58 @@ def test_the_contact_sensor_is_where_the_bridge_listens():
         row['gz_topic_name'] for row in rows}
 
 
-@pytest.mark.parametrize('file', ['hall.sdf', 'hall_fortress.sdf'])
+def test_the_arm_of_the_cell_is_the_one_that_settings_and_drives_name():
+    """Its joints in order, its links from the foot to the tip, a contact sensor on each."""
+    robot = ElementTree.parse(CONFIG / 'worlds' / 'cell.sdf').getroot().find(
+        ".//model[@name='robot']")
+    rows = yaml.safe_load((CONFIG / 'gz_bridge_cell.yaml').read_text())
+    topics = {row['gz_topic_name']: row['ros_topic_name'] for row in rows}
+    driven = [plugin.findtext('joint_name') for plugin in robot.findall('plugin')
+              if plugin.get('name').endswith('::JointController')]
+    told = [one.text for plugin in robot.findall('plugin') for one in plugin.findall('joint_name')
+            if plugin.get('name').endswith('::JointStatePublisher')]
+    assert tuple(driven) == tuple(told) == JointDriveSettings().joints
+    assert {name: topics[f'/model/robot/joint/{name}/cmd_vel'] for name in driven} == {
+        name: f'speed/{name}' for name in driven}
+    links = tuple(link.get('name') for link in robot.findall('link'))
+    assert links == ExternalWorld().world_links
+    for link in links[:-1]:
+        assert topics[f'/world/cell/model/robot/link/{link}/sensor/skin/contact'] == 'contacts'
+    assert len(ExternalWorld().world_home.split()) == len(driven)
+
+
+def test_no_part_of_the_arm_is_outside_its_outline():
+    """Each body is a cylinder about the line from its link to the next one, and no thicker."""
+    robot = ElementTree.parse(CONFIG / 'worlds' / 'cell.sdf').getroot().find(
+        ".//model[@name='robot']")
+    links = robot.findall('link')
+    origins = [[*map(float, link.findtext('pose').split())][:3] for link in links]
+    for link, begin, end in zip(links, origins, origins[1:], strict=False):
+        body = link.find('collision')
+        place = [*map(float, body.findtext('pose').split())]
+        cylinder = body.find('geometry/cylinder')
+        assert float(cylinder.findtext('radius')) <= ExternalWorld().world_thickness
+        middle = [at + of for at, of in zip(begin, place[:3], strict=True)]
+        assert middle == pytest.approx([(one + other) / 2 for one, other in zip(
+            begin, end, strict=True)], abs=0.006)
+        assert float(cylinder.findtext('length')) <= math.dist(begin, end) + 1e-9
+
+
+@pytest.mark.parametrize(('scene', 'carried', 'is_driven_by_us'), [
+    ('hall', ['bridged/scan:=scan', 'bridged/odom:=odom'], False), ('cell', [], True)])
+def test_a_scene_comes_with_what_it_needs(scene, carried, is_driven_by_us):
+    """World and bridge of each generation, a relay for the lidar, drives for the joints."""
+    for plugins in ('gz', 'ignition'):
+        assert all(path.is_file() for path in scene_files(CONFIG, scene, plugins))
+    assert relayed('auto', scene) == carried and relayed('a:=b c:=d', scene) == ['a:=b', 'c:=d']
+    assert relayed('', scene) == []
+    assert is_driven('auto', scene, '') is is_driven_by_us
+    assert not is_driven('auto', scene, 'my.sdf') and not is_driven('false', scene, '')
+    assert is_driven('true', scene, 'my.sdf')
+
+
+@pytest.mark.parametrize('file', ['hall.sdf', 'hall_fortress.sdf', 'cell.sdf',
+                                  'cell_fortress.sdf'])
 def test_libsdformat_takes_the_world(file):
     """The library that Gazebo reads it with."""
     ign = shutil.which('gz') or shutil.which('ign')

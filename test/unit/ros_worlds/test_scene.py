@@ -149,6 +149,17 @@ def test_what_no_service_can_do_is_refused(named, told):
     refuse_scene(ros)  # what a relay and bodies can do is not
 
 
+def test_an_arm_needs_links_that_are_told_and_room():
+    """Nothing sees to it that it begins beside a wall."""
+    ros = SimpleNamespace(robot=SimpleNamespace(kind='arm'), world=WorldBlock())
+    with pytest.raises(InputError, match='got arm, expected mobile_base'):
+        refuse_scene(ros)
+    refuse_scene(ros, has_arms=True)
+    ros.world = WorldBlock(walls=(SHELF,))
+    with pytest.raises(InputError, match='got walls around an arm, expected'):
+        refuse_scene(ros, has_arms=True)
+
+
 @pytest.mark.parametrize('scanner', [
     (-2.0, 0.3, 0.0), (-0.5, 0.0, 0.0), (-4.0, 0.75, 0.5), (3.0, -0.4, 0.0), (0.1, 2.5, 0.0)])
 def test_pieces_cover_what_is_seen_of_a_pane_and_nothing_else(scanner):
