@@ -80,7 +80,7 @@ def _sign(one: TrialResult, two: TrialResult) -> int:
 
 
 def latencies(pairs: Sequence[Both]) -> list[Pair]:
-    """Return the latencies (ms) of the pairs in which both could be measured."""
+    """Return what both took (ms), of the pairs in which both could be measured."""
     return [(_ms(one), _ms(two)) for one, two in pairs if one.is_measured and two.is_measured]
 
 

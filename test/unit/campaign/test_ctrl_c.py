@@ -135,6 +135,7 @@ def test_a_result_that_was_not_written_is_no_campaign_that_was_merely_interrupte
         monkeypatch, capsys):
     """Its summary would count the trials before it, and say nothing of the disk."""
     class Full(Observer):
+
         def trial_ended(self, record, result):
             signal.raise_signal(signal.SIGINT)
             raise OSError('the disk is full')

@@ -124,6 +124,7 @@ def test_of_two_commands_at_once_the_robot_does_the_one_that_was_recorded_last(c
     done = []
 
     class Link(LoopbackLink):
+
         def _execute(self, topic, message):
             done.append(message)
 
