@@ -86,7 +86,7 @@ class Hardware:
                  for name, (topic, age_ms) in _topics(hil).items()}
         deadman = DeadMan(words['deadman'], round(hil.deadman_timeout_ms * MS),
                           hil.deadman_rate_hz)
-        self._confirmation, self._alone = Confirmation(), Alone()
+        self._deadman, self._confirmation, self._alone = deadman, Confirmation(), Alone()
         self._preflight = PreflightGreen()
         feedback = words['feedback']
         early: list[Interlock] = [self._confirmation, deadman,
@@ -120,6 +120,7 @@ class Hardware:
         def watch() -> None:
             ticks, told = 0, ''
             while not ended.wait(_TICK_S):
+                self._deadman.awake(time.monotonic_ns())
                 if ticks % _LOOK_TICKS == 0:
                     try:
                         self._listening.look()

@@ -39,9 +39,8 @@ class Misreader:
     """
 
     def __init__(self, senses: Senses, seed: int, interface: str) -> None:
-        if interface and interface not in (SCAN, ODOMETRY):
-            raise MeasurementError(f'got wrong senses for a {interface}, expected {SCAN} or '
-                                   f'{ODOMETRY}: of others a relay knows nothing')
+        if interface:
+            _refuse_others(interface)
         self._senses, self._random = senses, numpy.random.default_rng(seed)
         self._beams: tuple[float, float, int] | None = None
         self._start: tuple[float, float, float] | None = None
@@ -51,14 +50,14 @@ class Misreader:
         """
         Return what is published where nothing would be wrong with this.
 
-        :raises MeasurementError: a scanner that does not look all around would be turned
+        :raises MeasurementError: a scanner that does not look all around would be turned, or
+            nothing is known of such a message
         """
         message = packet.message
         if message.type == SCAN:
             return Packet(self._scanned(message), packet.stamp_ns)
-        if message.type == ODOMETRY:
-            return Packet(self._moved(message, packet.stamp_ns), packet.stamp_ns)
-        return packet
+        _refuse_others(message.type)
+        return Packet(self._moved(message, packet.stamp_ns), packet.stamp_ns)
 
     def _scanned(self, message: Message) -> Message:
         data = message.data
@@ -114,6 +113,12 @@ class Misreader:
                                 'linear': {**moves['linear'], 'x': ahead, 'y': left},
                                 'angular': {**moves['angular'], 'z': turn}}}}
         return Message.model_construct(type=ODOMETRY, data=read)
+
+
+def _refuse_others(interface: str) -> None:
+    if interface not in (SCAN, ODOMETRY):
+        raise MeasurementError(f'got wrong senses for a {interface}, expected {SCAN} or '
+                               f'{ODOMETRY}: of others a relay knows nothing')
 
 
 def _heading(rotation: Any) -> float:

@@ -66,6 +66,8 @@ class Line:
         self._last: bytes | None = None
         self._senses: Senses | None = None
         self._misreader: Misreader | None = None
+        self._unread = ''
+        """Why a message has come through with nothing wrong in it; empty: none has."""
         self._now_ns = 0
 
     def carry(self, raw: bytes, received_ns: int | None) -> bool:
@@ -134,7 +136,7 @@ class Line:
                 made = None if senses is None else Misreader(senses, seed, self.interface)
             except MeasurementError as error:
                 raise MeasurementError(f'{self.target}: {error}') from None
-            self._senses, self._misreader = senses, made
+            self._senses, self._misreader, self._unread = senses, made, ''
             return clock()
 
     def status(self) -> RelayTopic:
@@ -147,7 +149,7 @@ class Line:
                 received=self._received, published=self._published, altered=self._altered,
                 median_ns=found[len(found) // 2] if found else None,
                 p99_ns=found[min(len(found) - 1, len(found) * 99 // 100)] if found else None,
-                problem=self.problem)
+                problem=self.problem or self._unread)
 
     def _begin(self, faults: Sequence[WireFault]) -> None:
         self._faults = tuple(faults)
@@ -178,7 +180,7 @@ class Line:
             return raw
         before = self._packet(raw)
         try:
-            read = before if self._misreader is None else self._misreader.read(before)
+            read = self._misread(before)
             after = self._content.altered(read, now_ns)
             if after.message is before.message or after.message == before.message:
                 return raw
@@ -188,6 +190,15 @@ class Line:
             return raw
         self._altered += 1
         return altered
+
+    def _misread(self, packet: Packet) -> Packet:
+        if self._misreader is None:
+            return packet
+        try:
+            return self._misreader.read(packet)
+        except MeasurementError as error:
+            self._unread = f'a message was carried with nothing wrong in it: {error}'
+            return packet
 
     def _packet(self, raw: bytes) -> Packet:
         return Packet(*from_raw(raw, self.interface))

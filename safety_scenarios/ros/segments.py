@@ -19,13 +19,18 @@ A participant owns a segment of its own and some ports, and maps the ports of th
 Whoever unmaps a port last removes it; one that was killed never does, so that the ports of all it
 has sent to stay, too, though their owners end as they should. The names of some ports
 (``fastrtps_port7005``) are those of the machine, whatever the domain.
+
+A port that is removed while somebody still sends through it is a trap: the next participant makes
+another one of that name, and never hears that sender. Who sends may be in a container that shares
+our memory and not our process ids, or may be about to begin. So the kernel is asked, by a lease.
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 import fcntl
 import os
 from pathlib import Path
+import signal
 
 _FOLDER = '/dev/shm/'
 _NAMES = ('fastrtps_', 'fastdds_')
@@ -44,45 +49,51 @@ def owned_segments(pid: int) -> set[str]:
     return owned
 
 
-def abandoned(among: Iterable[str] | None = None, but: int = 0) -> set[str]:
-    """
-    Return the segments that are there, and that no living process owns or sends to.
-
-    :param among: names; None: whatever is there
-    :param but: a process that does not count
-    """
-    there = {_segment(name) for name in os.listdir(_FOLDER) if _segment(name).startswith(_NAMES)}
-    found = there if among is None else there & set(among)
-    if found:
-        for entry in Path('/proc').iterdir():
-            if entry.name.isdigit() and int(entry.name) != but:
-                found -= owned_segments(int(entry.name)) | _mapped(int(entry.name))
-    return found
+def abandoned() -> set[str]:
+    """Return the segments that are there, and that nobody owns, sends to or is about to open."""
+    return {name for name in map(_segment, os.listdir(_FOLDER))
+            if name.startswith(_NAMES) and _is_ours_alone(name)}
 
 
 def remove_segments(segments: Iterable[str]) -> None:
     """
-    Remove segments, but for those that a living process owns or sends to.
+    Remove segments, but for those that somebody owns, sends to or is about to open.
 
     Only for when the evaluator has left DDS: before, it still sends through the ports of one that
     was killed, which a new controller then takes over.
     """
-    for name in abandoned(segments):
-        lock = Path(_FOLDER, name + _LOCK)
-        with suppress(OSError), lock.open('ab') as held:  # somebody else's, or just taken over
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if name in abandoned({name}, but=os.getpid()):  # from here on nobody takes it over
-                for file in (name, f'sem.{name}_mutex', lock.name):
-                    Path(_FOLDER, file).unlink(missing_ok=True)
+    for name in segments:
+        _is_ours_alone(name, removes=True)
 
 
-def _mapped(pid: int) -> set[str]:
-    try:
-        lines = Path(f'/proc/{pid}/maps').read_text(encoding='utf-8', errors='replace')
-    except OSError:
-        return set()
-    return {_segment(line.partition(_FOLDER)[2]) for line in lines.splitlines()
-            if _FOLDER in line and not line.endswith('(deleted)')}
+def _is_ours_alone(name: str, *, removes: bool = False) -> bool:
+    """
+    Return whether nobody has a segment open or mapped, on this machine as a whole.
+
+    While that is found out, and while it is removed, whoever opens it waits; its mutex is what
+    everybody opens first, so that who has waited finds the rest gone, and makes it anew.
+    """
+    files = [Path(_FOLDER, file) for file in (f'sem.{name}_mutex', name, name + _LOCK)]
+    with ExitStack() as leases:
+        try:
+            for file in files:
+                with suppress(FileNotFoundError):
+                    _lease(leases.enter_context(file.open('rb')).fileno())
+        except OSError:  # it is open or mapped, or is somebody else's
+            return False
+        for file in files if removes else ():
+            file.unlink(missing_ok=True)
+    return True
+
+
+def _lease(file: int) -> None:
+    """
+    Let everybody who opens a file wait until we close it.
+
+    :raises OSError: somebody has it open or mapped, or nobody may know
+    """
+    fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)  # tells that one waits; else it would end us
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
 
 
 def _segment(file: str) -> str:

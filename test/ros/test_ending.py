@@ -25,7 +25,7 @@ import time
 import pytest
 from ros.campaigns import brief, COMMAND, environment, trials_in, unmeasured
 from safety_scenarios.ros.controller_process import last_words
-from safety_scenarios.ros.segments import remove_segments
+from safety_scenarios.ros.segments import abandoned, remove_segments
 
 pytestmark = pytest.mark.dds
 TRIALS = 4
@@ -42,6 +42,26 @@ TRIALS = 4
     (['Traceback (most recent call last):'], 'Traceback (most recent call last):')])
 def test_the_last_words_of_a_controller_are_its_whole_exception(log, words):
     assert last_words(log) == words
+
+
+@pytest.mark.parametrize('held', ['sem.{}_mutex', '{}', '{}_el'])
+def test_no_segment_is_removed_that_anybody_has_open_though_no_list_of_processes_tells(held):
+    """As whoever has just begun, or is in a container that shares no more than the memory."""
+    name = f'fastrtps_of_{os.getpid()}'
+    files = [Path('/dev/shm', part.format(name)) for part in ('sem.{}_mutex', '{}', '{}_el')]
+    for file in files:
+        file.write_bytes(b'0')
+    try:
+        with Path('/dev/shm', held.format(name)).open('r+b'):
+            assert name not in abandoned()
+            remove_segments({name})
+            assert all(file.exists() for file in files)
+        assert name in abandoned()
+        remove_segments({name, f'{name}_that_is_not_there'})
+        assert not any(file.exists() for file in files)
+    finally:
+        for file in files:
+            file.unlink(missing_ok=True)
 
 
 @pytest.fixture

@@ -58,6 +58,15 @@ class DeadMan(Interlock):
         self._word, self._timeout_ns, self._rate_hz = word, timeout_ns, rate_hz
         self._held = _Held()
         self._must_release = False
+        self._awake_ns: int | None = None
+        self._away_ns = -1
+        """When this process was last found to have stood still for a while."""
+
+    def awake(self, now_ns: int) -> None:
+        """Take that this process runs: one that stands still hears nobody, who may be there."""
+        if self._was_away(now_ns):
+            self._away_ns = now_ns
+        self._awake_ns = now_ns
 
     def take(self, message: Any, now_ns: int) -> None:
         """Hear that it is held, or released."""
@@ -67,13 +76,18 @@ class DeadMan(Interlock):
         else:
             silent_ns = now_ns - held.arrived_ns[-1] if held.arrived_ns else 0
             if silent_ns > self._timeout_ns:
+                is_ours = self._was_away(now_ns) or self._away_ns >= now_ns - silent_ns
                 held = _Held()
-                self._must_release = self._must_release and silent_ns < _LET_GO_NS
+                self._must_release = self._must_release and (silent_ns < _LET_GO_NS or is_ours)
             more = _Held((*held.arrived_ns, now_ns)[-_BELIEVED:])
             self._held = _Held(more.arrived_ns, held.is_believed or (
                 len(more.arrived_ns) == _BELIEVED
                 and more.rate_hz >= _NEARLY * self._rate_hz))
         self._word.take(message, now_ns)
+
+    def _was_away(self, now_ns: int) -> bool:
+        return self._awake_ns is not None \
+            and now_ns - self._awake_ns > _LET_GO_NS - self._timeout_ns
 
     def renew(self) -> None:
         """Ask for it to be released and pressed again: tied down it would hold for ever."""

@@ -42,6 +42,7 @@ class Relayed:
         self._failing: set[str] = set()
         self._wrong: set[str] | None = None
         """Topics whose sensor is wrong; None: what somebody before us has left is not known."""
+        self._senses: Senses | None = None
 
     def prepare(self, topics: Collection[str]) -> None:
         """
@@ -81,6 +82,7 @@ class Relayed:
         """
         self.prepare(topics)
         self._correct()
+        self._senses = senses
         for topic in sorted(topics):
             assert self._wrong is not None  # it is known by now
             self._wrong.add(topic)
@@ -102,10 +104,31 @@ class Relayed:
         return self._control
 
     def end(self) -> None:
-        """Let everything be as it is without a trial."""
+        """
+        Let everything be as it is without a trial.
+
+        :raises MeasurementError: a sensor that was to be wrong in it was right
+        """
         self.clear()
         if self._wrong:
-            self._correct()
+            try:
+                self._refuse_right()
+            finally:
+                self._correct()
+
+    def _refuse_right(self) -> None:
+        status = self._connected().status()
+        for topic in sorted(self._wrong or ()):
+            name = self._node.resolve_topic_name(topic)
+            one = status.get(name)
+            if one is None or one.senses != self._senses:
+                raise MeasurementError(
+                    f'{name}: got a relay that no more makes wrong what this sensor tells, '
+                    f'expected one that does so all through the trial. Has it been started again, '
+                    f'or has somebody else used it?')
+            if one.problem:
+                raise MeasurementError(f'{name}: got a relay with a problem, expected a sensor '
+                                       f'as wrong as the scenario says: {one.problem}')
 
     def clear(self, topic: str | None = None) -> None:
         """Let a sensor tell the truth again; None: all of them."""

@@ -24,7 +24,7 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from safety_scenarios.errors import LinkTimeoutError, MeasurementError
+from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.model.intent import ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.model.stimulus import StimulusContext, StimulusPlugin
 from safety_scenarios.model.trial import Trial
@@ -36,6 +36,8 @@ from safety_scenarios.simulator.entities import Placed
 
 SCAN, POSE = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'
 ODOMETRY = 'nav_msgs/msg/Odometry'
+_SPEEDS = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
+"""Wheels tell them, too, and no relay knows what it is that moves so."""
 _LOOK_S = 0.05
 _DEPTH = 100
 _STAMP = {0: '>iI', 1: '<iI'}
@@ -211,6 +213,7 @@ def misread(trial: Trial, topics: Collection[str]) -> Collection[str]:
     Return the topics of sensors that are wrong in a trial; empty: all are right.
 
     :param topics: that the world publishes
+    :raises InputError: wheels drift, which is told by what no relay makes wrong, or by nothing
     """
     ros = trial.scenario.ros
     if ros is None or ros.world is None:
@@ -220,6 +223,13 @@ def misread(trial: Trial, topics: Collection[str]) -> Collection[str]:
     scans = {plugin.topic for plugin in (*trial.nominal, *trial.hazard)
              if plugin.interface() == SCAN and plugin.topic in topics}
     wheels = {one.topic for one in ros.feedback if one.message in ('auto', ODOMETRY)}
+    right = [one.topic for one in ros.feedback if one.message in _SPEEDS]
+    if drifts and (right or not wheels):
+        raise InputError(
+            f'ros.world.senses: got wheels that drift, told on '
+            f'{", ".join(right) or "no topic of ros.feedback"}, expected on topics of {ODOMETRY} '
+            f'alone: a relay makes nothing else wrong. Name those in ros.feedback, or use world '
+            f'mujoco for this one')
     is_blurred = senses != Senses(odometry_drift=senses.odometry_drift,
                                   heading_drift=senses.heading_drift)
     return (scans if is_blurred else set()) | (wheels if drifts else set())

@@ -100,6 +100,7 @@ class Truth:
         self._route = Route(block)
         self._feels = feels
         self._felt: set[str] = set()
+        """Models whose touch is still to be told: of who has just come, once poses show where."""
         self._ours = frozenset(slots())
         self._gone: list[tuple[int, str]] = []
         self._is_touched = False
@@ -195,7 +196,7 @@ class Truth:
         elif self._is_touched:
             states[_NOBODY_KNOWS] = {}
         self._is_touched = is_touched
-        self._felt.clear()
+        self._felt &= {name for one in there if one.name not in places for name in one.models}
         return states
 
     def _gap(self, outline: Sequence[Footprint], robot: Placed, body: Footprint,

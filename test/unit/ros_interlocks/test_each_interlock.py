@@ -155,6 +155,28 @@ def test_a_confirmation_is_for_one_scenario_and_not_for_the_next():
     assert robot.asked == ['S', 'T']
 
 
+@pytest.mark.parametrize('is_told_first', [False, True])
+def test_a_process_that_stood_still_has_seen_nobody_let_go(is_told_first):
+    """Whoever hears of it first; a silence through which it ran is somebody's hand."""
+    deadman = Robot().deadman
+    moments = [moment * 20 * 10**6 for moment in range(120)]
+    for now_ns in moments[:10]:
+        deadman.awake(now_ns)
+        deadman.take(said(data=True), now_ns)
+    deadman.renew()
+    for now_ns in moments[30:50]:  # it slept for 400 ms
+        if is_told_first:
+            deadman.awake(now_ns)
+        deadman.take(said(data=True), now_ns)
+        deadman.awake(now_ns)
+    assert 'pressed again' in deadman.why_not(moments[49])
+    for now_ns in moments[50:]:
+        deadman.awake(now_ns)
+        if now_ns > moments[70]:
+            deadman.take(said(data=True), now_ns)
+    assert deadman.why_not(moments[-1]) is None
+
+
 def test_a_dead_man_that_is_too_slow_is_not_believed():
     robot = Robot()
     for moment in range(5):

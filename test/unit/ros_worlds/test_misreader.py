@@ -17,11 +17,14 @@
 import math
 
 import pytest
-from safety_scenarios.errors import MeasurementError
+from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.model.command_topic import CommandTopic
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.world_block import Senses
+from safety_scenarios.model.world_block import Senses, WorldBlock
 from safety_scenarios.ros.misreader import Misreader, ODOMETRY, SCAN
+from safety_scenarios.ros.worlds.sensors import misread
 from safety_scenarios.wire.content import Packet
+from unit.records import hazard, planned
 
 BEAMS = 360
 APART = 2 * math.pi / BEAMS
@@ -96,3 +99,19 @@ def test_of_other_sensors_nothing_is_known():
     """Rather than leaving them right."""
     with pytest.raises(MeasurementError, match='sensor_msgs/msg/Imu'):
         Misreader(Senses(dropouts=0.1), 0, 'sensor_msgs/msg/Imu')
+
+
+@pytest.mark.parametrize('told', [(), ('Twist',), ('Odometry', 'TwistStamped')])
+def test_wheels_that_drift_are_told_by_odometry_alone_or_refused(told):
+    """What no relay makes wrong would be right, and the trial about something else."""
+    def of(*messages):
+        scenario = hazard()
+        ros = scenario.ros.model_copy(update={
+            'world': WorldBlock(senses=Senses(odometry_drift=0.1)),
+            'feedback': tuple(CommandTopic(topic=f'told_{place}', message=message)
+                              for place, message in enumerate(messages))})
+        return planned(scenario.model_copy(update={'ros': ros}))
+    packages = {'Odometry': 'nav_msgs'}
+    with pytest.raises(InputError, match='got wheels that drift, told on '):
+        misread(of(*(f'{packages.get(one, "geometry_msgs")}/msg/{one}' for one in told)), ['scan'])
+    assert misread(of(ODOMETRY, 'std_msgs/msg/Bool'), ['scan']) == {'told_0'}

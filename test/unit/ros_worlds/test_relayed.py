@@ -92,22 +92,38 @@ def test_a_sensor_that_cannot_be_wrong_like_this_is_refused_and_left_right():
         other.misread(TURNED, 0, lambda: 0)
 
 
+def test_a_message_that_came_through_with_nothing_wrong_in_it_is_told():
+    """As nothing had come before, by which it could have been refused; until the next time."""
+    one = Carried()
+    one.line.misread(TURNED, 0, lambda: 0)
+    one.line.carry(raw(1, 180), None)
+    assert 'nothing wrong in it: got a scanner turned' in one.line.status().problem
+    one.line.misread(None, 0, lambda: 0)
+    assert not one.line.status().problem
+    other = Line('/raw', '/imu', lambda: 0, True)
+    other.misread(TURNED, 0, lambda: 0)
+    other.of_interface('sensor_msgs/msg/Imu', lambda _: None)
+    other.carry(bytes(serialize_message(Imu())), None)
+    assert 'got wrong senses for a sensor_msgs/msg/Imu' in other.status().problem
+
+
 class Control:
     """The relays of a machine; an evaluator before us has left one scanner turned."""
 
     left = TURNED
+    problem = ''
 
     def __init__(self, node, timeout_s) -> None:
         self.senses, self.faults = {'/scan': self.left, '/odom': None}, []
 
     def status(self):
-        return {topic: RelayTopic(source='/raw', senses=senses)
+        return {topic: RelayTopic(source='/raw', senses=senses, problem=self.problem)
                 for topic, senses in self.senses.items()}
 
     topics = status
 
     def misread(self, topic, senses, seed=0):
-        self.senses[topic] = senses
+        self.senses[f'/{topic.removeprefix("/")}'] = senses
 
     def apply(self, topic, faults):
         self.faults += faults
@@ -124,7 +140,7 @@ class Node:
         return 1
 
     def resolve_topic_name(self, topic):
-        return f'/{topic}'
+        return f'/{topic.removeprefix("/")}'
 
 
 def test_only_the_sensors_of_this_trial_are_wrong(monkeypatch):
@@ -142,3 +158,19 @@ def test_only_the_sensors_of_this_trial_are_wrong(monkeypatch):
     assert control.senses == {'/scan': None, '/odom': None} and not control.faults
     with pytest.raises(MeasurementError, match='/camera: got a fault of a sensor that no relay'):
         one.misread(['/camera'], TURNED, 0)
+
+
+@pytest.mark.parametrize('senses, problem, told', [
+    (None, '', 'that no more makes wrong'), (Senses(), '', 'that no more makes wrong'),
+    (TURNED, 'as it is', 'with a problem.*: as it is')])
+def test_a_trial_whose_sensor_was_right_in_the_end_is_none(monkeypatch, senses, problem, told):
+    """As of a relay that was started again; and what is left of it is right."""
+    monkeypatch.setattr(relayed, 'RelayControl', Control)
+    one = Relayed(Node(), lambda: 0, 1.0)
+    one.misread(['scan'], TURNED, 0)
+    control = one._control
+    control.senses['/scan'], control.problem = senses, problem
+    with pytest.raises(MeasurementError, match=f'/scan: got a relay {told}'):
+        one.end()
+    assert control.senses['/scan'] is None
+    one.end()

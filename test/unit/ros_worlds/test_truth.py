@@ -106,6 +106,21 @@ def test_a_touch_of_what_others_have_put_there_is_told_though_somebody_is_near()
     assert 'touched' not in waits, 'a body of ours that is there no more'
 
 
+def test_a_touch_of_who_has_just_come_is_told_as_soon_as_poses_show_where():
+    """A robot that has bounced off by then has touched all the same, and only then."""
+    book = PoseBook()
+    drive(book, 0.0, until_ms=50, other=0.7)
+    one = person(book, is_there=False)
+    truth = Truth(book, 'robot', disc(0.3), WorldBlock(), -1, False)
+    truth.feel('stimulus_1')
+    assert all('scan' not in states and 'touched' not in states
+               for _, states in truth.tell({one.name: one}))
+    one.since_ns = 60 * MS
+    drive(book, 0.0, since_ms=60, until_ms=80, other=0.7)
+    first, *later = (states['scan'] for _, states in truth.tell({one.name: one}))
+    assert first['touching'] == 1.0 and later and not any('touching' in one for one in later)
+
+
 def test_walls_are_told_as_our_own_world_does_while_they_are_near():
     """Without a distance, for nobody keeps one from walls; told once more when left behind."""
     wall, = scenery_of(WorldBlock(walls=(Wall(name='left', begin=(-9, 0.8), end=(2, 0.8)),)))
