@@ -137,19 +137,18 @@ class Standstill:
 
     def _run(self) -> None:
         queue = Queue()
-        waits, last_ns, queued_ns = _waits(), time.monotonic_ns(), queue.waited_ns()
+        known, last_ns = (_waits(), queue.waited_ns()), time.monotonic_ns()
         with self._changed:
             while not self._is_over:
                 self._changed.wait(_BEAT_NS / 1e9)
-                now_waits, now_ns, now_queued_ns = \
-                    _waits(), time.monotonic_ns(), queue.waited_ns()
-                # it may have asked for the lock while it looked, too
-                asked = max(0, _waits() - waits - _OWN_WAITS)
-                late_ns = now_ns - last_ns - _BEAT_NS - (now_queued_ns - queued_ns) \
+                before, now_ns = (_waits(), queue.waited_ns()), time.monotonic_ns()
+                # whatever held it up while it looked is none of a standstill, before or after
+                asked = max(0, _waits() - known[0] - _OWN_WAITS)
+                late_ns = now_ns - last_ns - _BEAT_NS - (queue.waited_ns() - known[1]) \
                     - round(asked * _ASKS_AGAIN * sys.getswitchinterval() * 1e9)
                 if late_ns > _BEAT_NS:
                     self._stood.append((last_ns + _BEAT_NS, now_ns, late_ns))
-                waits, last_ns, queued_ns = now_waits, now_ns, now_queued_ns
+                known, last_ns = before, now_ns
                 self._looks += 1
                 self._changed.notify_all()
                 self._beat()
