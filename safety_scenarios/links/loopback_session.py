@@ -90,7 +90,7 @@ class Loopback(LinkPlugin):
         robot = None if self.has_robot and scenario.ros else simulated_robot(
             scenario, brake_lag(plugin))
         limit_ns = max(_LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6))
-        with closing(Thinking()) as thinking:
+        with closing(Thinking(limit_ns)) as thinking:
             host = hosted(plugin, own, self._log(scenario), Patience(thinking.watch, limit_ns))
             with closing(kind(host, self.settings.clock, others,
                               self.settings.declared_topics, robot)) as link:

@@ -25,6 +25,7 @@ from collections.abc import Callable
 import os
 import resource
 import signal
+import sys
 import threading
 import time
 from typing import Any
@@ -37,6 +38,12 @@ _BEAT_NS = 25_000_000
 """Between two looks of the witness: what stands still for less is thinking."""
 _HANG_NS = 60_000_000_000
 """No controller of a robot thinks for so long, on however slow a machine."""
+_PATIENT = 2
+"""Times its limit: who may think for longer than that is not hanging before."""
+_OWN_WAITS = 2
+"""Of each look of the witness: for its time, and for being let go on after a standstill."""
+_ASKS_AGAIN = 1.5
+"""Of Python's interval: who waits for its lock asks again after no more than that."""
 _KEPT = 1000
 """Times of which the witness knows; a decision in which there were more is none of a robot's."""
 _DOUBTFUL_NS = 100_000_000
@@ -85,7 +92,9 @@ class Standstill:
 
     When that wakes up late though it was not waiting for a processor, nobody in this process could
     run: it was stopped (Ctrl-Z), its machine was, or it waited for memory from a disk. A thread
-    that computes and lets no other run holds the witness up as well, and computes all the same.
+    that keeps Python's lock, as an extension may that waits for a device, holds the witness up as
+    well, and that is its own doing: who waits for that lock asks for it again and again, which
+    the kernel counts, and who stands still asks for nothing.
 
     :param beat: called at each look, in that thread
     """
@@ -128,15 +137,18 @@ class Standstill:
 
     def _run(self) -> None:
         queue = Queue()
-        last_ns, queued_ns = time.monotonic_ns(), queue.waited_ns()
+        known, last_ns = (_waits(), queue.waited_ns()), time.monotonic_ns()
         with self._changed:
             while not self._is_over:
                 self._changed.wait(_BEAT_NS / 1e9)
-                now_ns, now_queued_ns = time.monotonic_ns(), queue.waited_ns()
-                late_ns = now_ns - last_ns - _BEAT_NS - (now_queued_ns - queued_ns)
+                before, now_ns = (_waits(), queue.waited_ns()), time.monotonic_ns()
+                # whatever held it up while it looked is none of a standstill, before or after
+                asked = max(0, _waits() - known[0] - _OWN_WAITS)
+                late_ns = now_ns - last_ns - _BEAT_NS - (queue.waited_ns() - known[1]) \
+                    - round(asked * _ASKS_AGAIN * sys.getswitchinterval() * 1e9)
                 if late_ns > _BEAT_NS:
                     self._stood.append((last_ns + _BEAT_NS, now_ns, late_ns))
-                last_ns, queued_ns = now_ns, now_queued_ns
+                known, last_ns = before, now_ns
                 self._looks += 1
                 self._changed.notify_all()
                 self._beat()
@@ -173,13 +185,15 @@ class Thinking:
     """
     Measures one decision after another, and ends one that would never end.
 
-    :param hang_ns: after so long, in which the process did not stand still, it is ended, where
-        the thread that decides is Python's main thread, and nobody else listens to SIGALRM
+    :param limit_ns: how long a decision may take
+    :param hang_ns: after so long, in which the process did not stand still, and after more than
+        the limit, it is ended, where the thread that decides is Python's main thread, and nobody
+        else listens to SIGALRM
     """
 
-    def __init__(self, hang_ns: int = _HANG_NS) -> None:
+    def __init__(self, limit_ns: int = 0, hang_ns: int = _HANG_NS) -> None:
         self._queue, self._standstill = Queue(), Standstill(self._look)
-        self._hang_ns = hang_ns
+        self._hang_ns = max(hang_ns, _PATIENT * limit_ns)
         self._beats: int | None = None
         """Looks of the witness since the decision has begun that is asked for, if one is."""
         self._kept: Any = None

@@ -150,11 +150,28 @@ def _doubts(of_both: Sequence[Pairs], some: Sequence[Pairs], not_compared: Seque
     yield from (f'{text}, if repeats counted that came out alike, which they do not: a regression '
                 f'by this, and whether by chance nothing tells. Run other seeds, or vary something'
                 for text in _regressions(of_both[:1], stopped))
+    yield from _chosen(of_both, stopped)
     alone = without(of_both[1], stopped)
     least = [least_p(len(both)), *(len(alone) * mcnemar(len(mine), 0) for mine in alone.values())]
     if both and min(least) >= _ALPHA:
         yield ('so few pairs can show no regression: 6 scenarios are needed, or more trials of '
                'one that do not repeat each other, 6 if it is the only one')
+
+
+def _chosen(of_both: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
+    """Yield in what the second may be worse, of trials whose number a sequential test chose."""
+    names = sorted(set(stopped) & of_both[0].keys())
+    if not names:
+        return
+    why = 'how many trials there are a sequential test chose, so that no p-value holds. Run ' \
+          'both with a number of trials that is fixed'
+    yield from (f'{text}, but {why}' for text in _regressions(of_both[:1], ()))
+    passed = outcomes(of_both[0])
+    for name in names:
+        worse, better = passed[name][True, False], passed[name][False, True]
+        if worse > better and mcnemar(worse + better, 0) >= _ALPHA:
+            yield (f'fails more often in {name}: {worse} of {passed[name].total()} pairs against '
+                   f'{better}, which are too few to tell, and {why}')
 
 
 def _confirmations(some: Sequence[Pairs]) -> Confirmations | None:

@@ -101,23 +101,37 @@ def test_a_thread_whose_number_another_one_had_before_is_another_thread(queued, 
             assert pool.submit(asks).result()
 
 
+def _halted(seconds):
+    """Stop this process and let it go on, as Ctrl-Z and fg do."""
+    subprocess.run(['sh', '-c', f'kill -STOP {os.getpid()}; sleep {seconds}; '
+                                f'kill -CONT {os.getpid()}'], check=True)
+
+
 def test_while_nothing_in_the_process_can_run_nobody_thinks():
-    """As after Ctrl-Z: here a thread keeps all others from running, and waits itself."""
     with closing(Thinking()) as watched:
         took_ns = watched.watch()
         began_ns = time.monotonic_ns()
-        halt = threading.Thread(target=ctypes.PyDLL(None).usleep, args=(400_000,))
-        halt.start()
-        halt.join()
+        _halted(0.6)
         real_ns, took = time.monotonic_ns() - began_ns, took_ns()
-    assert took < 200 * MS < 400 * MS <= real_ns
+    assert took <= real_ns - 300 * MS
+
+
+@pytest.mark.parametrize('naps_us', [[600_000], [120_000] * 5])
+def test_who_waits_and_lets_no_other_thread_run_thinks_all_the_same(naps_us):
+    """As an extension does that waits for a device and keeps Python's lock."""
+    keeps_the_lock = ctypes.PyDLL(None).usleep
+    with closing(Thinking()) as watched:
+        took_ns = watched.watch()
+        for nap_us in naps_us:
+            keeps_the_lock(nap_us)
+        assert took_ns() >= 500 * MS
 
 
 def test_a_standstill_before_a_decision_excuses_none():
     with closing(Standstill()) as standstill:
         standstill.begin()
         began_ns = time.monotonic_ns()
-        ctypes.PyDLL(None).usleep(300_000)
+        _halted(0.4)
         ended_ns = time.monotonic_ns()
         assert standstill.stood_ns(ended_ns, ended_ns + 300 * MS) <= 50 * MS
         assert standstill.stood_ns(began_ns, ended_ns) >= 200 * MS
@@ -138,6 +152,16 @@ def test_a_decision_that_never_ends_is_ended_and_the_next_one_is_asked_for():
             host.tick(0, 0)
         assert host.tick(0, 0) is not None
     assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_a_decision_within_a_long_limit_does_not_hang():
+    def decides(observation):
+        time.sleep(0.2)
+        return Command(velocity=(0.0, 0.0))
+    with closing(Thinking(limit_ns=300 * MS, hang_ns=30 * MS)) as watched:
+        host = ControllerHost(make_controller(decides, ControllerSettings()),
+                              patience=Patience(watched.watch, 10**9))
+        assert host.tick(0, 0) is not None
 
 
 class Ponders(ControllerPlugin):

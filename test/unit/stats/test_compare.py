@@ -105,6 +105,22 @@ def test_a_sequential_test_leaves_no_p_value_of_the_trials_that_it_chose():
     assert none.gate_code == 3
 
 
+@pytest.mark.parametrize('made', [campaign, alike])
+@pytest.mark.parametrize(('trials', 'failed', 'says'), [
+    (20, 20, 'fails more often in S3: 20 of 20 pairs against 0, p = '),
+    (3, 3, 'fails more often in S3: 3 of 3 pairs against 0, which are too few'),
+    (20, 0, None)])
+def test_a_scenario_that_a_sequential_test_ended_and_that_got_lost_is_not_green(
+        trials, failed, says, made):
+    rest = [one for one in made(20, 20) if one.scenario_id != 'S3']
+    first, second = ([*rest, *(one for one in made(20, trials, failed=fails)
+                               if one.scenario_id == 'S3')] for fails in (0, failed))
+    found = compare(first, second, 'simulated', stopped={'S3'})
+    assert not found.regressions and found.gate_code == (0 if says is None else 3)
+    assert says is None or any(says in doubt and 'a sequential test chose' in doubt
+                               for doubt in found.doubts)
+
+
 @pytest.mark.parametrize(('scenarios', 'p'), [(5, 0.0625), (6, 0.03125), (16, 2.0 * 0.5**16)])
 def test_what_all_scenarios_show_is_a_matter_of_their_number(scenarios, p):
     for trials in (1, 50):
