@@ -38,6 +38,8 @@ Place = tuple[int, int]
 
 _KEPT = 50_000
 """Bytes of a file that is remembered when it has been read: any that is written by hand."""
+_REMEMBERED = 256
+"""So many files: more than are shipped, or reading all of them again would find none."""
 _SHOWN = 60
 """Characters of a value in a message."""
 _STEP = 200
@@ -193,7 +195,7 @@ class Document:
         self.problems.append(Problem(self.path, *place, dotted(path), _cut(message)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_REMEMBERED)
 def _read_once(kind: Callable[[str, bytes], Document], raw: bytes) -> Document:
     return kind('', raw)
 
