@@ -33,13 +33,14 @@ MAX_DEPTH = 50
 MAX_NUMBER = 1000
 """Characters of a number or a date; 1:1:1:..., to the base of 60, takes time by their square."""
 
+REMEMBERED = 256
+"""So many files: more than are shipped, or reading all of them again would find none."""
+
 Path = tuple[str | int, ...]
 Place = tuple[int, int]
 
 _KEPT = 50_000
 """Bytes of a file that is remembered when it has been read: any that is written by hand."""
-_REMEMBERED = 256
-"""So many files: more than are shipped, or reading all of them again would find none."""
 _SHOWN = 60
 """Characters of a value in a message."""
 _STEP = 200
@@ -195,7 +196,7 @@ class Document:
         self.problems.append(Problem(self.path, *place, dotted(path), _cut(message)))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=REMEMBERED)
 def _read_once(kind: Callable[[str, bytes], Document], raw: bytes) -> Document:
     return kind('', raw)
 
