@@ -22,6 +22,7 @@ import subprocess
 import sys
 
 from architecture.layers import EXEMPT, LAYERS, may_import, PAGE, page
+import pytest
 import safety_scenarios
 from safety_scenarios.loading import load_scenarios
 
@@ -155,6 +156,7 @@ def test_everything_but_the_ros_edge_can_be_imported_without_ros():
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 def test_a_campaign_over_loopback_needs_no_ros(tmp_path):
     folder = tmp_path / 'run'
     command = ['run', 'robotic', 'clinical', '--link', 'loopback', '--words', 'patterns',

@@ -115,7 +115,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
                          if not any(_is_within(field, dotted(place)) for field in told)]
     if reading.scenario is not None and not reading.problems \
             and not reading.scenario.is_monitor:
-        known = _known_of(origin.sha256, type(document), resolve,
+        known = _known_of(origin.sha256, type(document).__name__, resolve,
                           frozenset(kind for kind, _ in built))
         if _WELL_DRAWN not in known:
             reading.problems += list(misdrawn(document, reading.scenario, partial(
@@ -128,7 +128,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _known_of(sha256: str, kind: type[Document], resolve: Resolve,
+def _known_of(sha256: str, kind: str, resolve: Resolve,
               plugins: frozenset[type[BaseModel]]) -> set[str]:
     """Return what is known of a file with its bag: to look at its draws is half of reading it."""
     return set()
