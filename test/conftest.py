@@ -14,7 +14,9 @@
 
 """One shared campaign, a ROS domain for each test, which tests run side by side, and when."""
 
+from collections.abc import Iterator
 from contextlib import suppress
+import gc
 import os
 from pathlib import Path
 import time
@@ -25,6 +27,7 @@ import pytest
 from ros.campaigns import brief, campaign, DRIVEN, Run, SOON
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.segments import abandoned, remove_segments
+from uncollected import pytest_ignore_collect  # noqa: F401
 
 os.environ.update(SOON)
 os.environ['SAFETY_SCENARIOS_REPORT'] = 'off'  # hundreds of runs, of which few are about the page
@@ -35,6 +38,16 @@ _BORN_S = 0.5
 _SESSION = 'SAFETY_SCENARIOS_TESTED_BY'
 """Variable by which processes are known that tests have started, whoever their parent is now."""
 _ENDED_S = 10.0
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage while modules are imported, nor later among what they hold."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope='session')

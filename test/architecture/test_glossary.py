@@ -32,13 +32,14 @@ WANTED = {'benign variant', 'all-clear', 'saboteur', 'kill matrix', 'killed', 'm
           'ISO/TS 15066', 'IEC 60204-1'}
 
 
-def classes():
-    """Return the names of all classes and types in the package."""
+def classes(wanted):
+    """Return the names of those classes of the package that are wanted."""
     found = set()
     for path in (ROOT / 'safety_scenarios').rglob('*.py'):
-        for node in ast.parse(path.read_text(encoding='utf-8')).body:
-            if isinstance(node, ast.ClassDef):
-                found.add(node.name)
+        text = path.read_text(encoding='utf-8')
+        if wanted.isdisjoint(re.findall(r'class (\w+)', text)):
+            continue  # a look is quicker than to parse it
+        found |= {node.name for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
     return found
 
 
@@ -51,7 +52,8 @@ def test_the_glossary_is_in_alphabetical_order():
 
 
 def test_every_page_file_and_class_in_the_glossary_exists():
-    known, pointers = classes(), 0
+    known = classes({name for _, _, more in ROWS for name in re.findall(r'`([^`]+)`', more)})
+    pointers = 0
     for term, _, more in ROWS:
         for page in re.findall(r'\]\(([^)]+)\)', more):
             pointers += 1

@@ -16,6 +16,7 @@
 
 import math
 
+from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import numpy
@@ -55,7 +56,7 @@ def are_same(one, other):
     return one.tobytes() == other.tobytes()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=up_to(150), deadline=None)
 @given(scans(), people, places)
 def test_nothing_outside_the_silhouette_changes_and_nothing_gets_farther(scan, person, place):
     live, ranges, intensities = scan
@@ -76,7 +77,7 @@ def test_nothing_outside_the_silhouette_changes_and_nothing_gets_farther(scan, p
     assert (found.ranges[shown] == shape[shown]).all(), 'what is no measurement shows the person'
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=up_to(100), deadline=None)
 @given(scans(), people, places)
 def test_to_draw_again_changes_nothing(scan, person, place):
     live, ranges, intensities = scan
@@ -88,7 +89,7 @@ def test_to_draw_again_changes_nothing(scan, person, place):
     assert are_same(once.intensities, twice.intensities)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=up_to(200), deadline=None)
 @given(beams, st.floats(0.8, 8.0), st.floats(-3.0, 3.0), st.floats(0.1, 0.4), places)
 def test_a_person_is_where_she_would_be_seen_from_the_live_scanner(
         live, distance, bearing, radius, place):

@@ -240,7 +240,7 @@ known = st.builds(command, times, st.sampled_from([0.0, 0.2, 0.3, 0.5]))
 by_word = st.builds(says, times, st.just(ALICE), words)
 
 
-@settings(deadline=None, max_examples=600, derandomize=True)
+@settings(deadline=None, max_examples=up_to(600), derandomize=True)
 @given(st.sampled_from([LOW, HIGH]), st.sampled_from([START, when(said('go', by=ALICE))]),
        st.integers(1, 3), st.sampled_from([None, None, 0.0, 200.0, 1500.0]),
        st.sampled_from(sorted(AGAINST)), st.sampled_from(['left', 'never']),

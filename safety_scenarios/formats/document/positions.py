@@ -33,6 +33,9 @@ MAX_DEPTH = 50
 MAX_NUMBER = 1000
 """Characters of a number or a date; 1:1:1:..., to the base of 60, takes time by their square."""
 
+REMEMBERED = 256
+"""So many files: more than are shipped, or reading all of them again would find none."""
+
 Path = tuple[str | int, ...]
 Place = tuple[int, int]
 
@@ -193,7 +196,7 @@ class Document:
         self.problems.append(Problem(self.path, *place, dotted(path), _cut(message)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=REMEMBERED)
 def _read_once(kind: Callable[[str, bytes], Document], raw: bytes) -> Document:
     return kind('', raw)
 

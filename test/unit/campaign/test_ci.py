@@ -66,7 +66,7 @@ def test_however_a_campaign_ends_its_file_is_red(tmp_path, number):
     command = [sys.executable, '-c', 'import sys; from safety_scenarios.cli.main import main; '
                                      'sys.exit(main())']
     lines = tmp_path / 'run' / 'trials.jsonl'
-    with subprocess.Popen([*command, 'run', QUICK, '--link', 'loopback', '--trials', '5000',
+    with subprocess.Popen([*command, 'run', QUICK, '--link', 'loopback', '--trials', '2000',
                            '--output', str(tmp_path / 'run'), '--junit', str(tmp_path / 'j.xml')],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 60

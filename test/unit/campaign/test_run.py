@@ -119,10 +119,10 @@ def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(shippe
 
 
 @pytest.mark.parametrize('saboteur', SABOTEURS)
-def test_no_saboteur_passes_both_text_scenarios(shipped, saboteur):
-    verdicts = shipped(saboteur).verdicts
-    assert 'FAIL' in {verdicts[text] for text in TEXTS}
-    assert shipped(saboteur).summary.exit_code == 1
+def test_no_saboteur_passes_both_text_scenarios(saboteur, tmp_path):
+    found = loopback_run(tmp_path / 'run', 'clinical', controller=saboteur, words='patterns')
+    assert 'FAIL' in {found.verdicts[text] for text in TEXTS}
+    assert found.summary.exit_code == 1
 
 
 @pytest.mark.slow

@@ -103,6 +103,7 @@ def test_a_check_of_the_harness_has_one_source(found):
     assert all(len(several) == 1 for several in sources.values())
 
 
+@pytest.mark.slow
 def test_what_is_not_of_the_harness_is_told_by_its_kind_too(found):
     of_kind = {'latency': {'latency'}, 'confirmation': {'latency'}, 'rule': {'rule'},
                'coverage': {'coverage'}, 'motion': {'motion'}}

@@ -17,6 +17,7 @@
 import random
 from typing import Any
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -103,7 +104,7 @@ def finding(result: TrialResult, check: str = CHECK) -> Any:
     return next(one for one in result.findings if one.check == check)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=up_to(300), deadline=None)
 @given(st.floats(0, 400), st.floats(0, 1), st.floats(-1, 1), st.floats(0, 30), st.floats(0, 200))
 def test_a_light_barrier_of_known_latency_is_recovered_within_its_uncertainty(
         latency_ms, share, off, callback_ms, reaction_ms):

@@ -15,11 +15,18 @@
 """Wrong draws are refused when a file is read, at their place, whatever seed would show them."""
 
 from pathlib import Path
+from typing import Any
 
 from cases import for_each
+from pydantic import Field
 import pytest
+from safety_scenarios import registry
 from safety_scenarios.errors import ScenarioError
+from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.formats.scenario_yaml.reader import read
 from safety_scenarios.loading import load_scenario
+from safety_scenarios.stimuli.person import Person
+from steps import calls
 
 VARIED = Path(__file__).parents[2] / 'data' / 'vary' / 'varied.yaml'
 NEAR = 'near: {range: [2.05, 2.45], unit: m,'
@@ -102,3 +109,30 @@ def test_a_pair_of_extremes_that_only_together_are_wrong_is_refused(tmp_path):
                    'hold: {choice: [1000.0, 1600.0], sets: ["ros.invariants[0].hold_ms"]}')
     assert 'hold = 1600.0' in said and 'all_clear = 2000' in said
     assert 'could not be seen to hold' in said
+
+
+def test_a_file_that_was_read_before_takes_a_fifth_of_the_work_and_says_the_same(tmp_path):
+    path = tmp_path / 'new.yaml'
+    path.write_text(f'{VARIED.read_text()}# never read before: {tmp_path}\n')
+    found = []
+    first, again = (calls(lambda: found.append(load_scenario(path))) for _ in range(2))
+    assert again < first / 5 and found[0] == found[1]
+
+
+def test_what_is_wrong_with_a_draw_is_told_however_often_a_file_is_read(tmp_path):
+    wrong = NEAR, 'near: {range: [2.05, 40.0], unit: m,'
+    assert refused(tmp_path, *wrong) == refused(tmp_path, *wrong)
+
+
+def test_a_draw_that_was_right_by_other_plug_ins_is_looked_at_again():
+    class Near(Person):
+        distance: float = Field(gt=0, le=2.4)
+
+    def resolve(kind: str, name: str) -> Any:
+        return Near if (kind, name) == ('stimuli', 'person') else registry.resolve(kind, name)
+    load_scenario(VARIED)
+    raw = VARIED.read_bytes().replace(b'distance: 6.0', b'distance: 2.1')
+    problems = {one: read('v.yaml', raw, Document('v.yaml', raw), one).problems
+                for one in (registry.resolve, resolve)}
+    assert problems[registry.resolve] == []
+    assert 'near = 2.45' in problems[resolve][0].message

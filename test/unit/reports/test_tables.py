@@ -20,6 +20,7 @@ import json
 import math
 from pathlib import Path
 
+from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
@@ -182,7 +183,7 @@ def test_what_a_controller_said_is_text_and_whole(text, passed, tmp_path):
 LETTERS = st.sampled_from('=+-@\'"\\;,\t\n\r|u0 \x1b\u202e')
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=up_to(150), deadline=None)
 @given(st.text(alphabet=st.one_of(LETTERS, st.characters()), max_size=30))
 def test_every_text_comes_back_and_begins_no_formula_wherever_it_is_split(text):
     cell = guarded(text)

@@ -25,6 +25,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from examples import up_to
 import numpy
 import pytest
 from safety_scenarios.stats.compare import compare
@@ -71,7 +72,7 @@ def test_the_simulation_notices_an_interval_that_claims_too_much():
 def test_a_campaign_claims_no_bound_that_the_truth_exceeds_too_often(law, n):
     """The whole summary: below 299 trials no bound and no metres; above, one that holds."""
     chance, true = numpy.random.default_rng(n), law.quantile(0.99)
-    missed, count = 0, 3 if n < 299 else 40
+    missed, count = 0, 3 if n < 299 else up_to(40)
     for _ in range(count):
         trials = [power.late_trial(value).model_copy(update={'duration_ms': float(number)})
                   for number, value in enumerate(law.sample(chance, n))]
