@@ -512,6 +512,7 @@ def test_closing_hangs_up_and_may_be_done_twice(server: FakeServer) -> None:
     assert all_hung_up(server)
 
 
+@pytest.mark.slow
 def test_closing_leaves_no_connection_at_whatever_moment_it_comes(server: FakeServer) -> None:
     closed = []
     for step in range(60):

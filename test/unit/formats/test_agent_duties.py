@@ -123,6 +123,7 @@ def test_what_has_no_gap_or_is_not_known_is_not_warned_of(tmp_path, rules):
     assert not found.problems and not found.warnings, [*found.problems, *found.warnings]
 
 
+@pytest.mark.slow
 def test_many_rules_with_many_times_are_looked_at_in_time(tmp_path):
     rules = [(f'at {place} ms', 'expect: stands') for place in range(1, 500)] \
         + [(f'at {place} ms', 'forbid: moves for 1 ms') for place in range(1, 500)]

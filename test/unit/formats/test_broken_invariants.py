@@ -15,6 +15,7 @@
 """Whatever stands in a field of an invariant, the file is refused or read: nothing is raised."""
 
 from cases import for_each
+import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenarios
@@ -45,6 +46,7 @@ ros:
 """
 
 
+@pytest.mark.slow
 @for_each(('kind', 'field'), FIELDS)
 def test_an_odd_value_in_any_field_is_refused_or_read(tmp_path, kind, field):
     refused = 0

@@ -210,6 +210,7 @@ def run(site, *arguments):
                           timeout=100, check=False)
 
 
+@pytest.mark.slow
 def test_the_link_of_another_package_is_chosen_by_its_name(site, soon, tmp_path):
     folders = tmp_path / 'a', tmp_path / 'b'
     for folder in folders:

@@ -20,6 +20,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from rich.console import Console
 from rich.table import Table
 from safety_scenarios.reports.plain_text import never_fail, plain, PlainText, speak_plainly
@@ -54,6 +55,7 @@ def test_standard_streams_carry_ascii_or_at_least_never_fail():
     assert utf8.buffer.getvalue() == 'ü\n'.encode()
 
 
+@pytest.mark.slow
 def test_a_campaign_prints_ascii_into_a_pipe_and_whatever_the_locale(tmp_path):
     for encoding in ('utf-8', 'ascii'):
         done = subprocess.run(
