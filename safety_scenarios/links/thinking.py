@@ -42,8 +42,8 @@ _PATIENT = 2
 """Times its limit: who may think for longer than that is not hanging before."""
 _OWN_WAITS = 2
 """Of each look of the witness: for its time, and for being let go on after a standstill."""
-_ASKS_AGAIN = 1.5
-"""Of Python's interval: who waits for its lock asks again after no more than that."""
+_ASKS_AGAIN, _WAKES_NS = 1.5, 200_000
+"""Of Python's interval, and to wake up: who waits for its lock asks again after no more (ns)."""
 _KEPT = 1000
 """Times of which the witness knows; a decision in which there were more is none of a robot's."""
 _DOUBTFUL_NS = 100_000_000
@@ -145,7 +145,7 @@ class Standstill:
                 # whatever held it up while it looked is none of a standstill, before or after
                 asked = max(0, _waits() - known[0] - _OWN_WAITS)
                 late_ns = now_ns - last_ns - _BEAT_NS - (queue.waited_ns() - known[1]) \
-                    - round(asked * _ASKS_AGAIN * sys.getswitchinterval() * 1e9)
+                    - asked * (round(_ASKS_AGAIN * sys.getswitchinterval() * 1e9) + _WAKES_NS)
                 if late_ns > _BEAT_NS:
                     self._stood.append((last_ns + _BEAT_NS, now_ns, late_ns))
                 known, last_ns = before, now_ns
