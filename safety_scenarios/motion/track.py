@@ -15,14 +15,17 @@
 """The motion that a record tells of: every axis of a base, every joint of an arm."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+import math
 
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.model.driver import BASE_AXES, Execution
 from safety_scenarios.model.executing import driver_of
 from safety_scenarios.model.ground_truth import Clock
+from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
@@ -193,8 +196,8 @@ def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
             return _executed(execution, topic, robot)
     try:
         return _as_commanded(record, topic, robot)
-    except LookupError:  # a field that some commands lack: then nobody knows how it moves
-        return _unknown(record, topic, robot)
+    except LookupError:  # a field that some commands lack: nobody knows how those move it
+        return _as_far_as_told(record, topic, robot)
 
 
 def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
@@ -235,13 +238,26 @@ def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track |
     return Track(topic, JOINTS, times_ns, velocity, False, source)
 
 
-def _unknown(record: TrialRecord, topic: str, robot: RobotModel) -> Track:
-    axes = BASE_AXES if robot.kind == 'mobile_base' else JOINTS
-    times_ns = numpy.array([event.stamps.steady_ns for event in record.counting(topic)],
-                           numpy.int64)
-    return Track(topic, axes, times_ns, numpy.full((len(times_ns), len(axes)), numpy.nan), False,
+def _as_far_as_told(record: TrialRecord, topic: str, robot: RobotModel) -> Track:
+    """Return the same of commands of which some lack a field: what those ask for is unknown."""
+    events = record.counting(topic)
+    is_base = robot.kind == 'mobile_base'
+    rows = [[_or_nan(signal, event.message) for signal in _twist(topic)] if is_base
+            else [math.nan] for event in events]
+    times_ns, velocity = _with_timeouts(
+        record, topic, numpy.array([event.stamps.steady_ns for event in events], numpy.int64),
+        numbers(numpy.array(rows, numpy.float64)))
+    return Track(topic, BASE_AXES if is_base else JOINTS, times_ns, velocity, False,
                  f'prediction from the commands on {topic}, of which some lack a field',
-                 robot.footprint if axes is BASE_AXES else 0.0)
+                 robot.footprint if is_base else 0.0)
+
+
+def _or_nan(signal: Signal, message: Message | None) -> float:
+    value = None
+    if message is not None:
+        with suppress(LookupError):
+            value = signal.value(message)
+    return math.nan if value is None else value
 
 
 @lru_cache(maxsize=64)

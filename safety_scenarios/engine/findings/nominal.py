@@ -131,8 +131,11 @@ def _judged(record: TrialRecord, require: Requirement, spell: Spell,
             window: tuple[int, int]) -> Finding:
     found = partial(_found, KEEPS_WORKING, at_ms=(spell.begin_ns - window[0]) / 1e6)
     if commands_ended(record, require, spell):
-        return found(Verdict.INCONCLUSIVE, f'{require} no longer held during the event, because '
-                                           f'its commands ended')
+        ros = record.trial.scenario.ros
+        is_a_stop = ros is not None and ros.silence.policy == 'stop'  # as it is after a hazard
+        return found(Verdict.FAIL if is_a_stop else Verdict.INCONCLUSIVE,
+                     f'{require} no longer held during the event, because its commands ended'
+                     + (', which stops the robot by ros.silence' if is_a_stop else ''))
     if record.margin_series([require]).first_broken(spell.begin_ns, spell.last_ns) is None:
         return found(Verdict.FAIL,
                      f'{require} held throughout the event, {_unmoved(record, require)}')
