@@ -72,6 +72,20 @@ def domain(request) -> int:
         yield number
 
 
+_BEFORE = pytest.StashKey[set[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Look what others have left, before a worker has begun."""
+    config.stash[_BEFORE] = abandoned()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove what workers had open to their end, and whose owners were killed."""
+    if not hasattr(config, 'workerinput'):
+        remove_segments(abandoned() - config.stash[_BEFORE])
+
+
 @pytest.fixture(scope='session', autouse=True)
 def nothing_left_in_shared_memory():
     """Remove what the processes leave that tests kill on purpose, and what they had sent to."""
