@@ -14,6 +14,8 @@
 
 """What the embedded world refuses of a scenario, before anybody runs it."""
 
+from contextlib import closing
+
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.intent import ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.model.scenario import RosBlock, Scenario
@@ -49,7 +51,8 @@ def refused(scenario: Scenario, seed: int = 0) -> tuple[Place, str] | None:
         return None
     bare = scenario.model_copy(update={'ros': ros.model_copy(
         update={'world': _without_scene(ros.world)})})
-    return _not_to_appear(World(bare, seed), scenario, ros)
+    with closing(World(bare, seed)) as world:
+        return _not_to_appear(world, scenario, ros)
 
 
 def _without_scene(block: WorldBlock) -> WorldBlock:

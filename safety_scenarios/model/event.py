@@ -23,6 +23,8 @@ from safety_scenarios.model.packed import size
 from safety_scenarios.model.slotted import Slotted, slotted
 from typing_extensions import Self
 
+_SAME_NS = 1_000_000_000
+"""ROS time that is farther from the system's is another clock's, as that of a simulation."""
 _TRUTH, _NUMBER = 232, 24
 """Bytes of what is true, and of each number in it."""
 _EVENT = 480
@@ -37,7 +39,8 @@ class Stamps(Slotted):
     ``steady``, ``system`` and ``ros`` are read by the evaluator right before a publish or in the
     first line of a receive callback; ``source`` and ``received`` are the middleware's stamps of a
     received message (system time of the sender's and of the evaluator's host, None where the
-    middleware gives none); ``header`` is what the sender wrote, reported but never judged by.
+    middleware gives none); ``header`` is what the sender wrote: it is reported, and only
+    ``ros.silence`` goes by it, where it is ahead.
     """
 
     steady_ns: int
@@ -54,15 +57,20 @@ class Stamps(Slotted):
         """Return one of values that are known to be right; a trial makes one for each event."""
         return cls._of(steady_ns, system_ns, ros_ns, source_ns, received_ns, header_ns)
 
-    @property
-    def counts_until_ns(self) -> int:
+    def counts_until_ns(self, offset_ns: int = 0) -> int:
         """
         Return the steady time from which a driver may count a silence after a command.
 
         Drivers go by the stamp in its header, and one that is ahead keeps a command alive.
+
+        :param offset_ns: by how much the system clock that it was stamped with is ahead of ours;
+            no part of a stamp in simulated time
         """
-        ahead_ns = 0 if self.header_ns is None else self.header_ns - self.ros_ns
-        return self.steady_ns + max(0, ahead_ns)
+        if self.header_ns is None:
+            return self.steady_ns
+        is_system_time = abs(self.ros_ns - self.system_ns) < _SAME_NS
+        return self.steady_ns + max(
+            0, self.header_ns - self.ros_ns - (offset_ns if is_system_time else 0))
 
     def later(self, by_ns: int) -> Self:
         """Return the same moment moved on every clock of the evaluator; 0: as it is."""

@@ -513,6 +513,11 @@ class TrialRecord(Noun):
                     later - earlier for earlier, later in pairwise(times))))
         return max(found, key=lambda one: (until_ns - one[0]) / max(1, one[1]), default=None)
 
+    def counts_until_ns(self, command: Event) -> int:
+        """Return the steady time from which a driver may count a silence after a command."""
+        offset = self.measuring.offset
+        return command.stamps.counts_until_ns(0 if offset is None else offset.offset_ns)
+
     def _stopped_by_driver(self, names: Sequence[str]) -> \
             Iterator[tuple[int, dict[str, float | None], bool]]:
         ros = self.trial.scenario.ros
@@ -525,7 +530,7 @@ class TrialRecord(Noun):
             commands = self._index.topics('command').get(topic, ())
             ends = [event.stamps.steady_ns for event in commands[1:]] + [self.end_ns]
             for event, next_ns in zip(commands, ends):
-                last_ns = event.stamps.counts_until_ns
+                last_ns = self.counts_until_ns(event)
                 if next_ns - last_ns > timeout_ns:
                     yield last_ns + timeout_ns, zeros, True
 

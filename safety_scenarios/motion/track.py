@@ -289,7 +289,7 @@ def _with_timeouts(record: TrialRecord, topic: str, times_ns: NDArray[numpy.int6
     if ros is None or ros.silence.driver_timeout_ms is None or not len(times_ns):
         return times_ns, velocity
     timeout_ns = round(ros.silence.driver_timeout_ms * 1e6)
-    until_ns = numpy.array([event.stamps.counts_until_ns for event in record.counting(topic)],
+    until_ns = numpy.array([record.counts_until_ns(event) for event in record.counting(topic)],
                            numpy.int64)
     silent = numpy.flatnonzero(
         numpy.append(times_ns[1:], record.end_ns) - until_ns > timeout_ns)

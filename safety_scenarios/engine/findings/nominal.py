@@ -130,12 +130,13 @@ def _stopped(record: TrialRecord, require: Requirement,
 def _judged(record: TrialRecord, require: Requirement, spell: Spell,
             window: tuple[int, int]) -> Finding:
     found = partial(_found, KEEPS_WORKING, at_ms=(spell.begin_ns - window[0]) / 1e6)
+    why, ros = '', record.trial.scenario.ros
     if commands_ended(record, require, spell):
-        ros = record.trial.scenario.ros
-        is_a_stop = ros is not None and ros.silence.policy == 'stop'  # as it is after a hazard
-        return found(Verdict.FAIL if is_a_stop else Verdict.INCONCLUSIVE,
-                     f'{require} no longer held during the event, because its commands ended'
-                     + (', which stops the robot by ros.silence' if is_a_stop else ''))
+        why = ', because its commands ended'
+        if ros is None or ros.silence.policy != 'stop':  # else it is a stop, as after a hazard
+            return found(Verdict.INCONCLUSIVE,
+                         f'{require} no longer held during the event{why}')
+        why += ', which stops the robot by ros.silence'
     if record.margin_series([require]).first_broken(spell.begin_ns, spell.last_ns) is None:
         return found(Verdict.FAIL,
                      f'{require} held throughout the event, {_unmoved(record, require)}')
@@ -143,7 +144,7 @@ def _judged(record: TrialRecord, require: Requirement, spell: Spell,
     if reached is not None and reached.text == SUCCEEDED:
         return found(Verdict.INCONCLUSIVE, f'{require} no longer held during the event, in which '
                                            f'the goal for {reached.name} was reached')
-    return found(Verdict.FAIL, f'{require} no longer held during the event')
+    return found(Verdict.FAIL, f'{require} no longer held during the event{why}')
 
 
 def _moving(record: TrialRecord, ros: RosBlock, name: str) -> Finding:

@@ -22,6 +22,8 @@ from safety_scenarios.controllers.motion_saboteurs import Moves
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.links.loopback import hosted, LoopbackLink
+from safety_scenarios.model.event import Stamps
+from safety_scenarios.model.measuring import ClockOffset, Measuring
 from safety_scenarios.model.message import Command, Message, Observation
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.robot import RobotModel
@@ -30,7 +32,16 @@ from safety_scenarios.model.scenario import Silence
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.motion.track import tracks
 from unit.motion.test_required import moving, STAMPED
-from unit.records import command, driving, hazard, ns, ONSET_ROS_NS, record, TWIST
+from unit.records import (
+    command,
+    driving,
+    hazard,
+    ns,
+    ONSET_ROS_NS,
+    ONSET_SYSTEM_NS,
+    record,
+    TWIST,
+)
 
 
 class LeavesOut(Moves):
@@ -95,6 +106,21 @@ def test_a_stamp_that_is_ahead_keeps_a_command_alive_after_the_commands_ended(ah
                 for t_ms, _ in driving(-690, 120)]
     result = evaluate(record(commands, scenario))
     assert result.verdict is verdict, result.reason
+
+
+@pytest.mark.parametrize(('ros_ns', 'ahead_s', 'offset_s', 'later_s'), [
+    (ONSET_SYSTEM_NS, 3.0, 3.0, 0.0), (ONSET_SYSTEM_NS, 3.5, 3.0, 0.5),
+    (ONSET_SYSTEM_NS, -3.0, -3.0, 0.0), (ONSET_SYSTEM_NS, -2.0, -3.0, 1.0),
+    (ONSET_ROS_NS, 0.0, -3.0, 0.0), (ONSET_ROS_NS, 2.0, 3.0, 2.0)])
+def test_a_clock_that_is_ahead_keeps_no_command_alive(ros_ns, ahead_s, offset_s, later_s):
+    """Another host's system clock is off, and simulated time is the same on all of them."""
+    found = record([], measuring=Measuring(exact=True, offset=ClockOffset(
+        offset_ns=ns(offset_s * 1e3), bound_ns=0, outbound_ns=0, inbound_ns=0, spread_ns=0,
+        probes=25)))
+    stamped = Stamps(steady_ns=7, system_ns=ONSET_SYSTEM_NS, ros_ns=ros_ns,
+                     header_ns=ros_ns + ns(ahead_s * 1e3))
+    said = command(0.0, moving(STAMPED, x=0.8)).model_copy(update={'stamps': stamped})
+    assert found.counts_until_ns(said) == 7 + ns(later_s * 1e3)
 
 
 class SaysBoth(AsReference):

@@ -20,12 +20,14 @@ import pytest
 from safety_scenarios.drivers.diff_drive import DiffDrive
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.scenario import Silence
+from unit.engine.test_calls import GOAL
 from unit.engine.test_false_stop import BEGIN_MS, said, trial
 from unit.motion.test_required import moving, STAMPED, turning
-from unit.records import benign_variant, driving, hazard, record
+from unit.records import benign_variant, driving, hazard, record, stamps
 
 TIMES_OUT = Silence(policy='stop', driver_timeout_ms=200.0)
 DRIVEN = CommandTopic(topic='cmd_vel', message=STAMPED, driver=DiffDrive(timeout_s=0.2))
@@ -66,6 +68,21 @@ def test_a_driver_that_stops_the_robot_as_no_command_comes_is_nobodys_stop(drive
 def test_a_stop_that_was_commanded_is_one_before_a_silence_and_after_it(commands, driven):
     found = working(commands, driven)
     assert found.verdict is Verdict.FAIL and 'no longer held' in found.reason
+
+
+def test_who_falls_silent_where_the_goal_was_reached_has_stopped_without_fault():
+    """Silence is a stop here, and a stop at the goal is held against nobody."""
+    scenario = benign_variant(silence=TIMES_OUT)
+    scenario = scenario.model_copy(update={'ros': scenario.ros.model_copy(update={
+        'nominal': scenario.ros.nominal.model_copy(update={'calls': (GOAL,)})})})
+    went = [Event(kind='call', name='navigate', stamps=stamps(-695), symbol='calls[0]'), *(
+        Event(kind='call_state', name='navigate', stamps=stamps(t_ms), text=text,
+              symbol='calls[0]') for t_ms, text in ((-694, 'accepted'), (900, 'succeeded')))]
+    for extra, verdict in ((went, Verdict.INCONCLUSIVE), (went[:2], Verdict.FAIL)):
+        [found] = [one for one in evaluate(record(
+            stream(-690, 1000, AHEAD), scenario, extra=extra)).findings
+            if one.check == 'keeps working']
+        assert found.verdict is verdict, found.reason
 
 
 def test_a_silence_hides_no_circle():
