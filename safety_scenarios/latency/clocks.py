@@ -84,16 +84,21 @@ class Timeline:
         self.step_ns = _step(record)
         self.rtf = _rtf(self._tick_real, self._tick_ros)
         self._echoes: dict[str, list[Event]] = defaultdict(list)
-        transit: dict[str, list[int]] = defaultdict(list)
-        for event in record.events:
-            stamps = event.stamps
-            if event.kind == 'echo':
-                self._echoes[event.name].append(event)
-            elif stamps.source_ns is not None and stamps.received_ns is not None:
-                transit[event.name].append(stamps.received_ns - stamps.source_ns)
+        for event in record.of_kind('echo'):
+            self._echoes[event.name].append(event)
+        self._transits: dict[str, tuple[float, int]] = {}
         self._wake_ups: WakeUps | None = None
-        self._transit_ns = {name: median(found) for name, found in transit.items()}
-        self._fastest_ns = {name: min(found) for name, found in transit.items()}
+
+    def _transit(self, name: str) -> tuple[float, int]:
+        """Return how long what came under a name was on its way, the median and the least (ns)."""
+        found = self._transits.get(name)
+        if found is None:
+            stamps = [event.stamps for event in self._record.events
+                      if event.name == name and event.kind != 'echo']
+            took = [one.received_ns - one.source_ns for one in stamps
+                    if one.received_ns is not None and one.source_ns is not None]
+            found = self._transits[name] = median(took), min(took)
+        return found
 
     def onset(self) -> Instant | None:
         """Return when the hazard began: its publish, or for a silence when it was due."""
@@ -132,7 +137,7 @@ class Timeline:
             return 'received', 'the middleware gives no source stamps'
         if not self._measuring.one_host:
             return 'received', self._measuring.hosts_because
-        transit_ns = self._transit_ns[command.name]
+        transit_ns = self._transit(command.name)[0]
         if not 0 <= transit_ns <= _TRANSIT_NS * self._measuring.stretch:
             return 'received', (f'by their stamps commands take {transit_ns / 1e6:.2f} ms to '
                                 f'arrive, so the controller has another clock')
@@ -155,7 +160,7 @@ class Timeline:
                              * self._measuring.floor_ms.get(method, 0.0))
         if method == 'source':
             return stamps.source_ns < onset.system_ns
-        return stamps.source_ns + self._fastest_ns[command.name] < onset.system_ns
+        return stamps.source_ns + self._transit(command.name)[1] < onset.system_ns
 
     def pauses(self, from_ns: int, to_ns: int) -> tuple[float | None, int]:
         """

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 import json
 import math
-from operator import itemgetter, methodcaller
+from operator import attrgetter, itemgetter, methodcaller
 from typing import Any, Protocol
 
 import numpy
@@ -45,6 +45,7 @@ LONGEST_GAP_NS = 250_000_000
 _MOST_PEOPLE = 100
 """Of one stimulus: a record need not come from us."""
 _OTHER_ROBOT, _PERSON, _SCENERY = 'robot:', 'person:', ('wall:', 'box:', 'door:')
+_steady_ns = attrgetter('stamps.steady_ns')
 Floats = NDArray[numpy.float64]
 Times = NDArray[numpy.int64]
 
@@ -100,7 +101,15 @@ class Entity:
 
     @cached_property
     def _columns(self) -> dict[str, Floats]:
-        return {}
+        """Return what has been read; at first what every telling has, which is most of it."""
+        there = [telling for telling in self.tellings if telling]
+        keys = sorted(frozenset(there[0]).intersection(*there[1:])) if there else []
+        if len(keys) < 2:
+            return {}
+        told = numpy.full((len(self.tellings), len(keys)), numpy.nan)
+        told[self.is_there] = list(map(itemgetter(*keys), there))
+        told[~numpy.isfinite(told)] = numpy.nan
+        return dict(zip(keys, numpy.ascontiguousarray(told.T), strict=True))
 
     def column(self, key: str) -> Floats:
         """Return a value at each telling; NaN where it is not told, or is no finite number."""
@@ -235,7 +244,7 @@ def _clock(record: Recorded) -> Clock:
 
 
 def _entity(name: str, events: Sequence[Event], clock: Clock) -> Entity:
-    times = numpy.array([event.stamps.steady_ns for event in events], numpy.int64)
+    times = numpy.array(list(map(_steady_ns, events)), numpy.int64)
     return Entity(name, times, clock, [event.truth for event in events])
 
 
@@ -259,14 +268,14 @@ def told_distances(events: Iterable[Event],
     placed: dict[str, int] = {}
     published: list[int] = []
     for event in events:
-        steady_ns = event.stamps.steady_ns
-        if event.kind == 'stimulus' and event.arguments is not None:
+        kind = event.kind
+        if kind == 'stimulus' and event.arguments is not None:
             if DISTANCE in json.loads(event.arguments):
-                placed[event.name] = steady_ns
+                placed[event.name] = event.stamps.steady_ns
         elif event.hazard and DISTANCE in event.truth:
-            published.append(steady_ns)
-        elif event.kind == 'state' and event.name in judged:
-            since_ns = placed.pop(event.name, steady_ns)
+            published.append(event.stamps.steady_ns)
+        elif kind == 'state' and event.name in judged:
+            since_ns = placed.pop(event.name, event.stamps.steady_ns)
             changes.append((since_ns, event.name, _clear(event.truth, by_gap, reach)))
     unknown_ns = min([*placed.values(), *published], default=math.inf)
     if not placed and all(distance is None for _, _, distance in changes):
@@ -280,8 +289,9 @@ def told_distances(events: Iterable[Event],
             shown.pop(name, None)
         else:
             shown[name] = distance
-        is_known = all(map(math.isfinite, shown.values()))
-        found.append((since_ns, min(shown.values(), default=None) if is_known else None))
+        near = shown.values()
+        is_known = math.isfinite(sum(near))
+        found.append((since_ns, min(near, default=None) if is_known else None))
     return found if unknown_ns == math.inf else [*found, (int(unknown_ns), None)]
 
 
