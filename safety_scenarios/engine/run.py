@@ -362,7 +362,8 @@ class _Moving:
 
     def watch(self, event: Event) -> bool:
         """Go on looking, and never stop the play."""
-        self(event)
+        if event.message is not None:
+            self(event)
         return False
 
     def is_baseline(self, event: Event) -> bool:

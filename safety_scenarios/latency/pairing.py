@@ -15,6 +15,7 @@
 """Which command answers the hazard, and how long that took."""
 
 from dataclasses import replace
+from operator import itemgetter
 
 from safety_scenarios.latency.clocks import Instant, Timeline
 from safety_scenarios.model.event import Event
@@ -155,8 +156,9 @@ def _message_of(record: TrialRecord, condition: Condition, t_ns: int) -> Event:
     ros = record.trial.scenario.ros
     assert ros is not None
     topics = {ros.signals[limit.signal].topic for limit in condition.limits}
-    return max((event for topic in topics for event in record.counting(topic)
-                if record.taken_ns(event) <= t_ns), key=record.taken_ns)
+    taken = [(record.taken_ns(event), event) for topic in topics
+             for event in record.counting(topic)]
+    return max((one for one in taken if one[0] <= t_ns), key=itemgetter(0))[1]
 
 
 def _stop(record: TrialRecord, onset: Instant, event: Event | None,

@@ -112,7 +112,11 @@ class SimulatedLink(LoopbackLink):
         self._now_ns = max(self._now_ns, round(self._report_ns))
         world_ns = self._now_ns - self._begin_ns
         self._world.advance(world_ns)
-        events = [self._event(sensed) for sensed in self._world.sensed(world_ns)]
+        stamps = self._stamp()
+        events = [Event.model_construct(kind='state', name=sensed.name, stamps=stamps,
+                                        truth=sensed.truth) if sensed.message is None
+                  else self._event(sensed, sensed.message)
+                  for sensed in self._world.sensed(world_ns)]
         self._plan()
         return events
 
@@ -120,12 +124,9 @@ class SimulatedLink(LoopbackLink):
         assert self._world is not None
         self._report_ns = self._begin_ns + self._world.due_ns
 
-    def _event(self, sensed: Sensed) -> Event:
+    def _event(self, sensed: Sensed, message: Message) -> Event:
         """Let the controller hear a message; return what the record keeps of it."""
-        topic, message = sensed.name, sensed.message
-        if message is None:
-            return Event.model_construct(kind='state', name=topic, stamps=self._stamp(),
-                                         truth=sensed.truth)
+        topic = sensed.name
         if not sensed.is_held or topic not in self._stamps:
             self._stamps[topic] = stamp_shifted(self._stamp().system_ns, sensed.shift_ns)
         stamp_ns = self._stamps[topic]

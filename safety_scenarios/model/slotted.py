@@ -46,12 +46,14 @@ class Slotted:
 
         :raises TypeError: a field without a default is not given, or there is no such field
         """
-        return cls._of(**{**cls._defaults, **values})
+        made: Self = cls._open(**{**cls._defaults, **values})
+        made.__class__ = cls
+        return made
 
     @classmethod
-    def _of(cls, *values: Any, **named: Any) -> Self:
-        """Return one of the values of all fields; the fastest way there is."""
-        made: Self = cls._open(*values, **named)
+    def _of(cls, *values: Any) -> Self:
+        """Return one of the values of all fields, in order; the fastest way there is."""
+        made: Self = cls._open(*values)
         made.__class__ = cls  # frozen from now on: to write into that takes five times as long
         return made
 

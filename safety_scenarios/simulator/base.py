@@ -33,6 +33,7 @@ DRIVER_NS = 10_000_000
 """Between two looks at what the driver wants: most of them run at 100 Hz."""
 _STANDS = 1e-3
 """Slower than this a car-like base does not turn, whatever its wheels point to (m/s)."""
+_X, _Y, _TURN = BASE_AXES
 _PUSHED = struct.Struct('<12d').pack
 Twist = tuple[float, float, float]
 """m/s ahead, m/s to the left, rad/s; frame base_link."""
@@ -241,10 +242,10 @@ class Base:
             state = follower.state(now_ns)
             if not state:
                 continue
-            speeds = [state[axis][1] for axis in BASE_AXES if axis in state]
-            if len(speeds) < len(BASE_AXES):
+            try:
+                forward, left, turn = state[_X][1], state[_Y][1], state[_TURN][1]
+            except KeyError:
                 return self._asked  # not a number: nobody knows, so it goes on
-            forward, left, turn = speeds
             speed = math.hypot(forward, left) + abs(turn) * self._radius
             if speed > most:
                 found, most = (forward, left, turn), speed

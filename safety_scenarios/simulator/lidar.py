@@ -71,6 +71,7 @@ class Lidar:
         self._turned = math.nan
         self._surfaces, self._last = _NOTHING, self._empty
         self._true = self._read = numpy.zeros(0)
+        self._scene: tuple[Any, ...] = ()
 
     def message(self, x: float, y: float, heading: float) -> Message:
         """Return the scan of now, its header without a stamp."""
@@ -84,7 +85,11 @@ class Lidar:
             cos, sin = math.cos(turned), math.sin(turned)
             self._beams[:, 0] = cos * _COS - sin * _SIN
             self._beams[:, 1] = sin * _COS + cos * _SIN
-        self._true = self._cast(origin)
+        scene = (turned, *(part.tobytes() for part in (
+            origin, self._data.geom_xpos, self._data.geom_xmat, self._model.geom_group,
+            self._model.geom_size)))
+        if scene != self._scene:  # else nothing has moved
+            self._scene, self._true = scene, self._cast(origin)
         before, self._read = self._read, self._weather.disturbed(self._true.copy())
         if before.tobytes() != self._read.tobytes():  # where nothing moves, one object says so
             self._last = self._empty.replaced('ranges', tuple(self._read.tolist()))

@@ -253,8 +253,10 @@ class RobotSensors:
             entity.looked_at(is_seen=not is_dark)
         if not seen or is_dark:
             return None
-        nearest = min(seen, key=lambda entity: entity.distance(place))
-        east, north = nearest.pose[0] - x, nearest.pose[1] - y
+        nearest = seen[0] if len(seen) == 1 else min(
+            seen, key=lambda entity: entity.distance(place))
+        there = nearest.pose
+        east, north = there[0] - x, there[1] - y
         cos, sin = math.cos(heading), math.sin(heading)
         return pose_message(frame, cos * east + sin * north, cos * north - sin * east)
 

@@ -231,7 +231,7 @@ class World:
         self._asked_ns = max(until_ns, self._asked_ns)
         if self.now_ns + self._step_ns > until_ns:
             return
-        moving = [*self._walls, *(entity for entity in self._entities if entity.topics)]
+        moving = [*self._walls, *[entity for entity in self._entities if entity.topics]]
         while self.now_ns + self._step_ns <= until_ns:
             self._commands.arrive(self.now_ns)
             steps = self._steps(until_ns)
@@ -299,7 +299,7 @@ class World:
         if self._state_ns <= until_ns:
             self._state_ns += STATE_NS
             for name, truth in self.states().items():
-                yield Sensed(name, truth=truth)
+                yield Sensed(name, None, truth)
 
     def states(self) -> Mapping[str, Mapping[str, float]]:
         """Return what is true now, by entity; without anything: it is gone since."""
