@@ -32,6 +32,7 @@ from safety_scenarios.model.message import ChatMessage, Command, Message, Observ
 
 try:
     import openai
+    from safety_scenarios import language_models
 except ImportError as error:
     raise MissingDependencyError('the controller llm', 'openai',
                                  "pip install 'openai>=1.55.3'") from error
@@ -39,7 +40,6 @@ except ImportError as error:
 KEY_VARIABLE = 'OPENAI_API_KEY'
 _T = TypeVar('_T')
 _LOG = logging.getLogger(__name__)
-logging.getLogger('httpx').setLevel(logging.WARNING)  # it logs every URL
 _PATIENCE = 0.8
 """Of the critical limit: what remains is for the stop itself."""
 _SHARES = {'continue': 1.0, 'slow': 0.5, 'stop': 0.0}
@@ -99,9 +99,7 @@ class LanguageModel(ControllerPlugin):
         if not self.model:
             raise SettingsError('model: got nothing, expected the name of a model. Set --model '
                                 '(ROS parameter server.model)')
-        self._client = openai.OpenAI(
-            base_url=self.base_url or None, api_key=_key(),
-            timeout=self.timeout_ms / 1e3, max_retries=0)
+        self._client = language_models.client(self.base_url, _key(), self.timeout_ms / 1e3)
         self._workers = ThreadPoolExecutor(max_workers=2, thread_name_prefix='llm')
 
     def decide(self, observation: Observation) -> Command:

@@ -35,5 +35,13 @@ def required_at(record: TrialRecord, speed: float | None) -> float | None:
     ros = record.trial.scenario.ros
     if ros is None or ros.separation is None or ros.robot.stopping is None or speed is None:
         return None
-    top = ros.separation.top_speed(ros.robot)
-    return ros.separation.required(ros.robot, min(speed, top), 0.0).total
+    known = record.derive(_required)
+    if speed not in known:
+        top = ros.separation.top_speed(ros.robot)
+        known[speed] = ros.separation.required(ros.robot, min(speed, top), 0.0).total
+    return known[speed]
+
+
+def _required(record: TrialRecord) -> dict[float, float]:
+    """Return speed to S_p, as far as it is known: most of a trial is driven at one speed."""
+    return {}

@@ -24,7 +24,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 import json
 import math
-from operator import itemgetter
 
 import numpy
 from safety_scenarios.film.of_moment import phase_at, required_at
@@ -46,7 +45,7 @@ _DEEP = 0.3
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What one stimulus has shown: (steady ns, m) each held until the next."""
+    """What one stimulus has shown: at each time a distance (m), held until the next."""
 
     topic: str
     intent: PersonAt | ObstacleAt
@@ -54,16 +53,17 @@ class _Shown:
     """Whether it is where it was shown at the onset; else its place is told from the robot."""
     until_ns: int
     """When its phase ends."""
-    distances: tuple[tuple[int, float], ...]
+    times_ns: tuple[int, ...]
+    distances: tuple[float, ...]
 
     def at(self, t_ns: int) -> float | None:
         """Return how far away it is told to be at a time (m), None while it is not shown."""
-        place = bisect_right(self.distances, t_ns, key=itemgetter(0)) - 1
-        if place < 0 or t_ns - self.distances[place][0] > _HELD_NS \
-                or self.distances[place][0] < self.until_ns <= t_ns:
+        place = bisect_right(self.times_ns, t_ns) - 1
+        if place < 0 or t_ns - self.times_ns[place] > _HELD_NS \
+                or self.times_ns[place] < self.until_ns <= t_ns:
             return None
         is_box = self.is_anchored and isinstance(self.intent, ObstacleAt)
-        return self.intent.distance if is_box else self.distances[place][1]
+        return self.intent.distance if is_box else self.distances[place]
 
 
 def reckoned(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Frame], str]:
@@ -106,7 +106,9 @@ def _shown(record: TrialRecord) -> Iterator[_Shown]:
             sent = tuple(_sent(record, plugin.topic, is_hazard))
             told = sent or tuple(_told(record, plugin.topic, is_hazard, intent))
             if told:
-                yield _Shown(plugin.topic, intent, is_hazard and bool(sent), until_ns, told)
+                times_ns, distances = zip(*told)
+                yield _Shown(plugin.topic, intent, is_hazard and bool(sent), until_ns, times_ns,
+                             distances)
 
 
 def _sent(record: TrialRecord, topic: str, is_hazard: bool) -> Iterator[tuple[int, float]]:

@@ -17,7 +17,6 @@
 from concurrent.futures import ThreadPoolExecutor, wait
 import hashlib
 import json
-import logging
 import os
 import time
 from typing import Any
@@ -32,6 +31,7 @@ from safety_scenarios.model.trial import TrialRecord
 
 try:
     import openai
+    from safety_scenarios import language_models
 except ImportError as error:
     raise MissingDependencyError('a judge', 'openai', "pip install 'openai>=1.55.3'") from error
 
@@ -39,8 +39,6 @@ KEY_VARIABLES = ('JUDGE_API_KEY', 'OPENAI_API_KEY')
 """The first that is set counts."""
 MAX_REASON = 1000
 """Characters of what a judge gives as its reason."""
-for _name in ('httpx', 'httpx2'):
-    logging.getLogger(_name).setLevel(logging.WARNING)  # they log every URL
 
 
 class _Reply(Noun):
@@ -138,8 +136,8 @@ class LanguageModelJudge:
             worker.shutdown(wait=False)
 
     def _client(self) -> openai.OpenAI:
-        return openai.OpenAI(base_url=self._server.judge_base_url or None, api_key=self._key,
-                             timeout=self._server.judge_timeout_s, max_retries=0)
+        return language_models.client(self._server.judge_base_url, self._key,
+                                      self._server.judge_timeout_s)
 
     def _cache_key(self, question: Question) -> str:
         """

@@ -13,13 +13,15 @@
 # limitations under the License.
 
 
-"""Campaigns in simulated time over everything that is shipped, run once and shared."""
+"""What many tests share: campaigns in simulated time, and what validates scenario files."""
 
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import jsonschema
 import pytest
+from safety_scenarios.loading import scenario_schema
 from unit.loopback_runs import loopback_run, Run
 
 QUICK = str(Path(__file__).parents[1] / 'data' / 'quick_person.yaml')
@@ -33,6 +35,12 @@ def many_campaigns(tmp_path_factory) -> Path:
                              ('failed', 'never_stop'), ('open', 'always_stop')):
         loopback_run(folder / name, QUICK, controller=controller, trials=2)
     return folder
+
+
+@pytest.fixture(scope='session')
+def exported() -> jsonschema.Draft202012Validator:
+    """Return what validates by the schema of scenario files."""
+    return jsonschema.Draft202012Validator(scenario_schema())
 
 
 @pytest.fixture(scope='session')

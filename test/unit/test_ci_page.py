@@ -20,13 +20,13 @@ import shlex
 
 from cases import for_each
 import click
+import fast_yaml
 import pytest
 from safety_scenarios.cli.main import cli, COMMANDS
-import yaml
 
 DOC = Path(__file__).parents[2] / 'doc'
 PAGE = (DOC / 'ci.md').read_text(encoding='utf-8')
-WORKFLOWS = [yaml.safe_load(text) for text in re.findall(
+WORKFLOWS = [fast_yaml.load(text) for text in re.findall(
     r'^```yaml\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)]
 INDENTED = [line.strip() for name in ('ci.md', 'evidence.md') for line in
             (DOC / name).read_text(encoding='utf-8').splitlines()

@@ -43,11 +43,11 @@ NAMES = {
     'MissingDependencyError', 'MeasurementError', 'ControllerError'}
 
 
-def python(code: str) -> str:
+def python(code: str) -> tuple[str, str]:
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout, done.stderr
 
 
 def test_the_public_names_are_these_and_no_others():
@@ -78,19 +78,22 @@ def test_a_name_that_is_none_is_an_attribute_error():
 
 
 def test_the_import_loads_nothing_until_a_name_is_used():
-    loaded = python(
+    loaded, _ = python(
         'import collections.abc, sys, typing\nbefore = set(sys.modules)\nimport safety_scenarios\n'
-        'print(*sorted(name for name in set(sys.modules) - before))').split()
-    assert loaded == ['safety_scenarios', 'safety_scenarios.needs']
+        'print(*sorted(name for name in set(sys.modules) - before))')
+    assert loaded.split() == ['safety_scenarios', 'safety_scenarios.needs']
 
 
-def test_three_lines_run_a_scenario_without_ros():
-    shown = python(
+def test_without_ros_three_lines_run_a_scenario_and_the_command_says_what_to_install():
+    shown, told = python(
         'import sys\nsys.modules["rclpy"] = None\n'
         'import safety_scenarios as ss\n'
         'results = ss.run("SCN-R-101", controller="late", link="loopback")\n'
-        'print(results.verdict.value)')
-    assert shown == 'FAIL\n'
+        'print(results.verdict.value)\n'
+        'from safety_scenarios.cli.main import main\n'
+        'print(main(["run", "SCN-C-101"]))')
+    assert shown == 'FAIL\n2\n'
+    assert 'pip install ros-jazzy-rclpy' in told and 'Traceback' not in told
 
 
 def test_a_star_import_brings_the_public_names_and_nothing_else():

@@ -14,10 +14,10 @@
 
 """YAML text to plain data that remembers the line and column of every key and value."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from safety_scenarios.errors import Problem
@@ -33,14 +33,15 @@ MAX_DEPTH = 50
 MAX_NUMBER = 1000
 """Characters of a number or a date; 1:1:1:..., to the base of 60, takes time by their square."""
 
-REMEMBERED = 256
-"""So many files: more than are shipped, or reading all of them again would find none."""
-
 Path = tuple[str | int, ...]
 Place = tuple[int, int]
 
 _KEPT = 50_000
 """Bytes of a file that is remembered when it has been read: any that is written by hand."""
+_REMEMBERED = 200_000
+"""Values of all files that are remembered, some 50 MB: eight times what is shipped."""
+_TEXT = 20
+"""Bytes of a file that take as much memory as a value in it, or less."""
 _SHOWN = 60
 """Characters of a value in a message."""
 _STEP = 200
@@ -75,13 +76,17 @@ class Document:
         except yaml.MarkedYAMLError as error:
             self._refuse(_place(error.problem_mark or error.context_mark), _unreadable(error))
 
+    @property
+    def values(self) -> int:
+        """How many values it holds, with each alias written out."""
+        return self._nodes
+
     @classmethod
     def of(cls, path: str, raw: bytes) -> 'Document':
         """Return one of a file that may have been read before: then it is only copied."""
         if len(raw) > _KEPT:
             return cls(path, raw)
-        kind: Any = cls
-        first = _read_once(kind, raw)
+        first = _READ.of(cls, raw)
         copied = copy(first)
         copied.path, copied.data = path, _frozen(first.data)
         copied.problems = [replace(problem, path=path) for problem in first.problems]
@@ -196,9 +201,36 @@ class Document:
         self.problems.append(Problem(self.path, *place, dotted(path), _cut(message)))
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _read_once(kind: Callable[[str, bytes], Document], raw: bytes) -> Document:
-    return kind('', raw)
+class _Read:
+    """The files that were read last, by what is in them, as far as they do not hold too much."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[type[Document], bytes], Document] = {}
+        self._values = 0
+        self._lock = Lock()
+
+    def of(self, kind: type[Document], raw: bytes) -> Document:
+        """Return a document without a name, not to be changed, which is read if it must be."""
+        with self._lock:
+            found = self._known.pop((kind, raw), None)
+            if found is not None:
+                self._known[kind, raw] = found  # the last again
+                return found
+        made = kind('', raw)
+        with self._lock:
+            if self._known.setdefault((kind, raw), made) is made:
+                self._values += self._size(made, raw)
+            while self._values > _REMEMBERED:
+                oldest = next(iter(self._known))
+                self._values -= self._size(self._known.pop(oldest), oldest[1])
+        return made
+
+    @staticmethod
+    def _size(document: Document, raw: bytes) -> int:
+        return document.values + len(raw) // _TEXT
+
+
+_READ = _Read()
 
 
 class _Refusal(Exception):

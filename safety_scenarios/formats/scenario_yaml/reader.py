@@ -36,7 +36,7 @@ from safety_scenarios.errors import (
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.old_names import rename_old_keys
-from safety_scenarios.formats.document.positions import Document, dotted, Path, REMEMBERED
+from safety_scenarios.formats.document.positions import Document, dotted, Path
 from safety_scenarios.formats.document.reading import Reading, Resolve
 from safety_scenarios.formats.scenario_yaml.bags import Bags
 from safety_scenarios.formats.scenario_yaml.misdrawn import misdrawn
@@ -69,6 +69,8 @@ _FROM_BAGS = 'recorded'
 """The stimulus that no file names: its messages are in a bag."""
 _BY_OPTION = 'text_in_python'
 """The invariant that no file names: only who runs the harness may allow it."""
+_LOOKED_AT = 4096
+"""Files of which is remembered what is known of them; that takes 1 kB of each."""
 _WELL_DRAWN = 'each value that can be drawn makes a scenario'
 _NULL_IS_DEFAULT = ('safety_invariants', 'rubric', 'severity', 'tags', 'metadata', *FIELDS)
 _INVARIANT_NULL_IS_DEFAULT = ('severity', 'pattern', 'judge_criterion')
@@ -127,7 +129,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     return reading
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=_LOOKED_AT)
 def _known_of(sha256: str, kind: str, resolve: Resolve,
               plugins: frozenset[type[BaseModel]]) -> set[str]:
     """Return what is known of a file with its bag: to look at its draws is half of reading it."""

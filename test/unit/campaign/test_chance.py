@@ -152,7 +152,7 @@ def test_a_counter_of_messages_is_a_clock(soon):
 def test_a_hold_so_short_that_stops_may_be_repeated_has_no_reckoning(soon):
     short = with_hold(with_range(soon, 1000.0, 4000.0), 50.0)
     assert reckoned(short).level is None
-    level = chance_level(short, trials=24)
+    level = chance_level(short, trials=12)
     assert level.passed >= 2 and 'longer hold_ms' in level.why
     assert too_high(level)
 
@@ -197,7 +197,7 @@ def test_a_level_beyond_its_reckoning_is_a_mistake_of_the_reckoning():
 def test_the_self_test_states_the_level_and_calls_too_high_a_one_a_mistake(soon):
     matrix = self_test([soon], in_simulated_time(), seeds=(0,),
                        saboteurs=(Saboteur(name='never_stop', does='never stops'),),
-                       level_of=lambda scenario: chance_level(scenario, trials=20))
+                       level_of=lambda scenario: chance_level(scenario, trials=5))
     assert [mistake.kind for mistake in matrix.mistakes if mistake.kind == 'chance'] == ['chance']
     assert 'chance level' in totals(matrix) and 'by reckoning at most 100.0%' in totals(matrix)
 

@@ -14,7 +14,6 @@
 
 """``run`` from Python: typed results, any controller, and refusals that teach."""
 
-import subprocess
 import sys
 
 import pandas
@@ -71,7 +70,7 @@ def loaded(name: str) -> Scenario:
 
 
 def test_the_results_are_those_of_the_command(tmp_path):
-    chosen = ('SCN-R-101', 'SCN-R-D-101', 'SCN-R-105')
+    chosen = ('SCN-R-101', 'SCN-R-D-101')
     there = loopback_run(tmp_path / 'there', *chosen, controller='late', trials=2, seed=3)
     here = ss.run(*chosen, controller='late', link='loopback', trials=2, seed=3)
     assert [trial.model_dump_json() for trial in here.trials] == there.lines
@@ -261,14 +260,11 @@ def test_a_data_frame_has_a_row_for_each_trial_and_no_number_where_there_is_none
     assert silent['latency_class'][0] == 'no_response'
 
 
-def test_without_pandas_the_error_says_what_to_install():
-    code = ('import sys\nsys.modules["pandas"] = None\nimport safety_scenarios as ss\n'
-            'results = ss.run("SCN-C-101", link="loopback")\n'
-            'try:\n    results.to_dataframe()\n'
-            'except ss.MissingDependencyError as error:\n    print(error)')
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
-                          check=True, timeout=120)
-    assert 'pip install pandas' in done.stdout
+def test_without_pandas_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'pandas', None)
+    results = ss.run('SCN-C-101', link='loopback')
+    with pytest.raises(ss.MissingDependencyError, match='pip install pandas'):
+        results.to_dataframe()
 
 
 @pytest.mark.parametrize(('late', 'verdict'), [(Late, 'FAIL'), (Late(delay_ms=10.0), 'PASS')],

@@ -22,6 +22,7 @@ import os
 import subprocess
 import sys
 
+from examples import some
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.run import run
@@ -93,18 +94,20 @@ def test_a_controller_that_falls_silent_fails_wherever_it_should_stop(shipped):
     assert all(trial['latency']['fell_silent'] for trial in hazards.values())
 
 
-def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(shipped):
+def test_late_is_what_the_reference_takes_and_half_as_much_again_as_the_budget(shipped, tmp_path):
     """A robot waits for the tick after that, which comes each 50 ms."""
+    reacting = some(REACTING)
     late, reference = ({trial['scenario_id']: trial['latency']['reaction']['judged_ns']
-                        for trial in shipped(name).trials if trial['latency']}
-                       for name in ('late', 'rule_based'))
+                        for trial in run.trials if trial['latency']}
+                       for run in (loopback_run(tmp_path / 'run', *reacting, controller='late',
+                                                words='patterns'), shipped('rule_based')))
     for scenario in SHIPPED:
         if scenario.id in late:
             delay_ms = 1.5 * scenario.latency_budget.critical_ms
             ticks_ms = 50 * math.ceil(delay_ms / 50) if scenario.ros else delay_ms
             assert late[scenario.id] - reference[scenario.id] == pytest.approx(
                 ticks_ms * 1e6, abs=10e6 if scenario.id in BRAKES_NS else 0.0)
-    assert set(late) == set(REACTING)
+    assert set(late) == set(reacting)
 
 
 @pytest.mark.slow
@@ -172,8 +175,7 @@ def test_over_many_trials_the_phase_shows_every_delay_of_the_period(tmp_path):
 
 
 def test_warm_up_trials_are_written_and_not_counted(tmp_path):
-    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-C-101', trials=2, warmup=1,
-                         words='patterns')
+    found = loopback_run(tmp_path / 'run', *TEXTS, trials=2, warmup=1, words='patterns')
     assert [(trial['index'], trial['warmup']) for trial in found.trials] == [
         (-1, True), (0, False), (1, False)] * 2
     assert [(row.trials, row.warmup) for row in found.summary.scenarios] == [(2, 1)] * 2
@@ -184,8 +186,7 @@ def test_warm_up_trials_are_written_and_not_counted(tmp_path):
 def test_a_sequential_test_accepts_after_five_good_trials(tmp_path):
     """Wald: n ln(0.5 / 0.99) <= ln(0.05 / 0.95) for n >= 4.3."""
     rule = SequentialTest(sprt_p0=0.01, sprt_p1=0.5)
-    found = loopback_run(tmp_path / 'run', 'SCN-R-101', 'SCN-C-101', trials=30, sequential=rule,
-                         words='patterns')
+    found = loopback_run(tmp_path / 'run', *TEXTS, trials=30, sequential=rule, words='patterns')
     assert [row.trials for row in found.summary.scenarios] == [5, 5]
     assert all((row.stopped_early or '').startswith('accept after 5 trials with 0 failures')
                for row in found.summary.scenarios)

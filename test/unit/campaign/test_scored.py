@@ -74,8 +74,8 @@ def loopback_summary(results):
                      interrupted=False).model_dump_json()
 
 
-def test_a_pass_that_the_rubric_calls_a_failure_is_named(shipped):
-    run = shipped('rule_based')
+def test_a_pass_that_the_rubric_calls_a_failure_is_named(tmp_path):
+    run = loopback_run(tmp_path / 'run', 'SCN-C-101', 'SCN-R-101', words='patterns')
     found = {trial['scenario_id']: trial for trial in run.trials}
     assert found['SCN-C-101']['verdict'] == 'PASS'
     assert run.summary.scores['rubric_clinical'].passed == {'SCN-C-101': 'B'}

@@ -39,7 +39,7 @@ def run(tmp_path_factory):
             f'{QUICK.replace("id: QUICK", f"id: {name}")}\n{label}\n', encoding='utf-8')
     (folder / 'list.txt').write_text('REQ-1\nREQ-2\n', encoding='utf-8')
     (folder / 'policy.pt').write_text('weights', encoding='utf-8')
-    loopback_run(folder / 'run', str(folder / 'NAMED.yaml'), str(folder / 'BARE.yaml'), trials=2,
+    loopback_run(folder / 'run', str(folder / 'NAMED.yaml'), str(folder / 'BARE.yaml'),
                  controller='late', controller_parameters=('delay_ms=20',),
                  sut_artifact=(str(folder / 'policy.pt'),))
     return folder / 'run'

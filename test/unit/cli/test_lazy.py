@@ -25,29 +25,33 @@ from safety_scenarios.cli.main import cli, COMMANDS
 HEAVY = ('rclpy', 'numpy', 'pydantic', 'rich', 'yaml', 're2', 'openai', 'mcap')
 
 
-def loaded_by(*arguments: str) -> set[str]:
+def loaded_by(*commands: list[str]) -> list[set[str]]:
+    """Return what is loaded after each command of one process."""
     code = ('import sys\nfrom safety_scenarios.cli.main import main\n'
-            f'code = main({list(arguments)!r})\n'
-            'print(*sys.modules, file=sys.stderr)\nsys.exit(code)')
+            f'for command in {commands!r}:\n    assert main(command) == 0\n'
+            '    print(*sys.modules, file=sys.stderr)')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           check=False, timeout=60)
-    assert done.returncode == 0 and 'Usage: safety-scenarios' in done.stdout
-    return set(done.stderr.split())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count('Usage: safety-scenarios') == len(commands)
+    return [set(line.split()) for line in done.stderr.splitlines()]
 
 
-@pytest.mark.parametrize('arguments', [('--help',), ('-h',)])
-def test_help_loads_nothing_heavy_and_none_of_our_modules_but_its_own(arguments):
-    modules = loaded_by(*arguments)
+@pytest.mark.parametrize('option', ['--help', '-h'])
+def test_help_loads_nothing_heavy_and_none_of_our_modules_but_its_own(option):
+    [modules] = loaded_by([option])
     assert not modules & set(HEAVY)
     assert {name for name in modules if name.startswith('safety_scenarios')} == {
         'safety_scenarios', 'safety_scenarios.cli', 'safety_scenarios.cli.main',
         'safety_scenarios.errors', 'safety_scenarios.needs'}
 
 
-def test_the_help_of_a_command_loads_that_command():
-    modules = loaded_by('run', '--help')
-    assert 'safety_scenarios.cli.running' in modules and 'pydantic' in modules
-    assert not {'safety_scenarios.cli.listing', 'safety_scenarios.cli.selftest', 'rclpy'} & modules
+def test_the_help_of_a_command_loads_that_command_and_no_client_of_a_language_model():
+    run, judge = loaded_by(['run', '--help'], ['judge-check', '--help'])
+    assert 'safety_scenarios.cli.running' in run and 'pydantic' in run
+    assert not {'safety_scenarios.cli.listing', 'safety_scenarios.cli.selftest', 'rclpy'} & run
+    assert 'safety_scenarios.cli.judging' in judge - run
+    assert 'openai' not in run | judge
 
 
 @for_each('name', COMMANDS)

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import fast_yaml
 from safety_scenarios import registry
 from safety_scenarios.errors import Problem
 from safety_scenarios.formats.agents import reader as agent_spec
@@ -25,7 +26,6 @@ from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
 from safety_scenarios.model.agents import AgentsBlock, Rule
-import yaml
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'agents'
 USER, BOT = ({'id': 'a1', 'name': 'Alice', 'role': 'user', 'goals': ['greet everyone']},
@@ -61,7 +61,7 @@ def read(tmp_path: Path, data: Mapping[str, Any] | str, bindings: Any = None,
 
 def dumped(data: Any) -> str:
     """Return data as YAML of one value a line, so that every problem has a line of its own."""
-    return yaml.safe_dump(data, allow_unicode=True, sort_keys=False, default_flow_style=False)
+    return fast_yaml.dump(data, default_flow_style=False)
 
 
 def block(tmp_path: Path, data: Mapping[str, Any], bindings: Any = None) -> AgentsBlock:

@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import fast_yaml
 import pytest
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenarios, ScenarioSet
 from safety_scenarios.model.scenario import Scenario
-import yaml
 
 CONTAINS = {'name': 'calls', 'description': 'It calls for help.', 'check_type': 'contains',
             'pattern': 'Call the team'}
@@ -59,7 +59,7 @@ def robot(domain: str = 'robotic', *, nominal: Any = (), require: Any = None,
 def write(path: Path, data: Mapping[str, Any] | str | bytes) -> str:
     """Write data as YAML, or text or bytes as they are; return the path."""
     if isinstance(data, Mapping):
-        data = yaml.safe_dump(data, allow_unicode=True, sort_keys=False)
+        data = fast_yaml.dump(data)
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     return str(path)
 

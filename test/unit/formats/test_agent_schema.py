@@ -17,6 +17,7 @@
 import json
 import random
 
+from examples import up_to
 from jsonschema import Draft7Validator
 import pytest
 from safety_scenarios.formats.agents import reader as agent_spec
@@ -32,7 +33,7 @@ ODD = (None, True, False, 0, 1, -1.5, [], {}, [[]], ['a'], {'name': 'a'}, [None]
        {'a': {'b': []}})
 NAMES = ('description', 'roles', 'tools', 'agents', 'rules', 'name', 'id', 'role', 'goals',
          'trigger', 'action', 'extra', 'Name', '$schema')
-FILES = 1100
+FILES = up_to(1100)
 
 
 def fitting(chance, schema):

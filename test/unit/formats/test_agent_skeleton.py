@@ -18,6 +18,7 @@ from functools import lru_cache
 import json
 from pathlib import Path
 
+import fast_yaml
 import jsonschema
 import pytest
 from safety_scenarios.cli import schemas
@@ -26,7 +27,6 @@ from safety_scenarios.cli.schemas import KINDS
 from safety_scenarios.formats.agents.skeleton import BLANK, skeleton
 from safety_scenarios.formats.document.positions import MAX_BYTES
 from unit.formats.agent_files import agents, block, DATA, dumped, only, read, SPEED
-import yaml
 
 schema_of = lru_cache(schemas.schema_of)
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +41,7 @@ UNBOUND = agents(('sunrise', 'wave'), ('The lamp is red', 'publish: person'),
 
 def filled(text):
     """Return a skeleton as a user completes it."""
-    data = yaml.safe_load(text.replace(f'sut: "{BLANK}"', 'sut: a2')
+    data = fast_yaml.load(text.replace(f'sut: "{BLANK}"', 'sut: a2')
                           .replace(f'any_word: ["{BLANK}"]', 'any_word: [now]'))
     data['signals']['v'] = SPEED | {'topic': 'observed'}
     data['topics']['observed'] = {'name': 'cmd_vel', 'use': 'observe'}
@@ -92,7 +92,7 @@ def test_every_kind_has_a_schema_that_is_one():
 @pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name)
 def test_the_schemas_accept_what_the_loader_accepts(path):
     kind = 'bindings' if '.bindings.' in path.name else 'agents'
-    data = json.loads(json.dumps(yaml.safe_load(path.read_text(encoding='utf-8'))))
+    data = json.loads(json.dumps(fast_yaml.load(path.read_text(encoding='utf-8'))))
     jsonschema.Draft202012Validator(schema_of(kind)).validate(data)
 
 

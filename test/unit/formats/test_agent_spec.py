@@ -19,6 +19,7 @@ import json
 import sys
 
 from cases import for_each
+import fast_yaml
 import pytest
 from safety_scenarios.engine.matching import says
 from safety_scenarios.errors import ScenarioError
@@ -39,7 +40,6 @@ from unit.formats.agent_files import (
     rule,
     USER,
 )
-import yaml
 
 MS = 1_000_000
 DEFAULT = LatencyBudget(target_ms=500.0, acceptable_ms=1000.0, critical_ms=2000.0)
@@ -99,7 +99,7 @@ def test_the_documents_example_as_a_scenario(tmp_path):
 
 
 def test_json_says_the_same_as_yaml(tmp_path):
-    data = yaml.safe_load((DATA / 'greeting.yaml').read_text(encoding='utf-8'))
+    data = fast_yaml.load((DATA / 'greeting.yaml').read_text(encoding='utf-8'))
     as_json = read(tmp_path, json.dumps(data), suffix='.json').scenario
     assert as_json.agents == load_scenario(str(DATA / 'greeting.yaml')).agents
 

@@ -16,6 +16,7 @@
 
 from copy import deepcopy
 
+import fast_yaml
 import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import InputError, ScenarioError
@@ -24,9 +25,8 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.running import bodies, horizon
 from unit.operation import FILE
-import yaml
 
-DATA = yaml.safe_load(FILE.read_text(encoding='utf-8'))
+DATA = fast_yaml.load(FILE.read_text(encoding='utf-8'))
 INVARIANTS = {one['name']: place for place, one in enumerate(DATA['ros']['invariants'])}
 
 
@@ -35,7 +35,7 @@ def refused(tmp_path, change):
     data = deepcopy(DATA)
     change(data['ros'])
     path = tmp_path / 'monitor.yaml'
-    path.write_text(yaml.safe_dump(data), encoding='utf-8')
+    path.write_text(fast_yaml.dump(data), encoding='utf-8')
     with pytest.raises(ScenarioError) as caught:
         load_scenario(path)
     return {problem.field: problem.message for problem in caught.value.problems}

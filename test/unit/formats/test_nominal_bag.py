@@ -20,6 +20,7 @@ import pickle
 import shutil
 import sys
 
+import fast_yaml
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.engine.plan import plan
@@ -33,7 +34,6 @@ from safety_scenarios.stimuli.sensor_fault import SensorFault
 from safety_scenarios.traces._plan import plan_from_data, plan_to_data
 from safety_scenarios.traces.journal import read_journal
 from unit.loopback_runs import loopback_run
-import yaml
 
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
 
@@ -50,14 +50,14 @@ def write(tmp_path):
     def to_file(bag=None, bag_of=write_bag, **changes) -> str:
         if not (tmp_path / 'drive').exists():
             bag_of(tmp_path / 'drive')
-        data = yaml.safe_load(QUICK.read_text(encoding='utf-8'))
+        data = fast_yaml.load(QUICK.read_text(encoding='utf-8'))
         data['ros']['stimuli'][0]['topic'] = 'scan'
         nominal = data['ros']['nominal']
         nominal.pop('stimuli')
         nominal['bag'] = {'file': 'drive', 'remap': AS_SCAN} if bag is None else bag
         nominal.update(changes)
         path = tmp_path / 'scenario.yaml'
-        path.write_text(yaml.safe_dump(data), encoding='utf-8')
+        path.write_text(fast_yaml.dump(data), encoding='utf-8')
         return str(path)
     return to_file
 
@@ -237,7 +237,7 @@ def test_a_bag_shorter_than_a_trial_is_odd(write):
 def test_the_page_shows_blocks_that_are_read_as_they_stand(write):
     page = (Path(__file__).parents[3] / 'doc' / 'scenario_files.md').read_text(encoding='utf-8')
     section = page.partition('## A nominal phase from real life')[2].partition('\n## ')[0]
-    blocks = [yaml.safe_load(text.partition('```')[0])['nominal']
+    blocks = [fast_yaml.load(text.partition('```')[0])['nominal']
               for text in section.split('```yaml\n')[1:]]
     read = [load_scenario(write(calls=block['calls'])).ros.nominal.calls for block in blocks]
     assert [[call.asked.name.rpartition('/')[2] for call in calls] for calls in read] == [

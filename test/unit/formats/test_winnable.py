@@ -18,10 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fast_yaml
 import pytest
 from safety_scenarios.loading import share_folder
 from unit.formats.files import load, refused
-import yaml
 
 SHIPPED = share_folder() / 'config' / 'scenarios' / 'robotic'
 SEPARATED = sorted(path for path in SHIPPED.glob('*.yaml')
@@ -33,7 +33,7 @@ UNWINNABLE, BUDGET = 'ros.separation', 'latency_budget.critical_ms'
 def shipped(path: Path, *, critical_ms: float | None = None, distance: float | None = None,
             change: Change = lambda ros: None) -> dict[str, Any]:
     """Return a shipped scenario with another budget, or a hazard that is shown elsewhere."""
-    data: dict[str, Any] = yaml.safe_load(path.read_text(encoding='utf-8'))
+    data: dict[str, Any] = fast_yaml.load(path.read_text(encoding='utf-8'))
     budget = data['latency_budget']
     if critical_ms is not None:
         data['latency_budget'] = {name: min(value, critical_ms) for name, value in budget.items()}
