@@ -343,7 +343,7 @@ def test_without_simulated_time_clock_is_not_looked_at():
     assert took(ANSWER, *ticks(4.0, 10.0)).ros_ns == ns(50)
 
 
-@pytest.mark.parametrize(('rules', 'rtf', 'judged'), [
+@for_each(('rules', 'rtf', 'judged'), [
     (ClockRules(latency_clock='steady'), 4.0, 50), (ClockRules(latency_clock='steady'), 0.25, 50),
     (ClockRules(latency_clock='ros'), 4.0, 200), (ClockRules(latency_clock='ros'), 0.25, 12),
     (ClockRules(latency_clock='max'), 4.0, 200), (ClockRules(latency_clock='max'), 0.25, 50),
