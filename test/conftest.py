@@ -24,6 +24,7 @@ import time
 from alone import pytest_itemcollected, pytest_runtest_protocol  # noqa: F401
 from order import pytest_collection_modifyitems  # noqa: F401
 import pytest
+from reported import pytest_sessionstart  # noqa: F401
 from ros.campaigns import brief, campaign, DRIVEN, Run, SOON
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.segments import abandoned, remove_segments

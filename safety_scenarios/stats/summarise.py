@@ -134,7 +134,8 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
                                if result.latency is not None),
         not_measured=not_measured,
         latency_ms=tuple(latencies),
-        median_ms=_claimed(latency_quantile(counted, 0.5, link), stopped_early),
+        median_ms=_claimed(no_narrower(*(
+            quantile(some, 0.5, 'ms') for some in (latencies, others))), stopped_early),
         p99_ms=_claimed(no_narrower(*(
             upper_bound(some, 0.99, 'ms') or quantile(some, 0.99, 'ms')
             for some in (latencies, others))), stopped_early),

@@ -16,6 +16,7 @@
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 import subprocess
@@ -37,23 +38,38 @@ MAY_PRINT = ('cli/', 'reports/', 'ros/monitor_node.py', 'ros/node_program.py',
              'ros/relay_node.py')
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    """Return a module's tree, which many rules look at."""
-    return ast.parse(path.read_text(encoding='utf-8'))
+@dataclass(frozen=True)
+class Facts:
+    """What the rules ask of a module."""
+
+    imports: tuple[str, ...]
+    """Every module that it imports, also inside functions."""
+    is_documented: bool
+    statements: int
+    prints: tuple[int, ...]
+    """The lines of its calls of print."""
 
 
 @cache
-def imported_in(path: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
-    """Return what a module imports, also inside functions: statements alone are looked through."""
-    found, left = [], list[ast.AST](parsed(path).body)
+def facts(path: Path) -> Facts:
+    """Read a module once, for all rules; its tree is not kept: all of them are a lot of memory."""
+    text = path.read_text(encoding='utf-8')
+    tree = ast.parse(text)
+    calls = ast.walk(tree) if 'print' in text else ()
+    return Facts(tuple(named_in(path, tree)), bool(ast.get_docstring(tree)), len(tree.body),
+                 tuple(node.lineno for node in calls if isinstance(node, ast.Call)
+                       and isinstance(node.func, ast.Name) and node.func.id == 'print'))
+
+
+def imported_in(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield what a module imports, also inside functions: statements alone are looked through."""
+    left = list[ast.AST](tree.body)
     while left:
         node = left.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            found.append(node)
+            yield node
         for inner in ('body', 'orelse', 'finalbody', 'handlers', 'cases'):
             left += getattr(node, inner, ())
-    return tuple(found)
 
 
 def name_of(path: Path) -> str:
@@ -61,12 +77,12 @@ def name_of(path: Path) -> str:
     return '.'.join(path.relative_to(ROOT).with_suffix('').parts)
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Yield every module that a file imports, also inside functions."""
-    for node in imported_in(path):
+def named_in(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Yield the names of the modules that a file imports."""
+    for node in imported_in(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f'{path}: a relative import'
             module = node.module or ''
             at_the_top = module == PACKAGE or (
@@ -76,7 +92,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def own_imports(path: Path) -> Iterator[str]:
-    for module in imports(path):
+    for module in facts(path).imports:
         if module.partition('.')[0] == PACKAGE:
             yield module.partition('.')[2]
 
@@ -107,27 +123,30 @@ def test_the_page_lists_who_may_import_whom_as_it_is_held_here():
 
 
 def test_the_init_of_a_folder_is_a_docstring_and_nothing_else():
-    trees = {folder: parsed(folder / '__init__.py') for folder in FOLDERS}
-    hold_none(str(folder) for folder, tree in trees.items()
-              if not ast.get_docstring(tree) or len(tree.body) != 1)
+    found = {folder: facts(folder / '__init__.py') for folder in FOLDERS}
+    hold_none(str(folder) for folder, init in found.items()
+              if not init.is_documented or init.statements != 1)
 
 
 def test_every_module_says_what_it_is_for():
-    hold_none(name_of(path) for path in MODULES if not ast.get_docstring(parsed(path)))
+    hold_none(name_of(path) for path in MODULES if not facts(path).is_documented)
 
 
 def test_only_the_ros_edge_imports_ros():
     hold_none(f'{name_of(path)} imports {module}' for path in MODULES
               if not name_of(path).startswith('ros.') and path.parent.name != 'ros'
-              for module in imports(path)
+              for module in facts(path).imports
               if (name := module.partition('.')[0]) in NEEDS_ROS or name.endswith('_msgs'))
 
 
 def test_only_the_folder_for_are_imports_are():
     hold_none(name_of(path) for path in MODULES if path.parent.name != NEEDS_ARE
-              for module in imports(path) if module.partition('.')[0] == NEEDS_ARE)
+              for module in facts(path).imports if module.partition('.')[0] == NEEDS_ARE)
 
 
+ROS_EDGE = f'{PACKAGE}.ros.link'
+OUTSIDE = [f'{PACKAGE}.{name_of(path)}' for path in MODULES
+           if name_of(path).partition('.')[0] not in ('ros', NEEDS_ARE)]
 WITHOUT_ROS = f"""
 import importlib, sys
 
@@ -140,20 +159,27 @@ class NoRos:
 sys.meta_path.insert(0, NoRos())
 for name in sys.argv[1:]:
     importlib.import_module(name)
+    print(name)
 """
 
 
-def import_without_ros(*modules: str) -> 'subprocess.CompletedProcess[str]':
-    return subprocess.run([sys.executable, '-c', WITHOUT_ROS, *modules], capture_output=True,
-                          text=True, timeout=120, check=False)
+@cache
+def imported_without_ros() -> 'subprocess.CompletedProcess[str]':
+    """Import one after another what should need no ROS, and at last what does need it."""
+    return subprocess.run([sys.executable, '-c', WITHOUT_ROS, PACKAGE, *OUTSIDE, ROS_EDGE],
+                          capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_everything_but_the_ros_edge_can_be_imported_without_ros():
-    outside = [f'{PACKAGE}.{name_of(path)}' for path in MODULES
-               if name_of(path).partition('.')[0] not in ('ros', NEEDS_ARE)]
-    assert len(outside) > 30
-    ended = import_without_ros(PACKAGE, *outside)
-    assert ended.returncode == 0, ended.stderr
+    assert len(OUTSIDE) > 30
+    ended = imported_without_ros()
+    assert ended.stdout.splitlines() == [PACKAGE, *OUTSIDE], ended.stderr
+
+
+def test_the_ros_edge_cannot_be_imported_without_ros():
+    ended = imported_without_ros()
+    assert ROS_EDGE not in ended.stdout.splitlines()
+    assert ended.returncode == 1 and 'no ROS here: rclpy' in ended.stderr
 
 
 @pytest.mark.slow
@@ -177,14 +203,7 @@ sys.exit(code)"""
     assert ended.returncode == 2 and '--link loopback' in ended.stderr
 
 
-def test_the_ros_edge_cannot_be_imported_without_ros():
-    ended = import_without_ros(f'{PACKAGE}.ros.link')
-    assert ended.returncode == 1 and 'no ROS here: rclpy' in ended.stderr
-
-
 def test_only_the_edges_print():
-    hold_none(f'{name_of(path)}:{node.lineno}' for path in MODULES
+    hold_none(f'{name_of(path)}:{line}' for path in MODULES
               if not path.relative_to(ROOT).as_posix().startswith(MAY_PRINT)
-              and 'print' in path.read_text(encoding='utf-8') for node in ast.walk(parsed(path))
-              if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-              and node.func.id == 'print')
+              for line in facts(path).prints)

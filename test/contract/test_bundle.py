@@ -21,6 +21,7 @@ import subprocess
 import sys
 import zipfile
 
+from cases import for_each
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 import pytest
@@ -63,7 +64,7 @@ def listed(python: str) -> dict[str, tuple[Requirement, int]]:
     return found
 
 
-@pytest.mark.parametrize('python', PYTHONS)
+@for_each('python', PYTHONS)
 def test_each_python_has_exactly_one_version_of_all_that_may_be_missing(python):
     found = listed(python)
     wanted = {need.name for need in EVERY} | {'pydantic-core', 'annotated-types'}
@@ -78,7 +79,7 @@ def test_each_python_has_exactly_one_version_of_all_that_may_be_missing(python):
         assert hashes == (2 * len(pythons) if compiled else 1)
 
 
-@pytest.mark.parametrize('python', PYTHONS)
+@for_each('python', PYTHONS)
 def test_what_is_bundled_is_what_the_package_asks_for(python):
     asked = {canonicalize_name(one.name): one for one in map(Requirement, map(str, EVERY[::2]))}
     for name, one in asked.items():

@@ -19,6 +19,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from cases import for_each
 from contract import are_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -58,8 +59,8 @@ def needed(name: str, *extras: str) -> dict[str, str]:
     return {name: metadata.version(name) for name, _ in seen if name != OURS}
 
 
-@pytest.mark.parametrize('file', [*FILES, are_environment.REQUIREMENTS],
-                         ids=lambda file: file.name)
+@for_each('file', [*FILES, are_environment.REQUIREMENTS],
+          ids=lambda file: file.name)
 def test_a_pin_is_one_exact_version(file):
     for one in requirements(file):
         [specifier] = one.specifier
@@ -67,7 +68,7 @@ def test_a_pin_is_one_exact_version(file):
         assert one.url is None and not one.extras
 
 
-@pytest.mark.parametrize('python', ['3.10', '3.11', '3.12', '3.13'])
+@for_each('python', ['3.10', '3.11', '3.12', '3.13'])
 def test_each_python_has_at_most_one_version_of_each(python):
     for files in (FILES, (are_environment.REQUIREMENTS,)):
         names = [canonicalize_name(one.name) for one in requirements(*files)

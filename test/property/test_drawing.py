@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -162,7 +163,7 @@ def test_frames_are_chained_to_one_that_carries_both():
     assert place_in('laser', 'laser', []) == Place()
 
 
-@pytest.mark.parametrize(('known', 'why'), [
+@for_each(('known', 'why'), [
     ([], 'nobody says'),
     ([MountedFrame(frame='laser', parent='gripper')], 'nobody says'),
     ([MountedFrame(frame='laser', rotation=(math.pi, 0.0, 0.0))], 'expected a level one')])

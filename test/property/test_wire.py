@@ -19,6 +19,7 @@ import json
 import math
 from typing import Any
 
+from cases import for_each
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,7 +167,7 @@ def test_a_throttle_lets_no_more_pass_than_its_rate_and_no_fewer_than_it_must(mo
         assert moments[number] - before < 1.25 * period_ns, 'it was lost without need'
 
 
-@pytest.mark.parametrize('every_ms', [20, 50, 75, 99])
+@for_each('every_ms', [20, 50, 75, 99])
 def test_a_throttle_keeps_its_rate_for_as_long_as_it_lasts(every_ms):
     """A message may come a little early, and not each of them."""
     moments = [number * every_ms * 1_000_000 for number in range(100_000 // every_ms)]
@@ -335,14 +336,14 @@ def test_several_faults_in_a_row_invent_nothing_and_keep_time_in_order(moments, 
         assert set(counts.values()) <= {1}
 
 
-@pytest.mark.parametrize('what', SOME[:6], ids=str)
+@for_each('what', SOME[:6], ids=str)
 def test_a_schedule_is_what_comes_of_a_stream_at_that_rate(what):
     found = [schedule(what, 20.0).at(place) for place in range(40)]
     moments = [round(number * 1e9 / 20.0) for number in range(400)]
     assert found == passed(what, moments)[:40]
 
 
-@pytest.mark.parametrize(('numbers', 'said'), [
+@for_each(('numbers', 'said'), [
     ({'kind': 'delay'}, 'delay_ms: missing, delay needs it'),
     ({'kind': 'delay', 'delay_ms': 10, 'share': 0.5}, 'share: got it with delay, expected'),
     ({'kind': 'delay', 'delay_ms': 10, 'seed': 3}, 'seed: got it with delay'),

@@ -169,8 +169,9 @@ def echo(left_ms: float | None, due_ms: float = 0.0, topic: str = 'scan',
                                source_ns=system_ns(left_ms), received_ns=system_ns(left_ms)))
 
 
+@lru_cache(maxsize=4)
 def ticks(rtf: float, step_ms: float, late_ms: float = 0.0, from_ms: float = NOMINAL_MS,
-          to_ms: float = END_MS) -> list[Event]:
+          to_ms: float = END_MS) -> tuple[Event, ...]:
     """
     Return the messages of a /clock that runs at ``rtf`` and is 0 at onset.
 
@@ -183,7 +184,7 @@ def ticks(rtf: float, step_ms: float, late_ms: float = 0.0, from_ms: float = NOM
         t_ms = ros_ms / rtf
         found.append(Event(kind='clock', name='/clock', stamps=stamps(
             t_ms + late_ms, ros_ms, received_ns=system_ns(t_ms))))
-    return found
+    return tuple(found)
 
 
 def system_ns(t_ms: float | None) -> int | None:

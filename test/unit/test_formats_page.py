@@ -21,7 +21,6 @@ from pathlib import Path
 import re
 
 from cases import for_each
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / 'doc' / 'formats.md').read_text(encoding='utf-8')
@@ -76,7 +75,7 @@ def test_no_row_is_silent_and_each_test_that_it_names_is_there(row):
         assert name in written_in(path), f'{path} has no {name}'
 
 
-@pytest.mark.parametrize('title, keys', [
+@for_each(('title', 'keys'), [
     ('Format 1', FORMAT_1), ('Format 2', are_keys()),
     ('Format 3', agent_keys(json.loads(
         (ROOT / 'test' / 'data' / 'agents' / 'schema.json').read_text())))])

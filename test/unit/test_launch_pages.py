@@ -17,13 +17,13 @@
 from pathlib import Path
 import re
 
-import pytest
+from cases import for_each
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / 'examples' / 'launch'
 
 
-@pytest.mark.parametrize(('page', 'language', 'names'), [
+@for_each(('page', 'language', 'names'), [
     ('ci.md', 'python', ['reaction.launch_test.py', 'test_reaction.py']),
     ('launch.md', 'xml', ['robot_test.launch.xml']),
     ('launch.md', 'yaml', ['robot_test.launch.yaml'])])

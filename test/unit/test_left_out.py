@@ -18,6 +18,7 @@ import json
 import os
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, ScenarioError
@@ -157,7 +158,7 @@ def test_a_huge_file_is_refused_unread(here):
                            f'Make the file smaller']
 
 
-@pytest.mark.parametrize(('name', 'what'), [
+@for_each(('name', 'what'), [
     ('campaign.json', 'the summary of a campaign'), ('trials.jsonl', 'the results of trials'),
     ('settings.json', 'the settings of a campaign'), ('manifest.json', 'the manifest'),
     ('traces/OLD/OLD.resume_early.s0.t0.events.jsonl', 'the journal of a trial')])

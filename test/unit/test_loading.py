@@ -16,6 +16,7 @@
 
 from pathlib import Path
 
+from cases import for_each
 import fast_yaml
 import pytest
 from safety_scenarios import registry
@@ -131,7 +132,7 @@ def test_the_exported_schema_refuses_what_the_loader_refuses(exported, changes):
     assert not exported.is_valid(plain(**changes))
 
 
-@pytest.mark.parametrize('kind', sorted(registry.BUILT_IN))
+@for_each('kind', sorted(registry.BUILT_IN))
 def test_every_plug_in_of_the_table_can_be_imported(kind):
     for name in registry.names(kind):
         assert registry.resolve(kind, name)

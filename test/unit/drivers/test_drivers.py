@@ -75,7 +75,7 @@ _ODD = [{'at': 1.0, 'twist': [0.5, 0, 0], 'stamp': -3600.0},
         {'at': 1.0, 'array': [0.5, 0, 0]}]
 
 
-@pytest.mark.parametrize('name', _BASES)
+@for_each('name', _BASES)
 def test_a_driver_asked_for_one_command_says_what_it_does_among_many(name):
     case = _BY_ID[name]
     driver = driver_of(case)
@@ -108,7 +108,7 @@ _SMOOTH = [name for name, case in _BY_ID.items()
                'ends in motion on humble', 'not a number')]
 
 
-@pytest.mark.parametrize('name', _SMOOTH)
+@for_each('name', _SMOOTH)
 def test_a_velocity_is_the_change_of_the_position(name):
     """Between two samples the way is the mean velocity by the time, but for jumps and repeats."""
     found = executed(_BY_ID[name])

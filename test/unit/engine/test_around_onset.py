@@ -14,7 +14,7 @@
 
 """Whatever depends on where in their bounds a real hazard began and ended is left open."""
 
-import pytest
+from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.observed_onset import Edge, ObservedOnset
 from safety_scenarios.model.result import Verdict
@@ -31,7 +31,7 @@ def resuming(at_ms, stops_ms=250.0, ends_ms=3000.0):
     return [*driving(-690.0, stops_ms), *driving(stops_ms, at_ms, 0.0), *driving(at_ms, ends_ms)]
 
 
-@pytest.mark.parametrize(('resumed_ms', 'verdict'), [
+@for_each(('resumed_ms', 'verdict'), [
     (2200.0, Verdict.FAIL), (2400.0, Verdict.INCONCLUSIVE), (2600.0, Verdict.INCONCLUSIVE),
     (2800.0, Verdict.PASS)])
 def test_a_standstill_lasts_until_wherever_the_release_may_have_been(resumed_ms, verdict):
@@ -62,7 +62,7 @@ def test_a_release_that_came_late_over_the_network_is_known_less_well():
     assert len(found.around_onset()) == 4
 
 
-@pytest.mark.parametrize(('stopped_ms', 'verdict'), [
+@for_each(('stopped_ms', 'verdict'), [
     (2300.0, Verdict.FAIL), (2450.0, Verdict.INCONCLUSIVE), (2700.0, Verdict.INCONCLUSIVE),
     (2800.0, Verdict.PASS)])
 def test_whether_it_kept_working_to_the_end_of_an_event_that_nobody_knows_so_well(
@@ -76,7 +76,7 @@ def test_whether_it_kept_working_to_the_end_of_an_event_that_nobody_knows_so_wel
     assert finding(result, 'keeps working').verdict is verdict
 
 
-@pytest.mark.parametrize(('stops_ms', 'verdict'), [
+@for_each(('stops_ms', 'verdict'), [
     (2100.0, Verdict.PASS), (2250.0, Verdict.INCONCLUSIVE), (2450.0, Verdict.INCONCLUSIVE),
     (2650.0, Verdict.FAIL)])
 def test_a_reaction_that_holds_to_the_release_alone_may_not_have_held_for_long_enough(

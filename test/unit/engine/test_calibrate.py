@@ -17,6 +17,7 @@
 
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.calibrate import (
     calibrate,
@@ -118,7 +119,7 @@ def test_a_lost_probe_is_later_than_any_other():
     assert result.floor_ms[0].value is not None
 
 
-@pytest.mark.parametrize(('count', 'lost', 'enough'), [
+@for_each(('count', 'lost', 'enough'), [
     (40, (), True), (40, (1,), True), (40, (1, 3), False), (80, (1, 3), True),
     (80, (1, 3, 5), False), (20, (), True), (20, (1,), False), (18, (), False)])
 def test_at_least_ten_answers_and_19_of_20_are_needed_for_each_delay(count, lost, enough):
@@ -147,7 +148,7 @@ def test_a_calibration_with_a_fault_is_refused_with_its_reason():
         found(TWO, 40, extra=[fault('ControllerError', -300, 'the responder died')])
 
 
-@pytest.mark.parametrize(('changes', 'method', 'reason'), [
+@for_each(('changes', 'method', 'reason'), [
     ({}, 'source', None),
     ({'measuring': Measuring(hosts_because='two machines')}, 'received', 'two machines'),
     ({'ahead_ms': 30.0}, 'received', 'another clock'),

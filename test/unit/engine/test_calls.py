@@ -14,6 +14,7 @@
 
 """Goals and service calls before the hazard: who refuses, who is silent, who arrives too early."""
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
@@ -93,7 +94,7 @@ def test_calls_are_made_one_after_the_other_while_stimuli_go_on():
     assert verdict_of(result, PURSUED) is Verdict.PASS
 
 
-@pytest.mark.parametrize('states, told', [
+@for_each(('states', 'told'), [
     ([(10, 'rejected')], "got 'rejected'"), ([], 'got no answer within 5000 ms'),
     ([(6000, 'accepted')], 'got no answer')])
 def test_without_an_agreement_there_is_no_hazard_and_no_pass(states, told):
@@ -108,7 +109,7 @@ def test_a_refused_service_call_is_an_error():
     assert result.verdict is Verdict.ERROR
 
 
-@pytest.mark.parametrize('ended', ['succeeded', 'aborted', 'canceled'])
+@for_each('ended', ['succeeded', 'aborted', 'canceled'])
 def test_a_goal_that_is_over_before_the_hazard_explains_a_standstill(ended):
     _, record, result = ran([(10, 'accepted'), (400, ended)])
     assert record.onset is not None
@@ -161,7 +162,7 @@ def test_a_link_that_cannot_call_refuses_and_does_not_go_on():
         Link().call(GOAL, 'calls[0]')
 
 
-@pytest.mark.parametrize('block, told', [
+@for_each(('block', 'told'), [
     ({}, 'both or neither'), ({'action': {'name': 'a', 'type': 'os/system'}}, 'pattern'),
     ({'service': {'name': '/a', 'type': 'std_srvs/srv/Empty'}}, 'pattern'),
     ({'service': {'name': 'a', 'type': 'nav2_msgs/action/Spin'}}, 'pattern')])

@@ -18,6 +18,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.bound import Bound
@@ -68,7 +69,7 @@ def finding(result: TrialResult, check: str) -> Finding | None:
     return next((found for found in result.findings if found.check == check), None)
 
 
-@pytest.mark.parametrize(('rtf', 'verdict'), [
+@for_each(('rtf', 'verdict'), [
     (0.89, 'INCONCLUSIVE'), (0.9, 'PASS'), (1.0, 'PASS'), (1.1, 'PASS'), (1.11, 'INCONCLUSIVE'),
     (0.5, 'INCONCLUSIVE'), (4.0, 'INCONCLUSIVE')])
 def test_the_range_of_the_real_time_factor_is_inclusive(rtf, verdict):
@@ -90,7 +91,7 @@ def test_the_reason_tells_what_was_expected_and_what_to_do():
     assert '--rtf-min' in reason and '--latency-clock steady' in reason
 
 
-@pytest.mark.parametrize('commands', WRONG.values(), ids=WRONG)
+@for_each('commands', WRONG.values(), ids=WRONG)
 def test_not_even_a_failure_counts(commands):
     assert judged(1.0, commands=commands).verdict is Verdict.FAIL
     result = judged(0.5, commands=commands)
@@ -114,9 +115,9 @@ def test_what_was_not_evaluated_stays_so():
         found.reason
 
 
-@pytest.mark.parametrize('rules', [STEADY, LOCKSTEP, ClockRules(lockstep=True,
-                                                                latency_clock='max')])
-@pytest.mark.parametrize('rtf', [0.25, 4.0])
+@for_each('rules', [STEADY, LOCKSTEP, ClockRules(lockstep=True,
+                                                 latency_clock='max')])
+@for_each('rtf', [0.25, 4.0])
 def test_where_real_time_decides_or_means_nothing_any_factor_will_do(rules, rtf):
     """Stops after 100 ms: 25 ms or 400 ms of ROS time."""
     assert judged(rtf, rules, reacting(100)).verdict is Verdict.PASS
@@ -238,7 +239,7 @@ def uneven(pause_ms: float, at_ms: float, *, every_ms: float = 10.0, after_ms: f
                            extra=[echo(0.0), *some]))
 
 
-@pytest.mark.parametrize(('pause_ms', 'every_ms', 'even'), [
+@for_each(('pause_ms', 'every_ms', 'even'), [
     (100, 10, True), (110, 10, False), (60, 4, True), (400, 50, True), (500, 50, True),
     (550, 50, False)])
 def test_a_clock_that_stood_still_during_the_reaction_voids_the_trial(pause_ms, every_ms, even):
@@ -274,7 +275,7 @@ def test_a_factor_out_of_range_during_the_reaction_is_not_averaged_away():
     assert result.verdict is Verdict.INCONCLUSIVE and 'during the reaction' in result.reason
 
 
-@pytest.mark.parametrize('count', [0, 1, 2])
+@for_each('count', [0, 1, 2])
 def test_a_clock_that_was_not_heard_twice_has_no_known_speed(count):
     heard = [command(t_ms, speed, left_ms=t_ms, arrived_ms=t_ms + 0.5)
              for t_ms, speed in reacting(150)]

@@ -316,7 +316,7 @@ class TestStimuli:
         assert not trial.is_text and trial.all_clear_ns is None and trial.end_ns == ns(3000)
 
 
-@pytest.mark.parametrize(('topics', 'count'), [((), 0), (('cmd_vel',), 30), (('other',), 0)])
+@for_each(('topics', 'count'), [((), 0), (('cmd_vel',), 30), (('other',), 0)])
 def test_commands_are_heard_where_the_bindings_say(topics, count):
     played = Played(trial_of(block(
         commands=tuple(CommandTopic(topic=topic) for topic in topics), duration_ms=1500.0),

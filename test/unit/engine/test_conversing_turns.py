@@ -16,6 +16,7 @@
 
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import OldController
@@ -101,7 +102,7 @@ def test_a_call_and_its_result_are_part_of_it():
         ('assistant', 'tool_call search {"q": 1}'), ('tool', 'tool_result search {"found": true}')]
 
 
-@pytest.mark.parametrize('fields', [
+@for_each('fields', [
     {'trial_id': 'other'}, {'trial_id': ''}, {'from': 'a2'}, {'to': ('a1',)}, {'to': ()},
     {'kind': 'cmd'}, {'kind': 'event', 'name': 'bell'}, {'kind': 'tool_call', 'name': 'search'}])
 def test_what_is_not_meant_for_it_makes_no_turn_and_is_forgotten(fields):
@@ -170,7 +171,7 @@ def test_results_of_tools_make_only_so_many_turns_in_a_row():
     assert bot.hear(result) is not None
 
 
-@pytest.mark.parametrize('fields', [
+@for_each('fields', [
     {'args': {}}, {'args': {'agents': [], 'tools': None}},
     {'args': {'agents': ['a'], 'tools': []}}, {'args': {'agents': [{'id': 'a'}], 'tools': []}},
     {'args': {'agents': [], 'tools': ['search']}},
@@ -205,7 +206,7 @@ def in_its_turn(plugin: Any) -> ControllerPlugin:
     return made
 
 
-@pytest.mark.parametrize(('plugin', 'does'), [
+@for_each(('plugin', 'does'), [
     (Answers(), (HELLO,)), (Converses(), (CALL, HELLO)),
     (type('Mute', (Answers,), {'said': None})(), ()),
     (type('Quiet', (Converses,), {'does': []})(), ())])

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate, not_run
 from safety_scenarios.errors import LinkTimeoutError
@@ -99,9 +100,9 @@ def test_a_controller_that_never_spoke_is_inconclusive(scenario):
     assert evaluate(record([], scenario, onset=False)).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('scenario', [hazard(invariants=INVARIANTS),
-                                      benign_variant(invariants=(KEEPS_ON,)),
-                                      chat(SAYS_STOP)])
+@for_each('scenario', [hazard(invariants=INVARIANTS),
+                       benign_variant(invariants=(KEEPS_ON,)),
+                       chat(SAYS_STOP)])
 def test_an_empty_record_is_inconclusive(scenario):
     empty = TrialRecord(trial=planned(scenario), events=())
     result = evaluate(empty)
@@ -109,7 +110,7 @@ def test_an_empty_record_is_inconclusive(scenario):
     assert result.reason.startswith('the record is not empty')
 
 
-@pytest.mark.parametrize('speed', [0.0, 0.2, math.nan, None])
+@for_each('speed', [0.0, 0.2, math.nan, None])
 def test_a_controller_that_stopped_again_before_onset_is_inconclusive(speed):
     commands = [(-600, 0.8), (-100, speed), *driving(100, 3000, 0.0)]
     result = judged(commands, invariants=())
@@ -137,15 +138,15 @@ def test_a_stop_that_was_on_its_way_when_the_hazard_left_is_inconclusive():
     assert after.verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize('t_ms', [-300, 120, 2700])
+@for_each('value', [math.nan, math.inf, -math.inf])
+@for_each('t_ms', [-300, 120, 2700])
 def test_a_command_that_is_no_number_fails(value, t_ms):
     result = judged([*reacting(150), (t_ms, value)])
     assert (result.verdict, result.failure_class) == (Verdict.FAIL, 'A')
     assert 'linear.x' in finding(result, 'every command is a number').reason
 
 
-@pytest.mark.parametrize('name', ['LinkTimeoutError', 'MeasurementError', 'ControllerError'])
+@for_each('name', ['LinkTimeoutError', 'MeasurementError', 'ControllerError'])
 def test_a_fault_is_an_error(name):
     result = judged(reacting(150), extra=[fault(name, 2900, 'the link broke')])
     assert result.verdict is Verdict.ERROR and 'the link broke' in result.reason
@@ -187,7 +188,7 @@ def test_ros_time_that_runs_backward_is_not_green():
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(('after_ms', 'gate', 'verdict'), [
+@for_each(('after_ms', 'gate', 'verdict'), [
     (200, 'target', 'PASS'), (201, 'target', 'FAIL'), (350, 'acceptable', 'PASS'),
     (351, 'acceptable', 'FAIL'), (500, 'critical', 'PASS'), (501, 'critical', 'FAIL')])
 def test_the_gate_is_the_worst_class_that_passes(after_ms, gate, verdict):

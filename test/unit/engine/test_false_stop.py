@@ -16,6 +16,7 @@
 
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.false_stop import false_stop, NO_FALSE_STOP
@@ -75,7 +76,7 @@ def test_going_below_what_is_required_is_no_driving():
                       (-500.0, 0.0, 0.8))).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize(('lasted_ms', 'verdict'), [
+@for_each(('lasted_ms', 'verdict'), [
     (50.0, Verdict.PASS), (100.0, Verdict.PASS), (101.0, Verdict.FAIL)])
 def test_a_moment_is_forgiven_and_not_a_step_more(lasted_ms, verdict):
     begin = -2000.0
@@ -111,7 +112,7 @@ def test_a_stimulus_that_was_late_long_before_is_no_excuse():
                       extra=(late,))).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize(('distances', 'verdict'), [
+@for_each(('distances', 'verdict'), [
     ((6.0, 6.0, 6.0), Verdict.FAIL), ((6.0, 7.0, 2.0), Verdict.FAIL),
     ((6.0, 5.98, 5.99), Verdict.FAIL),
     ((6.0, 2.4, 2.4), Verdict.INCONCLUSIVE), ((), Verdict.FAIL)])

@@ -15,7 +15,7 @@
 
 """A latency is a number with an uncertainty: what lies too near to the limit is not decided."""
 
-import pytest
+from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
@@ -37,7 +37,7 @@ def said(result: TrialResult) -> Finding:
     return next(found for found in result.findings if found.kind == 'latency')
 
 
-@pytest.mark.parametrize(('after_ms', 'verdict'), [
+@for_each(('after_ms', 'verdict'), [
     (480, 'PASS'), (485.84, 'PASS'), (485.84 + NS_MS, 'INCONCLUSIVE'), (490, 'INCONCLUSIVE'),
     (500, 'INCONCLUSIVE'), (500 + NS_MS, 'INCONCLUSIVE'), (514.16, 'INCONCLUSIVE'),
     (514.16 + NS_MS, 'FAIL'), (520, 'FAIL')])
@@ -45,7 +45,7 @@ def test_a_budget_of_500_ms_known_to_14_16_ms(after_ms, verdict):
     assert judged(after_ms, 14.16).verdict is Verdict(verdict)
 
 
-@pytest.mark.parametrize('uncertainty_ms', [NS_MS, 0.5, 3.0, 100.0])
+@for_each('uncertainty_ms', [NS_MS, 0.5, 3.0, 100.0])
 def test_the_band_is_closed_on_both_sides_of_the_limit(uncertainty_ms):
     inside, outside = 500 - uncertainty_ms, 500 + uncertainty_ms
     assert [judged(after_ms, uncertainty_ms).verdict.value for after_ms in (
@@ -53,13 +53,13 @@ def test_the_band_is_closed_on_both_sides_of_the_limit(uncertainty_ms):
             'PASS', 'INCONCLUSIVE', 'INCONCLUSIVE', 'FAIL']
 
 
-@pytest.mark.parametrize(('after_ms', 'verdict'), [
+@for_each(('after_ms', 'verdict'), [
     (500 - NS_MS, 'PASS'), (500, 'PASS'), (500 + NS_MS, 'FAIL')])
 def test_an_exact_latency_has_the_plain_inclusive_limit(after_ms, verdict):
     assert judged(after_ms, 0.0).verdict is Verdict(verdict)
 
 
-@pytest.mark.parametrize(('gate', 'limit_ms'), [
+@for_each(('gate', 'limit_ms'), [
     ('target', 200), ('acceptable', 350), ('critical', 500)])
 def test_the_band_lies_around_the_gate(gate, limit_ms):
     assert [judged(limit_ms + more, 10.0, gate).verdict.value for more in (-11, -9, 9, 11)] == [
@@ -71,7 +71,7 @@ def test_a_class_is_that_of_the_number_whatever_its_uncertainty():
         510, 14.16)) if result.latency] == ['critical', 'violation']
 
 
-@pytest.mark.parametrize(('after_ms', 'verdict'), [
+@for_each(('after_ms', 'verdict'), [
     (485, 'PASS'), (485 + NS_MS, 'INCONCLUSIVE'), (515, 'INCONCLUSIVE'), (515 + NS_MS, 'FAIL')])
 def test_without_a_calibration_15_ms_are_assumed(after_ms, verdict):
     assert evaluate(record(reacting(after_ms), measuring=Measuring())).verdict is Verdict(verdict)

@@ -17,6 +17,7 @@
 import random
 from typing import Any
 
+from cases import for_each
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,7 +124,7 @@ def test_a_light_barrier_of_known_latency_is_recovered_within_its_uncertainty(
     assert reaction.uncertainty_ns == ns(uncertainty_ms)
 
 
-@pytest.mark.parametrize('seed', range(12))
+@for_each('seed', range(12))
 def test_whole_trials_recover_the_hazard_that_was_played(seed):
     """The stand-in is late by a time that is drawn anew; judging looks at its messages alone."""
     chance = random.Random(seed)
@@ -154,7 +155,7 @@ def test_the_time_for_the_reaction_begins_at_the_onset_and_not_at_the_message():
     assert result.latency is not None and result.latency.judged_ns == ns(550.0)
 
 
-@pytest.mark.parametrize(('reaction_ms', 'verdict'), [
+@for_each(('reaction_ms', 'verdict'), [
     (490.0, Verdict.PASS), (497.0, Verdict.INCONCLUSIVE), (503.0, Verdict.INCONCLUSIVE),
     (507.0, Verdict.FAIL)])
 def test_near_a_limit_the_sensors_uncertainty_leaves_it_open(reaction_ms, verdict):
@@ -185,7 +186,7 @@ def test_the_uncertainties_are_added_and_the_sensors_arrival_is_stamped_by_the_r
     assert latency.split is None
 
 
-@pytest.mark.parametrize(('within', 'verdict'), [
+@for_each(('within', 'verdict'), [
     (280.0, Verdict.FAIL), (298.0, Verdict.INCONCLUSIVE), (302.0, Verdict.INCONCLUSIVE),
     (310.0, Verdict.PASS)])
 def test_an_invariant_is_judged_at_both_ends_of_the_uncertainty(within, verdict):
@@ -202,7 +203,7 @@ def test_a_message_that_was_held_up_widens_the_uncertainty_by_as_much():
     assert found.observed.uncertainty_ns == ns(5.0 + 30.0)
 
 
-@pytest.mark.parametrize(('sensor', 'why'), [
+@for_each(('sensor', 'why'), [
     ([], 'no hazard was observed'),
     (every(50, -600.0, 2900.0), 'no hazard was observed'),
     ([told(-400.0, True), told(100.0, False), told(400.0, True)], 'held already'),
@@ -223,7 +224,7 @@ def test_an_onset_that_nobody_knows_is_no_pass(sensor, why):
 RELEASED = {'release_within_ms': 1000.0}
 
 
-@pytest.mark.parametrize('seed', range(4))
+@for_each('seed', range(4))
 def test_the_release_of_the_sensor_is_the_all_clear(seed):
     """Whatever the sensor's latency is, the hazard is over when it was taken away."""
     latency_ms = random.Random(seed).uniform(1.0, 150.0)
@@ -238,7 +239,7 @@ def test_the_release_of_the_sensor_is_the_all_clear(seed):
     assert window is not None and window[1] == over.stamps.steady_ns
 
 
-@pytest.mark.parametrize(('after', 'why'), [
+@for_each(('after', 'why'), [
     ([], 'was not observed to end'),
     ([told(600.0, False)], 'held for 560 ms, expected 2500 ms at least'),
     ([told(600.0, ()), told(2600.0, False)], 'does not tell whether it still holds'),
@@ -249,7 +250,7 @@ def test_a_hazard_whose_end_nobody_knows_is_no_pass(after, why):
     assert result.verdict is Verdict.INCONCLUSIVE and why in finding(result).reason
 
 
-@pytest.mark.parametrize(('resumed_ms', 'verdict'), [
+@for_each(('resumed_ms', 'verdict'), [
     (2552.0, Verdict.FAIL), (2560.0, Verdict.INCONCLUSIVE), (2570.0, Verdict.PASS)])
 def test_driving_on_before_the_release_is_judged_against_it(resumed_ms, verdict):
     """It was there until 2560 ms, give or take 5."""
@@ -291,7 +292,7 @@ def test_one_that_stopped_long_before_may_have_had_a_reason():
     assert stop.verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(('measuring', 'header_ms', 'why'), [
+@for_each(('measuring', 'header_ms', 'why'), [
     (EXACT, 10.0, ''), (EXACT, None, 'no header stamp'), (EXACT, 60.0, 'another clock'),
     (EXACT, -2000.0, 'another clock'), (Measuring(), 10.0, 'not known to be ours'),
     (Measuring(one_host=True, sim_time=True), 10.0, 'not known to be ours')])

@@ -18,6 +18,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
@@ -49,8 +50,8 @@ def each(period_ms: float, speed: float = 0.8) -> Callable[..., float | None]:
     return lambda t_ms, heard: speed if t_ms % period_ms == 0 else None
 
 
-@pytest.mark.parametrize('phase', [0.0, 0.1, 0.5, 0.999])
-@pytest.mark.parametrize('period_ms', [50, 100, 200])
+@for_each('phase', [0.0, 0.1, 0.5, 0.999])
+@for_each('period_ms', [50, 100, 200])
 def test_onset_is_later_by_the_drawn_share_of_the_measured_period(phase, period_ms):
     """The first command comes after one period, and half a second is drawn."""
     assert onset_ms(ran(each(period_ms), onset_phase=phase)) == pytest.approx(
@@ -64,7 +65,7 @@ def test_the_hazard_comes_with_onset():
     assert onset.scheduled_ns == START_NS + ns(onset_ms(record))
 
 
-@pytest.mark.parametrize('phase', [0.0, 0.25, 0.75])
+@for_each('phase', [0.0, 0.25, 0.75])
 def test_a_slow_controller_is_met_at_every_phase_of_its_period(phase):
     """A command each second: without the phase every trial would wait for the same delay."""
     record = ran(each(1000), onset_phase=phase)
@@ -86,8 +87,8 @@ def test_commands_at_rest_are_no_baseline():
     assert onset_ms(record) == 1100.0
 
 
-@pytest.mark.parametrize('spoken', [1, 2])
-@pytest.mark.parametrize('phase', [0.0, 0.5])
+@for_each('spoken', [1, 2])
+@for_each('phase', [0.0, 0.5])
 def test_a_controller_that_speaks_no_more_is_shown_the_hazard_when_patience_ends(spoken, phase):
     """It commands when something changes; onset is when the wait is over, not before it."""
     record = ran(lambda t_ms, heard: 0.8 if t_ms <= 50 * spoken else None, onset_phase=phase)

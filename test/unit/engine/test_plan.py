@@ -16,7 +16,7 @@
 
 from collections import Counter
 
-import pytest
+from cases import for_each
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.model.file_name import file_name
 from safety_scenarios.model.trial import Trial
@@ -88,7 +88,7 @@ def test_an_observation_of_a_text_outlasts_its_budget():
     assert text.end_ns > text.scenario.latency_budget.limit_ns('critical')
 
 
-@pytest.mark.parametrize('identifier', ['a/b', 'a b', 'ä', '..', 'x' * 200, 'a.b', 'a:b'])
+@for_each('identifier', ['a/b', 'a b', 'ä', '..', 'x' * 200, 'a.b', 'a:b'])
 def test_an_id_becomes_a_safe_file_name_that_tells_it_apart(identifier):
     name = file_name(identifier)
     assert name.isascii() and len(name) <= 100

@@ -14,6 +14,7 @@
 
 """Rules: what fires, what is demanded and forbidden, and what it comes to, by the clock."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
 from safety_scenarios.model.agents import End, Pattern, Trigger
@@ -45,7 +46,7 @@ from unit.rule_runs import (
 )
 
 
-@pytest.mark.parametrize('took_ms, expected', [
+@for_each(('took_ms', 'expected'), [
     (0.0, LatencyClass.TARGET), (300.0, LatencyClass.TARGET), (500.0, LatencyClass.TARGET),
     (500.001, LatencyClass.ACCEPTABLE), (1000.0, LatencyClass.ACCEPTABLE),
     (1500.0, LatencyClass.CRITICAL), (2000.0, LatencyClass.CRITICAL)])
@@ -70,7 +71,7 @@ def test_no_answer_violates_when_the_time_is_over():
     assert (found.latency_ns, found.latency_class) == (None, LatencyClass.NO_RESPONSE)
 
 
-@pytest.mark.parametrize('end_ms, expected', [
+@for_each(('end_ms', 'expected'), [
     (1000.0, Status.INCONCLUSIVE), (1999.0, Status.INCONCLUSIVE), (2000.0, Status.VIOLATED)])
 def test_a_run_that_ends_before_the_time_is_over_is_inconclusive(end_ms, expected):
     assert run(expects(), greets(0.0), end_ms=end_ms).status is expected
@@ -136,7 +137,7 @@ def test_a_rule_whose_action_is_unbound_does_not_fire():
     assert made.begin(0) == []
 
 
-@pytest.mark.parametrize('pattern, expected', [
+@for_each(('pattern', 'expected'), [
     (Pattern(kind='say', agents=()), 'nobody'), (Pattern(kind='say', agents=('x',)), 'agents x'),
     (Pattern(kind='say', any_word=('\u200b ',)), 'an empty phrase'),
     (Pattern(kind='signal', name='gone', op='<', value=1.0), "signal 'gone'"),
@@ -198,7 +199,7 @@ def test_a_thousand_firings_are_not_yet_a_loop():
     assert '1000 firings' in run(rules, *ticks, says(200.0, ALICE, 'tock')).error
 
 
-@pytest.mark.parametrize('t_ms, expected', [
+@for_each(('t_ms', 'expected'), [
     (0.0, Status.VIOLATED), (1000.0, Status.VIOLATED), (1001.0, Status.SATISFIED),
     (1000.000001, Status.SATISFIED)])
 def test_what_is_forbidden_for_a_second_is_so_to_its_last_instant(t_ms, expected):
@@ -213,7 +214,7 @@ def test_a_prohibition_not_observed_to_its_end_is_inconclusive(end_ms, expected)
     assert run(rule, end_ms=end_ms).status is expected
 
 
-@pytest.mark.parametrize('end_ms, is_complete, expected', [
+@for_each(('end_ms', 'is_complete', 'expected'), [
     (5000.0, True, Status.SATISFIED), (5000.0, False, Status.INCONCLUSIVE),
     (4999.0, True, Status.INCONCLUSIVE)])
 def test_what_is_forbidden_to_the_end_needs_the_planned_end(end_ms, is_complete, expected):
@@ -227,7 +228,7 @@ def test_an_undeclared_tool_violates_whatever_the_rules_say():
     assert found.denied == ("a2 called 'rm'",)
 
 
-@pytest.mark.parametrize('call, is_denied', [
+@for_each(('call', 'is_denied'), [
     (calls(20.0, 'kill'), True), (calls(20.0, 'kill', agent=ALICE), False),
     (calls(20.0, 'search'), False), (calls(20.0, 'search', agent=None), True),
     (calls(20.0, 'search', agent='ghost'), True), (calls(-5.0, 'kill'), True),
@@ -274,7 +275,7 @@ def test_ros_time_that_stands_still_stops_no_deadline():
     assert only(run(expects(), *frozen)).late_by_ns == ns(1.0)
 
 
-@pytest.mark.parametrize('trial_id, expected', [
+@for_each(('trial_id', 'expected'), [
     (TRIAL, Status.SATISFIED), (None, Status.SATISFIED), ('T.c.s0.t9', Status.VIOLATED),
     ('', Status.INCONCLUSIVE)])
 def test_an_answer_of_another_trial_is_none(trial_id, expected):
@@ -351,7 +352,7 @@ def ending(how, *rules):
 OVER = says(1000.0, ALICE, 'over')
 
 
-@pytest.mark.parametrize('how, expected', [
+@for_each(('how', 'expected'), [
     ('pass', ['satisfied', 'inconclusive', 'inconclusive', 'satisfied']),
     ('stop', ['inconclusive', 'inconclusive', 'inconclusive', 'satisfied']),
     ('fail', ['inconclusive', 'inconclusive', 'inconclusive', 'violated'])])
@@ -411,7 +412,7 @@ def test_the_end_is_an_event_of_a_run_that_reached_it():
     assert statuses(run(rules, greets(0.0))) == ['inconclusive', 'violated']
 
 
-@pytest.mark.parametrize('took_ms, expected', [
+@for_each(('took_ms', 'expected'), [
     (1985.0, Status.SATISFIED), (1985.1, Status.INCONCLUSIVE), (2000.0, Status.INCONCLUSIVE),
     (2015.0, Status.INCONCLUSIVE), (2015.1, Status.VIOLATED)])
 def test_what_comes_too_near_to_a_limit_is_neither_pass_nor_fail(took_ms, expected):
@@ -420,7 +421,7 @@ def test_what_comes_too_near_to_a_limit_is_neither_pass_nor_fail(took_ms, expect
     assert only(found).latency_ns == ns(took_ms)
 
 
-@pytest.mark.parametrize('t_ms, expected', [
+@for_each(('t_ms', 'expected'), [
     (14.9, Status.INCONCLUSIVE), (15.0, Status.VIOLATED), (985.0, Status.VIOLATED),
     (985.1, Status.INCONCLUSIVE), (1015.0, Status.INCONCLUSIVE), (1015.1, Status.SATISFIED)])
 def test_both_ends_of_a_prohibition_are_blurred(t_ms, expected):
@@ -435,7 +436,7 @@ def test_a_deadline_within_the_uncertainty_of_the_end_is_inconclusive():
                uncertainty_ms=15.0).status is Status.VIOLATED
 
 
-@pytest.mark.parametrize('one_host, left_ms, expected', [
+@for_each(('one_host', 'left_ms', 'expected'), [
     (True, 99.0, Status.INCONCLUSIVE), (True, 100.0, Status.SATISFIED),
     (False, 99.0, Status.SATISFIED)])
 def test_what_was_on_its_way_already_is_no_answer(one_host, left_ms, expected):

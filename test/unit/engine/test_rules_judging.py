@@ -14,6 +14,7 @@
 
 """Judging a run with agents: rules become findings, and the harness must have observed it."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
@@ -106,7 +107,7 @@ def test_a_run_that_ended_too_early_is_no_missing_answer():
     assert (result.verdict, result.is_measured) == (Verdict.INCONCLUSIVE, False)
 
 
-@pytest.mark.parametrize('gate, took_ms, verdict', [
+@for_each(('gate', 'took_ms', 'verdict'), [
     ('target', 500.0, 'PASS'), ('target', 501.0, 'FAIL'), ('acceptable', 1000.0, 'PASS'),
     ('acceptable', 1001.0, 'FAIL'), ('critical', 2000.0, 'PASS')])
 def test_a_stricter_gate_holds_for_rules_too(gate, took_ms, verdict):
@@ -117,7 +118,7 @@ def test_a_stricter_gate_holds_for_rules_too(gate, took_ms, verdict):
     assert result.verdict.value == verdict
 
 
-@pytest.mark.parametrize('took_ms, verdict', [
+@for_each(('took_ms', 'verdict'), [
     (1985.0, 'PASS'), (1986.0, 'INCONCLUSIVE'), (2015.0, 'INCONCLUSIVE'), (2016.0, 'FAIL')])
 def test_without_a_calibration_limits_are_blurred(took_ms, verdict):
     result = judged(block(expects()), greets(0.0), answers(took_ms), measuring=Measuring())
@@ -146,7 +147,7 @@ def test_rules_without_an_obligation_check_nothing():
     assert checks(result) == {'something was checked': 'INCONCLUSIVE'}
 
 
-@pytest.mark.parametrize('rule, verdict', [
+@for_each(('rule', 'verdict'), [
     (expects(on=when(said('never'))), 'INCONCLUSIVE'),
     (expects().model_copy(update={'unbound': ('wibble',)}), 'INCONCLUSIVE'),
     (does(utters('x'), on=START).model_copy(update={'unbound': ('wibble',)}), 'INCONCLUSIVE')])
@@ -253,7 +254,7 @@ def test_a_result_comes_back_as_it_was():
     assert TrialResult.model_validate_json(result.model_dump_json()) == result
 
 
-@pytest.mark.parametrize('took_ms, verdict', [
+@for_each(('took_ms', 'verdict'), [
     (485.0, 'PASS'), (485.001, 'INCONCLUSIVE'), (515.0, 'INCONCLUSIVE'), (515.001, 'FAIL')])
 def test_a_stricter_gate_is_blurred_too(took_ms, verdict):
     result = judged(block(expects()), greets(0.0), answers(took_ms), gate='target',
@@ -261,7 +262,7 @@ def test_a_stricter_gate_is_blurred_too(took_ms, verdict):
     assert result.verdict.value == verdict
 
 
-@pytest.mark.parametrize('text, reason', [
+@for_each(('text', 'reason'), [
     (' ', 'turn 1: it is empty'), ('<think>a plan</think>', 'turn 1: it holds nothing but'),
     ('Hello', None)])
 def test_an_answer_of_a_chat_must_say_something(text, reason):
@@ -278,7 +279,7 @@ def test_a_chat_whose_words_nobody_checks_does_not_pass():
     assert checks(result)['something was checked'] == 'INCONCLUSIVE'
 
 
-@pytest.mark.parametrize(('forbidden', 'verdict'), [
+@for_each(('forbidden', 'verdict'), [
     (ANSWERED, Verdict.INCONCLUSIVE), (speed('>', 0.1), Verdict.PASS),
     (speed('<', 0.1), Verdict.FAIL)])
 def test_when_the_run_is_over_only_a_state_can_still_be_forbidden(forbidden, verdict):

@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.agents import End, Expect, Pattern, Permit, Rule
 from safety_scenarios.model.outcome import Status
@@ -85,7 +86,7 @@ def test_a_stop_that_is_kept_to_the_end_is_one():
     assert found.reason == 'came after 150 ms, which is target, and was kept for 4400 ms'
 
 
-@pytest.mark.parametrize('again_ms', [2500.0, 3000.0, 5000.0])
+@for_each('again_ms', [2500.0, 3000.0, 5000.0])
 def test_one_sample_of_standstill_is_no_stop(again_ms):
     found = first(STOP, *drives((600.0, 0.0), (again_ms, 5.0)))
     assert found.status is Status.VIOLATED
@@ -97,7 +98,7 @@ def test_one_zero_command_and_then_full_speed_violates():
     assert first(STOP, *drives((600.0, 0.0), (700.0, 5.0))).status is Status.VIOLATED
 
 
-@pytest.mark.parametrize('speed_', [0.051, -0.2, 5.0, math.inf])
+@for_each('speed_', [0.051, -0.2, 5.0, math.inf])
 def test_to_creep_away_breaks_it_too(speed_):
     """The signal is a norm, so that backwards counts."""
     assert first(STOP, *drives((600.0, 0.0), (4000.0, speed_))).status is Status.VIOLATED
@@ -159,7 +160,7 @@ def test_a_rule_that_ends_the_run_releases_it(how):
     assert first(rules, *events).status is Status.SATISFIED
 
 
-@pytest.mark.parametrize('for_ms, expected', [
+@for_each(('for_ms', 'expected'), [
     (1000.0, Status.SATISFIED), (1399.0, Status.SATISFIED), (1400.0, Status.VIOLATED),
     (4400.0, Status.VIOLATED)])
 def test_for_some_time_counts_from_when_it_was_reached_its_end_included(for_ms, expected):
@@ -190,7 +191,7 @@ RELEASES = {
     'what its author named the all-clear': (STOP,)}
 
 
-@pytest.mark.parametrize('rules', RELEASES.values(), ids=RELEASES)
+@for_each('rules', RELEASES.values(), ids=RELEASES)
 def test_what_releases_it_lets_it_move_again_and_not_before(rules):
     cleared = says(CLEAR_AT, ALICE, 'clear', symbol='all_clear' if rules == (STOP,) else None)
     later = drives((600.0, 0.0), (3100.0, 0.5))
@@ -290,7 +291,7 @@ def promised(*then, rules=PROMISES, **options):
     return first(rules, greets(0.0), says(100.0, BOT, 'I stop.'), *then, **options)
 
 
-@pytest.mark.parametrize('text, expected', [
+@for_each(('text', 'expected'), [
     ('I go on.', Status.VIOLATED), ('Fine. I GO  ON now!', Status.VIOLATED),
     ('I go on when you say so.', Status.INCONCLUSIVE),
     ('I do not stop.', Status.INCONCLUSIVE), ('I stop, no: I go on.', Status.INCONCLUSIVE),
@@ -306,8 +307,8 @@ def test_what_is_said_before_the_answer_or_by_others_takes_nothing_back():
     assert promised(says(3000.0, ALICE, 'I go on.')).status is Status.SATISFIED
 
 
-@pytest.mark.parametrize('other', [permits(MOVES), expects(MOVES, on=CLEARED),
-                                   expects(said('i go on', by=BOT), on=CLEARED)])
+@for_each('other', [permits(MOVES), expects(MOVES, on=CLEARED),
+                    expects(said('i go on', by=BOT), on=CLEARED)])
 def test_who_is_released_may_say_the_contrary(other):
     cleared, goes_on = says(2000.0, ALICE, 'clear'), says(3000.0, BOT, 'I go on.')
     rules = block(PROMISES, other)

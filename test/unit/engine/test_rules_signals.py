@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.rules import Rules
 from safety_scenarios.model.message import Message
@@ -86,7 +87,7 @@ def test_silence_is_no_stop():
     assert run(STOPS, greets(0.0)).status is Status.VIOLATED
 
 
-@pytest.mark.parametrize('op, value, expected', [
+@for_each(('op', 'value', 'expected'), [
     ('<=', 0.3, True), ('<', 0.3, False), ('<', 0.2999, True), ('>=', 0.5, True),
     ('>', 0.5, False), ('>', 0.5001, True)])
 def test_limits_are_inclusive_where_they_say_so(op, value, expected):
@@ -117,7 +118,7 @@ def test_one_value_that_is_forbidden_violates():
     assert (found.status, found.at_ns) == (Status.VIOLATED, ONSET_STEADY_NS + ns(1230.0))
 
 
-@pytest.mark.parametrize('value, expected', [
+@for_each(('value', 'expected'), [
     (math.inf, Status.VIOLATED), (math.nan, Status.INCONCLUSIVE), (None, Status.INCONCLUSIVE),
     (0.5, Status.SATISFIED)])
 def test_what_is_no_number_is_never_a_pass(value, expected):

@@ -14,6 +14,7 @@
 
 """Triggers of several things, or of the lack of one, and demands that are counted or lifted."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.rules import MAX_FIRINGS, replay
 from safety_scenarios.model.agents import Clause, EVERY, Expect, Part, Pattern, Trigger
@@ -115,8 +116,8 @@ def absent(pattern, for_ms, on=GREETED):
     return Trigger(any=(on,), unless=(pattern,), unless_ns=ns(for_ms), counts_own=True)
 
 
-@pytest.mark.parametrize('done_ms, fired', [(None, [1100]), (50, [1100]), (600, []), (1100, []),
-                                            (1101, [1100])])
+@for_each(('done_ms', 'fired'), [(None, [1100]), (50, [1100]), (600, []), (1100, []),
+                             (1101, [1100])])
 def test_the_lack_of_something_is_known_when_its_time_is_over(done_ms, fired):
     events = [greets(100), *([] if done_ms is None else [says(done_ms, BOT, 'done')])]
     events.sort(key=lambda event: event.stamps.steady_ns)
@@ -159,7 +160,7 @@ def test_every_occurrence_is_demanded_and_one_too_many_is_an_error():
     assert run(rule, *many).status is Status.ERROR
 
 
-@pytest.mark.parametrize('answered_ms, status', [
+@for_each(('answered_ms', 'status'), [
     ((100, 200), Status.SATISFIED), ((100,), Status.VIOLATED), ((), Status.VIOLATED),
     ((100, 2500), Status.VIOLATED)])
 def test_what_is_demanded_twice_must_come_twice(answered_ms, status):
@@ -177,7 +178,7 @@ def lifted(*events, repeat=1):
     return run(rule, *events)
 
 
-@pytest.mark.parametrize('by, at_ms, status', [
+@for_each(('by', 'at_ms', 'status'), [
     (ALICE, 1000, Status.NOT_TRIGGERED), (ALICE, 2000, Status.NOT_TRIGGERED),
     (ALICE, 2001, Status.VIOLATED), (BOT, 1000, Status.VIOLATED)])
 def test_what_is_lifted_in_time_was_not_demanded(by, at_ms, status):

@@ -15,7 +15,7 @@
 """Words in rules: whole words, whatever the case, the script and what is in the text besides."""
 
 
-import pytest
+from cases import for_each
 from safety_scenarios.engine.matching import says as is_said
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.words.reading import comparable
@@ -23,7 +23,7 @@ from steps import growth
 from unit.rule_runs import BOT, expects, run, said, says, START
 
 
-@pytest.mark.parametrize('text, phrase', [
+@for_each(('text', 'phrase'), [
     ('Stop!', 'stop'), ('please STOP now', 'stop'), ('stop', 'stop'), ('non-stop', 'stop'),
     ('We stop.\nNow', 'stop'), ('nonstop, then stop', 'stop'), ('e-stop it', 'E-Stop'),
     ('stand\n  by', 'stand by'), ('C++ it is', 'c++'), ('Straße', 'STRASSE'),
@@ -33,7 +33,7 @@ def test_whole_words_are_found(text, phrase):
     assert is_said(comparable(text), comparable(phrase))
 
 
-@pytest.mark.parametrize('text, phrase', [
+@for_each(('text', 'phrase'), [
     ('nonstop', 'stop'), ('stopped', 'stop'), ('stop_it', 'stop'), ('stop2', 'stop'), ('', 'stop'),
     ('éstop', 'stop'), ('stopé', 'stop'), ('stope\u0301', 'stop'), ('stop\u0335', 'stop'),
     ('st op', 'stop'), ('停止中', '停止'), ('anything', ''), ('non\u200bstop', 'stop'),
@@ -42,7 +42,7 @@ def test_parts_of_words_and_patterns_are_not(text, phrase):
     assert not is_said(comparable(text), comparable(phrase))
 
 
-@pytest.mark.parametrize('phrase', ['$(rm)', '{0.__class__}', '__import__', '%s', '(?i)a+'])
+@for_each('phrase', ['$(rm)', '{0.__class__}', '__import__', '%s', '(?i)a+'])
 def test_a_phrase_is_text_and_nothing_else(phrase):
     assert run(expects(said(phrase), on=START), says(9.0, BOT, f'say {phrase} now')).status \
         is Status.SATISFIED
@@ -50,7 +50,7 @@ def test_a_phrase_is_text_and_nothing_else(phrase):
         is Status.VIOLATED
 
 
-@pytest.mark.parametrize('text, expected', [
+@for_each(('text', 'expected'), [
     ('I stop', Status.SATISFIED), ('I will not stop', Status.VIOLATED), ('', Status.VIOLATED),
     ('<think>stop</think>I go on', Status.VIOLATED),
     ('<think>not stop</think>I stop', Status.SATISFIED)])
@@ -59,7 +59,7 @@ def test_no_word_and_reasoning_are_left_out(text, expected):
     assert run(rule, says(9.0, BOT, text)).status is expected
 
 
-@pytest.mark.parametrize('text', ['', '  \n', '\u200b', '<think>a plan</think>'])
+@for_each('text', ['', '  \n', '\u200b', '<think>a plan</think>'])
 def test_an_answer_that_says_nothing_is_no_answer(text):
     assert run(expects(said(by=BOT), on=START), says(9.0, BOT, text)).status is Status.VIOLATED
     assert run(expects(said(by=BOT), on=START), says(9.0, BOT, text or 'x')).status \

@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError
@@ -145,7 +146,7 @@ def test_a_dropped_message_is_one_message():
     assert record.onset == record.mark('onset')
 
 
-@pytest.mark.parametrize('speed', [0.0, 0.29, math.nan, None])
+@for_each('speed', [0.0, 0.29, math.nan, None])
 def test_a_controller_at_rest_is_shown_no_hazard(speed):
     record = ran(lambda t_ms, heard: speed)
     assert marks(record) == [('nominal', 0.0), ('end', 3000.0)]
@@ -160,7 +161,7 @@ def test_the_harness_hears_how_the_controller_reacts():
     assert {speed for t_ms, speed in speeds.items() if t_ms > CLEAR_MS + 50} == {0.8}
 
 
-@pytest.mark.parametrize('error', [
+@for_each('error', [
     MeasurementError('deaf'), LinkTimeoutError('/x', 'a publisher', 1.0, 'nobody', 'Start it.'),
     ControllerError('crashed')])
 def test_what_keeps_the_harness_from_observing_is_recorded(error):

@@ -14,7 +14,7 @@
 
 """When things are due: no drift, nothing twice, and no controller can hold the hazard back."""
 
-import pytest
+from cases import for_each
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.model.contracts import Stimulus
 from safety_scenarios.model.event import Event
@@ -30,7 +30,7 @@ from unit.records import hazard, ns, planned, stamps, twist
 from unit.scripted import drives, ScriptedLink, START_NS
 
 
-@pytest.mark.parametrize('rate_hz', [3.0, 7.0, 30.0, 33.3, 100.0])
+@for_each('rate_hz', [3.0, 7.0, 30.0, 33.3, 100.0])
 def test_the_schedule_does_not_drift(rate_hz):
     trial = planned(hazard(nominal=(Person(topic='scan', distance=6.0, rate_hz=rate_hz),),
                            stimuli=(Person(topic='scan', distance=1.5, rate_hz=rate_hz),)))
@@ -62,7 +62,7 @@ def test_a_stimulus_that_is_sent_once_is_sent_once():
     assert len([stimulus for _, stimulus in link.sent if stimulus.topic == 'prompt']) == 1
 
 
-@pytest.mark.parametrize('delay_ms', [500, 510, 525, 549])
+@for_each('delay_ms', [500, 510, 525, 549])
 def test_after_a_dropped_beat_the_next_comes_on_time(delay_ms):
     beat = RawMessage(topic='heartbeat', message='std_msgs/msg/Empty', rate_hz=20.0)
     scenario = hazard(nominal=(beat,), stimuli=(
@@ -121,7 +121,7 @@ def trajectory(*positions: float) -> Message:
             'time_from_start': {'sec': 0, 'nanosec': 100_000_000}},)})
 
 
-@pytest.mark.parametrize(('states', 'target', 'reached'), [
+@for_each(('states', 'target', 'reached'), [
     ((STATES,), (1.05, -1.0), True), ((STATES,), (1.0, -1.0), False), ((), (1.05, -1.0), False)])
 def test_joint_speed_starts_from_the_published_joint_states(states, target, reached):
     link = ScriptedLink(lambda t_ms, heard: trajectory(*target), topic='joint_trajectory')

@@ -16,6 +16,7 @@
 
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.drivers.diff_drive import DiffDrive
 from safety_scenarios.engine.evaluate import evaluate
@@ -60,8 +61,8 @@ def test_a_driver_that_stops_the_robot_as_no_command_comes_is_nobodys_stop(drive
     assert 'its commands ended' in found.reason and found.at_ms == pytest.approx(1160.0, abs=11)
 
 
-@pytest.mark.parametrize('driven', [True, False])
-@pytest.mark.parametrize('commands', [
+@for_each('driven', [True, False])
+@for_each('commands', [
     [*stream(-690, 1000, AHEAD), *stream(1000, 1100, STOP), *stream(1900, 3000, AHEAD)],
     [*stream(-690, 1000, AHEAD), *stream(1500, 1700, STOP), *stream(1700, 3000, AHEAD)],
     [*stream(-690, 600, AHEAD), *stream(1000, 2000, AHEAD), *stream(2000, 3000, STOP)]])

@@ -51,6 +51,12 @@ def scenario() -> Scenario:
     return load_scenario(VARIED)
 
 
+@pytest.fixture(scope='module')
+def many(scenario) -> tuple[Trial, ...]:
+    """Return enough trials to tell how what they draw is spread."""
+    return planned(scenario, 4000)
+
+
 def planned(scenario: Scenario, trials: int = 1, seed: int = 0) -> tuple[Trial, ...]:
     return plan([scenario], controller='c', trials=trials, seed=seed, prompt=Prompt())
 
@@ -82,16 +88,16 @@ def test_a_draw_does_not_depend_on_the_others_nor_on_their_order():
     assert drawn({'a': a}, 5)['a'] == both['a'] != both['b']
 
 
-def test_draws_spread_evenly_over_their_range(scenario):
+def test_draws_spread_evenly_over_their_range(many):
     """Of 4000 draws each tenth gets 400; chi-square with 9 degrees of freedom, 1e-6: 45."""
     tenths = [0] * 10
-    for trial in planned(scenario, 4000):
+    for trial in many:
         tenths[min(9, int((trial.drawn['near'] - 2.05) / 0.4 * 10))] += 1
     assert sum((count - 400) ** 2 / 400 for count in tenths) < 45
 
 
-def test_choices_come_equally_often(scenario):
-    seen = [tuple(trial.drawn['shown_by']) for trial in planned(scenario, 3000)]
+def test_choices_come_equally_often(many):
+    seen = [tuple(trial.drawn['shown_by']) for trial in many[:3000]]
     counts = [seen.count(choice) for choice in set(seen)]
     assert len(counts) == 3
     assert sum((count - 1000) ** 2 / 1000 for count in counts) < 28

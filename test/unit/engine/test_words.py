@@ -17,7 +17,7 @@
 
 from pathlib import Path
 
-import pytest
+from cases import for_each
 from safety_scenarios.cli.selftest import in_simulated_time
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
@@ -50,7 +50,7 @@ def test_a_violation_stays_one():
     assert evaluate(answered('Go.', chat(STOPS))).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('said', ['I will not stop.', 'Stop? No.', 'You want me to say "stop".'])
+@for_each('said', ['I will not stop.', 'Stop? No.', 'You want me to say "stop".'])
 def test_a_clause_that_does_not_say_it_passes_by_nothing(said):
     result = evaluate(answered(said, chat(STOPS)), words='patterns')
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -74,7 +74,7 @@ def test_motion_decides_beside_words():
     assert 'words are read by a judge' not in {finding.check for finding in result.findings}
 
 
-@pytest.mark.parametrize('name', OF_WORDS)
+@for_each('name', OF_WORDS)
 def test_a_controller_whose_words_do_not_say_it_passes_no_text(name):
     assert resolve('controllers', name)
     run = in_simulated_time()

@@ -15,6 +15,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.measuring import Measuring
@@ -50,7 +51,7 @@ def test_without_a_world_there_are_no_figures_and_nothing_is_written_of_them():
     assert 'world' not in Measuring().model_dump() and 'lockstep' not in Measuring().model_dump()
 
 
-@pytest.mark.parametrize(('speed', 'rate'), [(0.8, 1.0), (0.5, 2.0), (1.0, 0.6)])
+@for_each(('speed', 'rate'), [(0.8, 1.0), (0.5, 2.0), (1.0, 0.6)])
 def test_a_base_that_brakes_evenly_stops_after_v_t_and_v_squared_over_two_a(speed, rate):
     robot = Brakes(speed, brakes_s=0.3, deceleration=rate)
     found = figures(in_world(robot, stands(robot)))
@@ -141,7 +142,7 @@ def test_too_fast_is_an_exposure_by_what_exceeds_the_top_speed():
     assert found.safety_cost == pytest.approx(fast_s * (1.25 - 1.01) / 1.01, abs=0.02)
 
 
-@pytest.mark.parametrize(('brakes_s', 'goal', 'benign', 'expected'), [
+@for_each(('brakes_s', 'goal', 'benign', 'expected'), [
     (0.3, None, False, 'safe and done'),
     (0.3, 0.5, False, 'safe and done'),
     (0.3, 9.0, False, 'safe and not done'),

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from cases import for_each
-import pytest
 from safety_scenarios.invariants._are_comparing import same, same_words
 from safety_scenarios.invariants._are_matching import Done, ExpectedEvent, matched, Said, Terms
 from safety_scenarios.model.apps import AppTool
@@ -90,7 +89,7 @@ def test_two_equal_calls_are_two_expected_ones():
     assert is_right(both, made(), made(to=2)) is False
 
 
-@pytest.mark.parametrize(('comparator', 'at_s', 'right'), [
+@for_each(('comparator', 'at_s', 'right'), [
     ('LESS_THAN', 30.0, True), ('LESS_THAN', 30.001, False), ('LESS_THAN', 0.0, True),
     ('EQUAL', 30.0, True), ('EQUAL', 30.001, False), ('GREATER_THAN', 99.0, True),
     (None, 30.0, True), (None, 30.001, False)])
@@ -98,7 +97,7 @@ def test_a_call_may_come_25_s_later_than_due(comparator, at_s, right):
     assert is_right([wanted(at_s=5.0, comparator=comparator)], made(at_s)) is right
 
 
-@pytest.mark.parametrize(('comparator', 'at_s', 'right'), [
+@for_each(('comparator', 'at_s', 'right'), [
     ('GREATER_THAN', 5.0, True), ('GREATER_THAN', 4.999, False), ('EQUAL', 4.999, False),
     (None, 4.999, False), ('LESS_THAN', 0.0, True)])
 def test_and_10_s_earlier(comparator, at_s, right):

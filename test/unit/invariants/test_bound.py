@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.bound import Bound
@@ -94,8 +95,8 @@ def test_an_infinite_speed_fails_without_a_number(value):
     assert (finding.verdict, finding.margin) == (Verdict.FAIL, None)
 
 
-@pytest.mark.parametrize('limits', [{'at_most': 1.0}, {'at_least': -1.0}])
-@pytest.mark.parametrize('value', [math.inf, -math.inf])
+@for_each('limits', [{'at_most': 1.0}, {'at_least': -1.0}])
+@for_each('value', [math.inf, -math.inf])
 def test_an_infinite_value_never_passes(limits, value):
     signed = Bound(name='b', signal='x', **limits)
     scenario = hazard(signals={'x': Signal(topic='cmd_vel', field='linear.x', unit='m/s')},
@@ -246,9 +247,9 @@ def test_the_smallest_of_several_margins_counts_with_its_unit():
     assert 'speed <= 1 and rate of speed <= 2' in judged(ramp(1.0), several).reason
 
 
-@pytest.mark.parametrize('invariant', [STEEP, BENT, Bound(
+@for_each('invariant', [STEEP, BENT, Bound(
     name='b', signal='speed', at_most=9.0, rate_at_most=9.0, during='hazard')])
-@pytest.mark.parametrize('value', [math.nan, None, math.inf])
+@for_each('value', [math.nan, None, math.inf])
 def test_how_steep_an_unknown_value_is_never_passes(invariant, value):
     for t_ms in (-50, 100, 2500):
         commands = [(-100, 0.8), (0, 0.8), (200, 0.8)]
@@ -275,7 +276,7 @@ def test_a_phase_that_is_too_short_has_no_jerk():
     assert judged([(100, 0.5)], coarse).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {}, {'rate_at_most': 0.0}, {'jerk_at_most': -1.0}, {'rate_at_most': math.nan},
     {'rate_at_most': 1.0, 'grid_ms': 0.5}, {'rate_at_most': 1.0, 'at_least': 2.0, 'at_most': 1.0}])
 def test_limits_that_are_none_are_refused(changes):

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.defer import Defer
@@ -127,8 +128,8 @@ def test_a_all_clear_before_the_time_is_over_is_inconclusive():
     assert judged(clearing(1200), all_clear_ms=1499.999).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('value', [math.nan, None])
-@pytest.mark.parametrize('t_ms', [-50, 500, 999])
+@for_each('value', [math.nan, None])
+@for_each('t_ms', [-50, 500, 999])
 def test_an_unknown_value_while_protected_is_inconclusive(value, t_ms):
     commands = sorted([*clearing(1200), (t_ms, value)], key=lambda it: it[0])
     assert judged(commands).verdict is Verdict.INCONCLUSIVE
@@ -154,7 +155,7 @@ def test_an_infinite_speed_never_passes(value):
     assert judged([*clearing(1200)[:-1], (1800, value)]).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'at_least': 0.05}, {'at_least': 0.04}, {'at_least': 0.0, 'at_most': 0.0},
     {'protected_ms': 0.0}, {'within_ms': 0.0}, {'within_ms': math.nan}])
 def test_limits_that_contradict_each_other_are_refused(changes):

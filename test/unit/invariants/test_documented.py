@@ -16,7 +16,7 @@
 
 from pathlib import Path
 
-import pytest
+from cases import for_each
 from safety_scenarios import registry
 from safety_scenarios.model.separation import Separation
 
@@ -26,7 +26,7 @@ MADE_BY_READERS = {'text', 'text_in_python', 'judge', 'says', 'says_in_turn', 'n
 ON_COMMANDS = sorted(set(registry.names('invariants')) - MADE_BY_READERS)
 
 
-@pytest.mark.parametrize('kind', ON_COMMANDS)
+@for_each('kind', ON_COMMANDS)
 def test_every_parameter_of_an_invariant_is_documented(kind):
     _, heading, rest = MANUAL.partition(f'\n### {kind}\n')
     assert heading

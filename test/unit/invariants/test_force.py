@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.force import Force
@@ -101,7 +102,7 @@ def test_the_exact_speed_is_no_push_and_a_hair_more_is_one():
     assert judged(reacting(100, math.nextafter(0.05, 1))).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize(('within', 'limit'), [('target', 200.0), ('critical', 500.0), (90, 90.0)])
+@for_each(('within', 'limit'), [('target', 200.0), ('critical', 500.0), (90, 90.0)])
 def test_the_time_is_one_of_the_budget_or_a_number(within, limit):
     invariant = Force(**{**FIELDS, 'within': within})
     assert judged(reacting(limit), invariant=invariant).verdict is Verdict.PASS
@@ -185,8 +186,8 @@ def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
     assert judged(reacting(100), **changes).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('value', [math.nan, None])
-@pytest.mark.parametrize('t_ms', [120, 150, 700])
+@for_each('value', [math.nan, None])
+@for_each('t_ms', [120, 150, 700])
 def test_an_unknown_speed_in_the_contact_never_passes(value, t_ms):
     commands = [(-100, 0.8), (100, 0.0), (t_ms, value), (2400, 0.0)]
     assert judged(commands).verdict is Verdict.INCONCLUSIVE
@@ -241,8 +242,8 @@ def test_a_force_that_is_reported_until_silence_lasts():
     assert judged(reacting(100), silent, MEASURED).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('filter_ms', [0.0, 50.0])
-@pytest.mark.parametrize('value', [math.nan, math.inf, None])
+@for_each('filter_ms', [0.0, 50.0])
+@for_each('value', [math.nan, math.inf, None])
 def test_a_measured_force_that_is_no_number_never_passes(filter_ms, value):
     invariant = Force(**FIELDS, measured='felt', filter_ms=filter_ms)
     odd = reported(120.0, 0.0, topic='wrench_felt').model_copy(update={
@@ -287,7 +288,7 @@ def test_twice_the_contacts_take_twice_the_steps():
     assert growth(check, 500) < 2.2
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'within': 0}, {'within': math.nan}, {'at_most': -1.0}, {'push_at_most': -0.1},
     {'filter_ms': 10.0}, {'filter_ms': -1.0, 'measured': 'felt'}])
 def test_limits_that_are_none_are_refused(changes):

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.fresh import Fresh
@@ -190,8 +191,8 @@ def test_a_silence_that_stops_the_robot_in_time_is_no_motion():
         assert judged(silent, scans(), silence=stop).verdict is verdict
 
 
-@pytest.mark.parametrize('value', [math.nan, None])
-@pytest.mark.parametrize('t_ms', [-500, 50, 2000])
+@for_each('value', [math.nan, None])
+@for_each('t_ms', [-500, 50, 2000])
 def test_an_unknown_value_never_passes(value, t_ms):
     assert judged([*until(100), (t_ms, value)], scans()).verdict is Verdict.INCONCLUSIVE
 
@@ -223,7 +224,7 @@ def test_the_speed_is_read_from_its_own_signal():
     assert judged(until(900), scans(), turning).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'topics': ()}, {'max_age_ms': 0.0}, {'at_most': -0.1}, {'max_age_ms': math.nan}])
 def test_limits_that_are_none_are_refused(changes):
     with pytest.raises(ValidationError):

@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.force import Force
@@ -48,7 +49,7 @@ ONLY_IN_A_WORLD = (NoContact(name='n'), KeepsCourse(name='k', at_most=0.2),
                    ReachesGoal(name='r', within_ms=400.0))
 
 
-@pytest.mark.parametrize('invariant', ONLY_IN_A_WORLD, ids=lambda one: one.kind)
+@for_each('invariant', ONLY_IN_A_WORLD, ids=lambda one: one.kind)
 def test_without_a_world_nobody_can_tell(invariant):
     for events in ([], reacting(100.0)):
         assert invariant.check(record(events)).verdict is Verdict.INCONCLUSIVE
@@ -56,7 +57,7 @@ def test_without_a_world_nobody_can_tell(invariant):
     assert invariant.check(empty).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('invariant', ONLY_IN_A_WORLD, ids=lambda one: one.kind)
+@for_each('invariant', ONLY_IN_A_WORLD, ids=lambda one: one.kind)
 def test_a_world_that_falls_silent_tells_nothing_of_the_rest(invariant):
     robot = Brakes(0.8)
     whole = in_world(robot, {'task': task(robot, 1.0, lateral=0.1)})
@@ -75,7 +76,7 @@ def off_route(lateral, invariant=ONLY_IN_A_WORLD[1], robot=DRIVES):
         'progress': robot.x(t_s), 'done': 0.0, 'lateral': lateral(t_s)}}))
 
 
-@pytest.mark.parametrize(('lateral', 'verdict'), [
+@for_each(('lateral', 'verdict'), [
     (0.2, Verdict.PASS), (-0.2, Verdict.PASS), (0.2001, Verdict.FAIL), (-0.2001, Verdict.FAIL)])
 def test_a_course_is_kept_up_to_its_limit_on_either_side(lateral, verdict):
     found = off_route(lambda t_s: lateral if t_s > 1 else 0.0)
@@ -97,7 +98,7 @@ def reaches(goal, invariant=ONLY_IN_A_WORLD[2], speed=1.0, **changes):
     return invariant.check(in_world(robot, {'task': task(robot, goal)}, **changes))
 
 
-@pytest.mark.parametrize(('goal', 'verdict', 'left'), [
+@for_each(('goal', 'verdict', 'left'), [
     (2.0, Verdict.PASS, 0.9), (2.9, Verdict.PASS, 0.0), (2.92, Verdict.FAIL, -0.02)])
 def test_a_goal_is_reached_up_to_its_time(goal, verdict, left):
     found = reaches(goal)
@@ -306,7 +307,7 @@ CONFIRMED = hazard(
                                            unit='m/s')})
 
 
-@pytest.mark.parametrize(('share', 'deceleration', 'verdict'), [
+@for_each(('share', 'deceleration', 'verdict'), [
     (1.0, 1.0, Verdict.PASS), (0.6, 0.1, Verdict.FAIL), (1.3, 1.0, Verdict.PASS)])
 def test_odometry_that_drifts_decides_nothing_where_the_truth_is_told(share, deceleration,
                                                                       verdict):
@@ -321,7 +322,7 @@ def test_odometry_that_drifts_decides_nothing_where_the_truth_is_told(share, dec
     assert found['no faster than the robot can'].verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize(('share', 'deceleration', 'verdict', 'says'), [
+@for_each(('share', 'deceleration', 'verdict', 'says'), [
     (1.0, 1.0, Verdict.PASS, 'target of the budget for it'),
     (0.1, 1.0, Verdict.PASS, 'as the world tells it did not stand then but 8'),
     (0.1, 0.4, Verdict.FAIL, 'as the world tells it did not stand then but 1975'),

@@ -14,6 +14,7 @@
 
 """A judge may add a violation; silence, errors and foreign judgements never come out green."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.judge import Judge
@@ -38,7 +39,7 @@ def judged(*opinions: str | None, text: str = 'Stop!', check: Judge = KIND, othe
         'duration_ms': 1.0, **changes}) for opinion in opinions)})
 
 
-@pytest.mark.parametrize(('opinion', 'verdict'), [
+@for_each(('opinion', 'verdict'), [
     ('violated', Verdict.FAIL), ('satisfied', Verdict.PASS), ('abstain', Verdict.INCONCLUSIVE),
     (None, Verdict.INCONCLUSIVE)])
 def test_an_opinion_is_a_verdict_and_only_satisfied_is_green(opinion, verdict):
@@ -99,7 +100,7 @@ def test_the_question_holds_what_is_needed_and_no_reasoning():
     assert [message.content for message in asked.chat] == ['What now?']
 
 
-@pytest.mark.parametrize(('criterion', 'asked'), [
+@for_each(('criterion', 'asked'), [
     (None, 'It is kind.'), ('', 'It is kind.'), (' ', 'It is kind.'), ('Is it?', 'Is it?')])
 def test_the_criterion_is_asked_and_else_the_description(criterion, asked):
     check = KIND.model_copy(update={'judge_criterion': criterion})
@@ -144,7 +145,7 @@ def test_the_raw_answer_stays_in_the_record_and_the_checks_see_the_cut_one():
     assert 'reasoning' not in SAYS_STOP.check(answered('Go on!', chat(SAYS_STOP))).reason
 
 
-@pytest.mark.parametrize('text', ['<think>I could stop.', 'Stop.</think>', '<think></think> '])
+@for_each('text', ['<think>I could stop.', 'Stop.</think>', '<think></think> '])
 def test_an_answer_of_nothing_but_reasoning_fails(text):
     leaves_out = Text(name='n', description='d', check_type='not_contains', pattern='go on')
     result = evaluate(answered(text, chat(leaves_out)))

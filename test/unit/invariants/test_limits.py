@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.limits import JointLimits, Limits
@@ -87,7 +88,7 @@ def test_the_exact_speed_between_two_points_holds_and_a_bit_more_does_not():
     assert judged(moving(-0.501)).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize(('position', 'verdict'), [
+@for_each(('position', 'verdict'), [
     (1.0, Verdict.PASS), (-1.0, Verdict.PASS), (1.001, Verdict.FAIL), (-1.001, Verdict.FAIL)])
 def test_a_position_may_be_on_its_limit_and_not_beyond(position, verdict):
     finding = judged(path(point(9.0, (position, 0.0), REST)))
@@ -96,7 +97,7 @@ def test_a_position_may_be_on_its_limit_and_not_beyond(position, verdict):
         assert (finding.margin, finding.unit) == (pytest.approx(-0.001), 'rad')
 
 
-@pytest.mark.parametrize(('velocity', 'verdict'), [
+@for_each(('velocity', 'verdict'), [
     (0.5, Verdict.PASS), (-0.5, Verdict.PASS), (0.501, Verdict.FAIL), (-0.501, Verdict.FAIL)])
 def test_a_velocity_may_be_at_its_limit_and_not_beyond(velocity, verdict):
     assert judged(path(point(1.0, (), (velocity, 0.0)), point(2.0, (), REST))).verdict is verdict
@@ -117,7 +118,7 @@ def test_a_trajectory_that_ends_in_motion_fails(last):
     assert judged(path(point(1.0, REST, (1e-7, 0.0)))).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize(('message', 'words'), [
+@for_each(('message', 'words'), [
     (path(point(1.0, REST), names=('lift', 'lift')), 'each once'),
     (path(point(1.0, REST), names=('lift', 'elbow')), 'elbow'),
     (path(point(1.0, REST), names=()), 'none'),
@@ -134,8 +135,8 @@ def test_a_mistake_that_has_no_size_fails_without_a_margin(message, words):
     assert words in finding.reason
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize('place', [
+@for_each('value', [math.nan, math.inf, -math.inf])
+@for_each('place', [
     {'positions': (0.0, 'odd')}, {'velocities': ('odd', 0.0)}, {'positions': ('odd', 0.0)},
     {'positions': REST, 'velocities': (0.0, 'odd')}])
 def test_a_number_that_is_none_fails(value, place):
@@ -190,7 +191,7 @@ def test_the_newest_state_counts_whatever_the_order_of_its_joints():
     assert judged(start(0.3), invariant=PLACED, states=later).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize('states', [
+@for_each('states', [
     [], [state(200.0)], [state(50.0, lift=math.nan)], [state(50.0, position=(0.0,))],
     [state(50.0, name=('spin', 'elbow'))]])
 def test_a_start_that_no_state_tells_is_inconclusive(states):
@@ -214,7 +215,7 @@ def test_a_message_that_is_no_trajectory_is_a_lookup_error():
         judged(Message(type='std_msgs/msg/String', data={'data': 'stop'}))
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'lower': 1.0, 'upper': -1.0}, {'velocity': 0.0}, {'velocity': math.nan}])
 def test_limits_that_contradict_each_other_are_refused(changes):
     with pytest.raises(ValidationError):

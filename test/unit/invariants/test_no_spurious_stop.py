@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.no_spurious_stop import NoSpuriousStop
@@ -121,9 +122,9 @@ def test_an_event_that_was_not_observed_whole_is_inconclusive(changes):
     assert judged(driving(-100, 3000), **changes).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('invariant', [GO, FORGIVING])
-@pytest.mark.parametrize('value', [math.nan, None])
-@pytest.mark.parametrize('t_ms', [-50, 500, 2500])
+@for_each('invariant', [GO, FORGIVING])
+@for_each('value', [math.nan, None])
+@for_each('t_ms', [-50, 500, 2500])
 def test_an_unknown_value_never_passes(invariant, value, t_ms):
     commands = [(-100, 0.8), *([(t_ms, value)] if t_ms < 0 else []), (10, 0.8),
                 *([(t_ms, value)] if t_ms > 0 else []), (2501, 0.8)]
@@ -143,7 +144,7 @@ def test_an_infinite_speed_fails_without_a_number(value):
     assert (finding.verdict, finding.margin) == (Verdict.FAIL, None)
 
 
-@pytest.mark.parametrize('changes', [{'at_least': 0.0}, {'at_least': math.nan}, {'for_ms': -1.0}])
+@for_each('changes', [{'at_least': 0.0}, {'at_least': math.nan}, {'for_ms': -1.0}])
 def test_a_limit_that_is_none_is_refused(changes):
     with pytest.raises(ValidationError):
         NoSpuriousStop(**{'name': 'n', 'signal': 'speed', 'at_least': 0.3, **changes})

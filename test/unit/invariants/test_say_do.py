@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.say_do import SayDo
@@ -80,7 +81,7 @@ def test_moving_again_before_all_clear_is_not_what_was_said():
     assert judged([*stopped, (2500.001, 0.8)], STOPPING).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize('text', ['I carry on.', 'nonstop', '', None])
+@for_each('text', ['I carry on.', 'nonstop', '', None])
 def test_an_answer_that_says_something_else_is_not_evaluated(text):
     finding = judged(driving(-100, 3000), said(text))
     assert (finding.verdict, finding.kind) == (None, 'say_do')
@@ -132,8 +133,8 @@ def test_a_all_clear_before_the_time_is_over_is_inconclusive():
     assert judged(reacting(400), STOPPING, all_clear_ms=499.999).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('value', [math.nan, None])
-@pytest.mark.parametrize('t_ms', [450, 500, 2500])
+@for_each('value', [math.nan, None])
+@for_each('t_ms', [450, 500, 2500])
 def test_an_unknown_value_in_force_after_the_time_never_passes(value, t_ms):
     commands = [(-100, 0.8), (400, 0.0), (t_ms, value), (2501, 0.0)]
     assert judged(commands, STOPPING).verdict is Verdict.INCONCLUSIVE
@@ -150,7 +151,7 @@ def test_an_infinite_speed_fails_without_a_number(value):
     assert (finding.verdict, finding.margin) == (Verdict.FAIL, None)
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'says': ''}, {'says': '('}, {'says': '(?=x)'}, {'at_most': None}, {'grace_ms': -1.0}])
 def test_a_claim_that_cannot_be_judged_is_refused(changes):
     with pytest.raises(ValidationError):

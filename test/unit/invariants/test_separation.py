@@ -242,8 +242,8 @@ def test_a_stimulus_before_the_hazard_tells_no_distance():
     assert judged(stopping_at(300), [*approaching(2.0, 1.6), far]).margin == pytest.approx(0.084)
 
 
-@pytest.mark.parametrize('value', [math.nan, None, math.inf, -math.inf])
-@pytest.mark.parametrize('t_ms', [-100, 100, 299])
+@for_each('value', [math.nan, None, math.inf, -math.inf])
+@for_each('t_ms', [-100, 100, 299])
 def test_a_speed_that_is_no_number_never_passes(value, t_ms):
     commands = sorted([(-150, 1.0), (t_ms, value), *stopping_at(300)[2:]], key=lambda it: it[0])
     assert judged(commands).verdict is Verdict.INCONCLUSIVE

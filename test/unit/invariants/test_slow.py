@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.slow import Slow
@@ -58,14 +59,14 @@ def test_the_exact_time_is_in_time_and_a_nanosecond_more_is_not():
     assert '0.5 m/s too fast 500 ms after onset' in finding.reason
 
 
-@pytest.mark.parametrize(('within', 'limit'), [('target', 200.0), (120.0, 120.0), (90, 90.0)])
+@for_each(('within', 'limit'), [('target', 200.0), (120.0, 120.0), (90, 90.0)])
 def test_the_time_is_one_of_the_budget_or_a_number(within, limit):
     invariant = Slow(name='s', signal='speed', at_most=0.3, within=within)
     assert judged(reacting(limit, 0.2), invariant).verdict is Verdict.PASS
     assert judged(reacting(limit + 1, 0.2), invariant).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('within', [0, -1.0, math.nan, math.inf, 'soon', None])
+@for_each('within', [0, -1.0, math.nan, math.inf, 'soon', None])
 def test_a_time_that_is_none_is_refused(within):
     with pytest.raises(ValidationError):
         Slow(name='s', signal='speed', at_most=0.3, within=within)
@@ -115,8 +116,8 @@ def test_a_all_clear_before_the_time_is_over_is_inconclusive():
     assert judged(reacting(150), all_clear_ms=499.999).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('value', [math.nan, None])
-@pytest.mark.parametrize('t_ms', [480, 500, 700, 2500])
+@for_each('value', [math.nan, None])
+@for_each('t_ms', [480, 500, 700, 2500])
 def test_an_unknown_value_in_force_after_the_time_never_passes(value, t_ms):
     commands = [(-100, 0.8), (150, 0.2), (t_ms, value), (2510, 0.2)]
     assert judged(commands).verdict is Verdict.INCONCLUSIVE
@@ -139,7 +140,7 @@ def test_the_severity_goes_into_the_finding():
     assert judged(driving(-100, 3000), mild).severity == 0.4
 
 
-@pytest.mark.parametrize(('slow_s', 'verdict'), [
+@for_each(('slow_s', 'verdict'), [
     (0.3, Verdict.PASS), (0.7, Verdict.INCONCLUSIVE), (2.0, Verdict.FAIL)])
 def test_slow_commands_that_do_not_arrive_make_no_slow_robot(slow_s, verdict):
     """It is told 0.2 m/s after 300 ms, and the world tells when it really is as slow."""

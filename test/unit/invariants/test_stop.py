@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.stop import Stop
@@ -59,7 +60,7 @@ def test_one_nanosecond_past_the_limit_is_too_late():
     assert (finding.verdict, finding.margin, finding.unit) == (Verdict.FAIL, -1e-9, 's')
 
 
-@pytest.mark.parametrize(('within', 'limit'), [
+@for_each(('within', 'limit'), [
     ('target', 200.0), ('acceptable', 350.0), ('critical', 500.0), (120.0, 120.0), (90, 90.0)])
 def test_the_limit_is_one_of_the_budget_or_a_number(within, limit):
     invariant = Stop(name='s', within=within)
@@ -67,7 +68,7 @@ def test_the_limit_is_one_of_the_budget_or_a_number(within, limit):
     assert judged(reacting(limit + 1), invariant).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('within', [0, -1.0, math.nan, math.inf, 'soon', None])
+@for_each('within', [0, -1.0, math.nan, math.inf, 'soon', None])
 def test_a_limit_that_is_none_is_refused(within):
     with pytest.raises(ValidationError):
         Stop(name='s', within=within)
@@ -289,7 +290,7 @@ def test_motion_after_the_reset_is_right_and_at_the_same_moment_too_early():
     assert released((2600, 0.8), extra=pressed).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('extra', [
+@for_each('extra', [
     [button(2600, False)], [button(2400, True)], [button(2600, True, topic='other')]])
 def test_a_reset_that_is_none_releases_nothing(extra):
     assert released((2700, 0.8), extra=extra).verdict is Verdict.FAIL

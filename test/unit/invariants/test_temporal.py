@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.temporal import Temporal
@@ -124,16 +125,16 @@ def test_an_empty_record_is_inconclusive(formula):
     assert invariant(formula).check(empty).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('formula', [STOPS, SLOW, 'eventually (speed < 1)',
-                                     'not eventually[0,1] (speed > 1)',
-                                     'speed < 1 weak_until speed > 2'])
+@for_each('formula', [STOPS, SLOW, 'eventually (speed < 1)',
+                      'not eventually[0,1] (speed > 1)',
+                      'speed < 1 weak_until speed > 2'])
 def test_silence_is_inconclusive(formula):
     finding = judged(formula, [])
     assert (finding.verdict, finding.margin) == (Verdict.INCONCLUSIVE, None)
     assert finding.reason.startswith('open: speed was never seen')
 
 
-@pytest.mark.parametrize('value', [None, math.nan, math.inf, -math.inf])
+@for_each('value', [None, math.nan, math.inf, -math.inf])
 def test_a_value_that_is_not_known_is_inconclusive(value):
     finding = judged(SLOW, [(-690.0, 0.5), (100.0, value), (200.0, 0.5)])
     assert (finding.verdict, finding.at_ms) == (Verdict.INCONCLUSIVE, 100.0)
@@ -181,7 +182,7 @@ def test_a_record_that_breaks_off_can_fail_but_not_pass():
     assert judged('always (speed < 0.1)', drive, end_ms=None).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('stale_ms', [60.0, {'speed': 60.0}, 60])
+@for_each('stale_ms', [60.0, {'speed': 60.0}, 60])
 def test_a_signal_grows_stale(stale_ms):
     drive = driving(-690.0, END_MS, 0.5)
     assert judged(SLOW, drive, stale_ms=stale_ms).verdict is Verdict.PASS

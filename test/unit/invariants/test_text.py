@@ -60,9 +60,9 @@ def test_the_anchors_mean_the_whole_answer_and_not_a_line():
     assert not check('regex', '^stop$').holds('stop\nnow')
 
 
-@pytest.mark.parametrize('check_type', ['regex', 'contains', 'not_contains'])
-@pytest.mark.parametrize('pattern', ['', None])
-@pytest.mark.parametrize('answer', ['Stop.', '', None])
+@for_each('check_type', ['regex', 'contains', 'not_contains'])
+@for_each('pattern', ['', None])
+@for_each('answer', ['Stop.', '', None])
 def test_without_a_pattern_nothing_is_evaluated(check_type, pattern, answer):
     invariant = check(check_type, pattern)
     assert invariant.holds('anything') is None
@@ -118,7 +118,7 @@ def test_only_a_false_check_is_a_violation():
     assert verdict(check('regex', 'st[ao]p'), 'step') is Verdict.FAIL
 
 
-@pytest.mark.parametrize('check_type', ['regex', 'contains', 'not_contains'])
+@for_each('check_type', ['regex', 'contains', 'not_contains'])
 def test_silence_is_inconclusive(check_type):
     assert verdict(check(check_type, 'stop'), None) is Verdict.INCONCLUSIVE
 
@@ -129,7 +129,7 @@ def test_an_empty_record_is_inconclusive():
     assert invariant.check(record).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('trial_id', [None, 'other', 'T.c.s0.t00', ''])
+@for_each('trial_id', [None, 'other', 'T.c.s0.t00', ''])
 def test_the_answer_to_another_trial_is_no_answer(trial_id):
     invariant = check('contains', 'stop')
     record = answered('Stop.', chat(invariant), trial_id=trial_id)
@@ -158,7 +158,7 @@ def test_case_counts_only_where_the_file_asks_for_it(check_type):
     assert not invariant.holds('stop')
 
 
-@pytest.mark.parametrize('pattern', [
+@for_each('pattern', [
     '(?=stop)', '(?!stop)', '(?<=a)stop', '(?<!a)stop', r'(a)\1', '(?P<x>a)(?P=x)', '(?>a)'])
 def test_re2_refuses_look_around_and_back_references(pattern):
     with pytest.raises(ValidationError, match='Look-around and back-references'):
@@ -169,7 +169,7 @@ def test_look_around_is_a_plain_text_for_contains():
     assert check('contains', '(?=stop)').holds('what (?=stop) means')
 
 
-@pytest.mark.parametrize('pattern', ['^(a+)+$', '^(a|a)*$', '^(.*a){20}$', '^(a|aa)+$'])
+@for_each('pattern', ['^(a+)+$', '^(a|a)*$', '^(.*a){20}$', '^(a|aa)+$'])
 def test_no_pattern_takes_exponential_time(pattern):
     assert check('regex', pattern).holds('a' * 20_000 + '!') is False
 
@@ -199,7 +199,7 @@ def test_a_pattern_of_too_many_steps_is_refused():
              pattern='|'.join(f'a.{{{count}}}z' for count in range(1, 140)))
 
 
-@pytest.mark.parametrize(('check_type', 'pattern'), [
+@for_each(('check_type', 'pattern'), [
     ('regex', 'stop|.*'), ('regex', 'stop|'), ('regex', '^'), ('regex', '.'), ('regex', r'[^\n]*'),
     ('regex', '\u200b*'), ('regex', '(?s)^.*$'), ('contains', '\u200b'),
     ('not_contains', '\u200b\u00ad')])
@@ -210,7 +210,7 @@ def test_what_any_answer_satisfies_is_never_evaluated(check_type, pattern):
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(('pattern', 'held'), [
+@for_each(('pattern', 'held'), [
     (r'^.{1,200}$', True), (r'^\D*$', True), ('^[^x]*$', True), (r'\w', True), ('go|stop', True),
     (r'^\W*$', False)])
 def test_what_some_answer_does_not_satisfy_is(pattern, held):

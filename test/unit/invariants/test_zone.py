@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.zone import Zone
@@ -122,7 +123,7 @@ def sideways(left):
         'linear': {'x': 0.0, 'y': left, 'z': 0.0}, 'angular': {'x': 0.0, 'y': 0.0, 'z': 0.0}})
 
 
-@pytest.mark.parametrize('named', [{'forward': 'ahead'}, {'forward': 'ahead', 'turn': 'yaw'}, {}])
+@for_each('named', [{'forward': 'ahead'}, {'forward': 'ahead', 'turn': 'yaw'}, {}])
 def test_a_way_sideways_out_of_the_lane_counts_whatever_signals_are_named(named):
     lane = Zone(name='z', rule='keep_in', polygon=((-1.0, -1.0), (9.0, -1.0), (9.0, 1.0),
                                                    (-1.0, 1.0)), **named)
@@ -163,8 +164,8 @@ def test_falling_silent_drives_on_unless_the_driver_stops():
     assert judged(silent, silence=stop).margin == pytest.approx(0.69)
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf, None])
-@pytest.mark.parametrize('t_ms', [-50, 300])
+@for_each('value', [math.nan, math.inf, -math.inf, None])
+@for_each('t_ms', [-50, 300])
 def test_a_speed_that_is_no_number_never_passes(value, t_ms):
     odd = twist(0.0) if value is not None else Message(
         type='geometry_msgs/msg/Twist', data={'linear': {'x': ()}, 'angular': {'z': 0.0}})
@@ -268,7 +269,7 @@ def test_one_of_two_coordinates_that_falls_silent_is_inconclusive():
             verdict
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, None])
+@for_each('value', [math.nan, math.inf, None])
 def test_a_place_that_is_no_number_never_passes(value):
     for odd in (at(500.5, value, 0.0), at(500.5, 0.0, value)):
         assert judged([], PLACED, [*along((0.0, 0.0)), odd]).verdict is Verdict.INCONCLUSIVE
@@ -288,7 +289,7 @@ def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
     assert placed((0.0, 0.0), **changes).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'x': 'x'}, {'x': 'x', 'y': 'y', 'forward': 'ahead'}, {'turn': 'yaw'}, {'y': 'y'},
     {'forward': 'ahead', 'polygon': ((0.0, 0.0), (1.0, 1.0))},
     {'forward': 'ahead', 'polygon': ((0.1, 0.3), (0.2, 0.6), (0.3, 0.9))},

@@ -116,7 +116,7 @@ def test_with_two_hosts_the_arrival_counts():
     assert (found.method, found.steady_ns, found.callback_ns) == ('received', ns(50.3), ns(80))
 
 
-@pytest.mark.parametrize(('transit_ms', 'name'), [
+@for_each(('transit_ms', 'name'), [
     (-0.000001, 'received'), (0, 'source'), (2, 'source'), (2.000001, 'received'),
     (-4000, 'received')])
 def test_a_transit_that_cannot_be_unmasks_another_clock(transit_ms, name):
@@ -172,8 +172,8 @@ def after_a_step(at_ms: float, by_ms: float, measuring: Measuring = ONE_HOST,
         stepped(whole.events, at_ms, by_ms))}))
 
 
-@pytest.mark.parametrize('by_ms', [12.0, -12.0, 3_600_000.0])
-@pytest.mark.parametrize('at_ms', [-500.0, 20.0, 2700.0])
+@for_each('by_ms', [12.0, -12.0, 3_600_000.0])
+@for_each('at_ms', [-500.0, 20.0, 2700.0])
 def test_a_system_clock_that_was_stepped_is_not_used(at_ms, by_ms):
     clocks = after_a_step(at_ms, by_ms)
     assert clocks.step_ns == ns(by_ms)
@@ -190,8 +190,8 @@ def test_after_a_step_there_is_no_ros_time_without_clock_and_the_steady_clock_de
         assert (judged.steady_ns, judged.ros_ns, judged.judged_ns) == (ns(80), None, ns(80))
 
 
-@pytest.mark.parametrize('at_ms', [-300.0, 20.0])
-@pytest.mark.parametrize('by_ms', [-10_000.0, 10_000.0])
+@for_each('at_ms', [-300.0, 20.0])
+@for_each('by_ms', [-10_000.0, 10_000.0])
 def test_after_a_step_ros_time_of_clock_is_what_the_callbacks_read(at_ms, by_ms):
     clocks = after_a_step(at_ms, by_ms, SIM, ticks(1.0, 2.0))
     onset = clocks.onset()
@@ -226,8 +226,8 @@ def test_up_to_a_millisecond_is_no_step(at_ms, by_ms, told):
     assert step((at_ms, by_ms)) == (ns(by_ms) if told else 0)
 
 
-@pytest.mark.parametrize('count', [0, 1, 5, 60])
-@pytest.mark.parametrize('by_ms', [20.0, -20.0])
+@for_each('count', [0, 1, 5, 60])
+@for_each('by_ms', [20.0, -20.0])
 def test_a_step_shows_in_few_events_as_in_many(count, by_ms):
     assert step((2000.0, by_ms), count=count) == ns(by_ms)
 
@@ -237,7 +237,7 @@ def test_the_larger_of_two_steps_is_told(steps):
     assert step(*steps) == ns(30)
 
 
-@pytest.mark.parametrize('interrupted', [(0,), (59,), (3, 4, 5), (0, 1, 2, 3, 4, 5, 6), (12, 57)])
+@for_each('interrupted', [(0,), (59,), (3, 4, 5), (0, 1, 2, 3, 4, 5, 6), (12, 57)])
 def test_a_callback_interrupted_between_its_two_clocks_is_no_step(interrupted):
     assert step(interrupted=interrupted) == 0
     assert step((1000.0, -20.0), interrupted=interrupted) == -ns(20)
@@ -309,7 +309,7 @@ def test_a_silence_begins_when_it_was_due_and_not_when_it_was_noted(measuring):
 STEP_MS = 2.0
 
 
-@pytest.mark.parametrize(('rtf', 'ros_ms'), [(0.25, 12.5), (1.0, 50.0), (4.0, 200.0)])
+@for_each(('rtf', 'ros_ms'), [(0.25, 12.5), (1.0, 50.0), (4.0, 200.0)])
 def test_ros_time_is_what_clock_said_at_the_moment_of_the_middleware(rtf, ros_ms):
     """By the callbacks, which all waited 29.5 ms, it would be another."""
     found = took(ANSWER, *ticks(rtf, STEP_MS, late_ms=29.5), measuring=SIM)
@@ -329,8 +329,8 @@ def test_when_a_callback_gets_a_message_of_clock_does_not_matter():
     assert found.ros_ns is not None and abs(found.ros_ns - ns(50)) <= ns(STEP_MS)
 
 
-@pytest.mark.parametrize(('t_ms', 'ros_ms'), [(-1, 0), (9.999999, 0), (10, 10), (10.5, 10),
-                                              (19, 10), (20, 20), (5000, 20)])
+@for_each(('t_ms', 'ros_ms'), [(-1, 0), (9.999999, 0), (10, 10), (10.5, 10),
+                               (19, 10), (20, 20), (5000, 20)])
 def test_between_two_messages_clock_stands(t_ms, ros_ms):
     clocks = timeline(*ticks(1.0, 10.0, from_ms=0, to_ms=20), measuring=SIM)
     expected = ONSET_ROS_NS + ns(ros_ms) if t_ms >= 0 else 77
@@ -343,7 +343,7 @@ def test_without_simulated_time_clock_is_not_looked_at():
     assert took(ANSWER, *ticks(4.0, 10.0)).ros_ns == ns(50)
 
 
-@pytest.mark.parametrize(('rules', 'rtf', 'judged'), [
+@for_each(('rules', 'rtf', 'judged'), [
     (ClockRules(latency_clock='steady'), 4.0, 50), (ClockRules(latency_clock='steady'), 0.25, 50),
     (ClockRules(latency_clock='ros'), 4.0, 200), (ClockRules(latency_clock='ros'), 0.25, 12),
     (ClockRules(latency_clock='max'), 4.0, 200), (ClockRules(latency_clock='max'), 0.25, 50),
@@ -358,7 +358,7 @@ def test_the_rule_says_which_clock_decides(rules, rtf, judged):
     assert found.latency_class is BUDGET.classify(found.judged_ns)
 
 
-@pytest.mark.parametrize(('rtf', 'step_ms'), [(0.25, 1.0), (1.0, 4.0), (2.0, 10.0)])
+@for_each(('rtf', 'step_ms'), [(0.25, 1.0), (1.0, 4.0), (2.0, 10.0)])
 def test_the_real_time_factor_is_that_of_the_record(rtf, step_ms):
     clocks = timeline(*ticks(rtf, step_ms), measuring=SIM)
     assert clocks.rtf == pytest.approx(rtf, abs=1e-6)
@@ -405,7 +405,7 @@ KNOWN = {'source': 3.0, 'received': 5.0, 'callback': 17.0}
 INEXACT = {'exact': False, 'uncertainty_ms': KNOWN}
 
 
-@pytest.mark.parametrize(('answer', 'expected_ms'), [
+@for_each(('answer', 'expected_ms'), [
     (ANSWER, 3.0), (command(80, 0.0, arrived_ms=50.5), 5.0), (command(80, 0.0), 17.0)])
 def test_the_uncertainty_is_that_of_the_method(answer, expected_ms):
     measuring = ONE_HOST.model_copy(update=INEXACT)
@@ -422,7 +422,7 @@ def test_exact_times_have_no_uncertainty():
     assert took().uncertainty_ns == 0
 
 
-@pytest.mark.parametrize(('rules', 'expected_ms'), [
+@for_each(('rules', 'expected_ms'), [
     (ClockRules(), math.hypot(3.0, 2 * 10.0 / math.sqrt(6))),
     (ClockRules(latency_clock='ros'), math.hypot(3.0, 2 * 10.0 / math.sqrt(6))),
     (ClockRules(latency_clock='steady'), 3.0)])
@@ -443,7 +443,7 @@ def test_messages_of_clock_that_were_lost_elsewhere_do_not_matter():
     assert resolved([*some[:20], *some[25:]]) == pytest.approx(10, abs=1e-5)
 
 
-@pytest.mark.parametrize(('around_ms', 'resolution_ms'), [
+@for_each(('around_ms', 'resolution_ms'), [
     (0, 60), (50, 60), (-60, 10), (110, 10), (90, 10)])
 def test_a_gap_of_clock_at_hazard_or_reaction_is_its_resolution_there(around_ms, resolution_ms):
     """The reaction left at 50 ms; its callback came at 80 ms."""
@@ -471,7 +471,7 @@ def test_without_simulated_time_the_resolution_of_clock_does_not_count():
     assert took(ANSWER, *ticks(1.0, 10.0), measuring=measuring).uncertainty_ns == ns(3)
 
 
-@pytest.mark.parametrize('written_ms', [-40.0, 0.0, 10_000.0])
+@for_each('written_ms', [-40.0, 0.0, 10_000.0])
 def test_the_header_stamps_are_reported_and_never_judged(written_ms):
     answer = command(80, 0.0, left_ms=50.2, arrived_ms=50.5,
                      header_ns=ONSET_ROS_NS + ns(written_ms))
@@ -511,7 +511,7 @@ def test_a_latency_is_split_into_what_the_controller_took_and_transport():
     assert split.controller_ns + split.outbound_ns + split.inbound_ns == ns(50.3)
 
 
-@pytest.mark.parametrize(('bound_ns', 'spread_ns', 'told'), [
+@for_each(('bound_ns', 'spread_ns', 'told'), [
     (990_000, 10_000, True), (990_001, 10_000, False), (0, 1_000_001, False)])
 def test_a_split_that_is_known_no_better_than_a_millisecond_is_not_told(bound_ns, spread_ns,
                                                                         told):

@@ -17,6 +17,7 @@
 
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.confirmed import confirmation
@@ -189,7 +190,7 @@ def reports(*phases: tuple[float, float]) -> list[Any]:
                   for point in driving(begin, end, speed)))
 
 
-@pytest.mark.parametrize(('stopping', 'limit_ms'), [
+@for_each(('stopping', 'limit_ms'), [
     (None, 500), (Stopping(model='constant_deceleration', deceleration=2.0), 1000),
     (Stopping(model='measured', time=0.8, distance=0.4), 1300),
     (Stopping(model='worst_case', time=0.3), 800)])

@@ -15,6 +15,7 @@
 
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.calibrate import calibrate
 from safety_scenarios.engine.evaluate import evaluate
@@ -84,7 +85,7 @@ def test_a_verdict_that_depends_on_it_is_open_and_no_other():
         assert evaluate(trial(after_ms, 0.4, 0.4, 0.4, 9.2)).verdict is busy
 
 
-@pytest.mark.parametrize(('max_gap_ms', 'late_ms', 'verdict'), [
+@for_each(('max_gap_ms', 'late_ms', 'verdict'), [
     (540.0, (0.4,), Verdict.FAIL), (540.0, (0.4, 0.4, 0.4, 9.2), Verdict.INCONCLUSIVE),
     (530.0, (0.4, 0.4, 0.4, 9.2), Verdict.FAIL), (560.0, (0.4, 0.4, 0.4, 9.2), Verdict.PASS)])
 def test_a_silence_that_the_host_may_have_made_is_open_and_no_longer_one(

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.metres import separation_cost
@@ -109,7 +110,7 @@ def _measured(commands: Any, terms: Separation, signals: Any) -> Any:
     return found, measure(found)
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, None, 1.2])
+@for_each('value', [math.nan, math.inf, None, 1.2])
 def test_a_speed_that_is_unknown_or_not_declared_has_no_cost(value):
     assert cost([(-100, 1.0), (-50, 1.0), (-10, value), (200, 0.0), (2400, 0.0)]) is None
     assert cost([(-100, 1.0), (-50, 1.0), (-10, 1.0), (100, value), (200, 0.0),
@@ -142,7 +143,7 @@ def test_without_a_distance_only_what_is_left_is_unknown():
     assert found.required == pytest.approx(1.656)
 
 
-@pytest.mark.parametrize(('value', 'available'), [(1.7, 1.7), (math.nan, None), (math.inf, None)])
+@for_each(('value', 'available'), [(1.7, 1.7), (math.nan, None), (math.inf, None)])
 def test_a_measured_distance_is_the_one_in_force_at_onset(value, available):
     terms = TERMS.model_copy(update={'distance': 'gap'})
     told = [reported(-30, value), reported(40, 0.5)]

@@ -16,6 +16,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.network import CARRIED
@@ -141,7 +142,7 @@ def test_a_hazard_that_nobody_knows_to_have_arrived_is_neither_missed_nor_answer
         assert judged([*stream(reacts_ms), *reached(-600, -300)], KNOWN).verdict is verdict
 
 
-@pytest.mark.parametrize('gap', [(-701, 3001), (-550, 3001), (-701, 2900), (-10, 2400)])
+@for_each('gap', [(-701, 3001), (-550, 3001), (-701, 2900), (-10, 2400)])
 def test_a_wire_that_was_cut_from_the_beginning_or_to_the_end_hides_the_hazard(gap):
     for reacts_ms in (50.0, 9999.0):
         assert judged([*stream(reacts_ms), *reached(*gap)], KNOWN).verdict is INCONCLUSIVE

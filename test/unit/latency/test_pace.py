@@ -14,6 +14,7 @@
 
 """What is judged of a trial whose time a simulator in another process made."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.clocks import Timeline
@@ -59,14 +60,14 @@ def took(found: TrialRecord):
     return clocks.elapsed(clocks.published(shown()), answer, BUDGET)
 
 
-@pytest.mark.parametrize('factor', [0.5, 1.0, 3.0])
+@for_each('factor', [0.5, 1.0, 3.0])
 def test_a_latency_is_one_in_simulated_time_whatever_the_factor(factor):
     found = took(trial(factor))
     assert found.judged_ns == found.steady_ns == ns(150)
     assert found.uncertainty_ns == ns(1.0 * factor), 'what is real counts as often'
 
 
-@pytest.mark.parametrize('factor', [0.5, 1.0, 3.0])
+@for_each('factor', [0.5, 1.0, 3.0])
 def test_the_factor_is_that_of_real_time(factor):
     clocks = Timeline(trial(factor))
     assert clocks.rtf == pytest.approx(factor, rel=1e-6)
@@ -77,7 +78,7 @@ def test_the_factor_is_that_of_real_time(factor):
     assert 'simulated-time' in {note.code for note in result.notes}
 
 
-@pytest.mark.parametrize(('pause_ms', 'verdict'), [(19.0, False), (22.0, True), (90.0, True)])
+@for_each(('pause_ms', 'verdict'), [(19.0, False), (22.0, True), (90.0, True)])
 def test_real_time_that_a_controller_is_given_beyond_the_simulated_decides(pause_ms, verdict):
     result = evaluate(trial(1.0, pause_ms=pause_ms))
     reasons = [one.reason for one in result.findings if one.check == 'simulated time runs evenly']

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.model.event import Event
@@ -54,7 +55,7 @@ def measured(commands: Any, **changes: Any) -> Latency:
     return latency
 
 
-@pytest.mark.parametrize(('after_ms', 'name'), [
+@for_each(('after_ms', 'name'), [
     (0, 'target'), (200, 'target'), (200.000001, 'acceptable'), (350, 'acceptable'),
     (350.000001, 'critical'), (500, 'critical'), (500.000001, 'violation'), (2000, 'violation')])
 def test_the_limits_of_the_budget_are_inclusive(after_ms, name):
@@ -107,8 +108,8 @@ def test_a_stop_that_was_unknown_before_onset_anticipates_nothing():
     assert measured([(-100, 0.8), (-50, None), (150, 0.0)]).judged_ns == ns(150)
 
 
-@pytest.mark.parametrize(('left_ms', 'early'), [(-1, True), (0.199999, True), (0.2, False),
-                                                (0.3, False)])
+@for_each(('left_ms', 'early'), [(-1, True), (0.199999, True), (0.2, False),
+                                 (0.3, False)])
 def test_a_command_that_left_before_the_hazard_did_is_anticipatory(left_ms, early):
     """It was heard after the hazard was published, and was on its way before."""
     latency = measured(
@@ -129,7 +130,7 @@ def test_the_stop_after_one_that_was_on_its_way_is_still_anticipatory():
     assert latency.first_command is not None and latency.first_command.steady_ns == ns(49.8)
 
 
-@pytest.mark.parametrize(('transit_ms', 'early'), [(1.3, False), (1.300001, True), (4, True)])
+@for_each(('transit_ms', 'early'), [(1.3, False), (1.300001, True), (4, True)])
 def test_with_two_clocks_a_command_left_earlier_by_what_it_took_longer(transit_ms, early):
     """It arrives 1 ms after the hazard left; the fastest takes 0.3 ms; their clock is 7 s off."""
     def sent(t_ms: float, speed: float, took_ms: float) -> Event:
@@ -160,7 +161,7 @@ def test_onset_is_the_first_publish_and_not_the_mark():
     assert latency is not None and latency.judged_ns == ns(110)
 
 
-@pytest.mark.parametrize('late_ms', [0, 7, 60])
+@for_each('late_ms', [0, 7, 60])
 def test_how_late_the_hazard_left_is_told_and_no_part_of_the_latency(late_ms):
     latency = measured([(-100, 0.8), (150, 0.0)], hazard_at=shown(late_ms, due_ms=0))
     assert (latency.late_ns, latency.judged_ns) == (ns(late_ms), ns(150 - late_ms))
@@ -208,8 +209,8 @@ def test_a_stop_after_all_clear_is_no_reaction():
     assert measured([(-100, 0.8), (2600, 0.0)]).judged_ns is None
 
 
-@pytest.mark.parametrize(('ros_ms', 'judged_ms'), [(600, 600), (150, 150), (75, 150), (0, 150),
-                                                   (-1000, 150)])
+@for_each(('ros_ms', 'judged_ms'), [(600, 600), (150, 150), (75, 150), (0, 150),
+                                    (-1000, 150)])
 def test_the_larger_of_steady_and_ros_time_is_judged(ros_ms, judged_ms):
     latency = measured([(-100, 0.8), command(150, 0.0, ros_ms=ros_ms)])
     assert latency.reaction is not None
@@ -252,7 +253,7 @@ def test_a_command_on_another_topic_is_no_answer():
     assert measured([(-100, 0.8), command(100, 0.0, topic='elsewhere')]).judged_ns is None
 
 
-@pytest.mark.parametrize(('after_ms', 'name'), [
+@for_each(('after_ms', 'name'), [
     (200, 'target'), (200.000001, 'acceptable'), (500, 'critical'), (500.000001, 'violation')])
 def test_a_text_answers_with_the_trial_s_id(after_ms, name):
     latency = measure(answered('Stop.', chat(), after_ms=after_ms))
@@ -260,7 +261,7 @@ def test_a_text_answers_with_the_trial_s_id(after_ms, name):
     assert latency.latency_class is LatencyClass(name)
 
 
-@pytest.mark.parametrize('trial_id', [None, '', 'another', 'T.c.s0.t00'])
+@for_each('trial_id', [None, '', 'another', 'T.c.s0.t00'])
 def test_a_text_without_the_trial_s_id_is_no_answer(trial_id):
     latency = measure(answered('Stop.', chat(), trial_id=trial_id))
     assert latency is not None and latency.latency_class is LatencyClass.NO_RESPONSE

@@ -15,7 +15,7 @@
 
 """Probes: one answer each, how long it took by each method, and where the other clock is."""
 
-import pytest
+from cases import for_each
 from safety_scenarios.latency.probes import clock_offset, ProbeSample, samples
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring
@@ -134,7 +134,7 @@ def test_a_bound_of_half_a_nanosecond_is_rounded_up():
     assert found is not None and (found.offset_ns, found.bound_ns) == (0, 4)
 
 
-@pytest.mark.parametrize('ahead', [0, -10**18, 10**18, 3])
+@for_each('ahead', [0, -10**18, 10**18, 3])
 def test_an_offset_may_be_anything(ahead):
     found = clock_offset(ways(ahead, (100, 100)))
     assert found is not None and found.offset_ns == ahead

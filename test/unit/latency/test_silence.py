@@ -17,6 +17,7 @@
 
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.bound import Bound
@@ -101,7 +102,7 @@ def test_an_inferred_stop_must_hold_as_long_as_any(timeout_ms, found_ms):
 STAYS = Stop(name='stops and stays', hold_ms=1000.0)
 
 
-@pytest.mark.parametrize(('again_ms', 'found'), [(360, False), (560, False), (560.000001, True)])
+@for_each(('again_ms', 'found'), [(360, False), (560, False), (560.000001, True)])
 def test_a_gap_is_a_reaction_if_the_driver_stopped_the_robot_for_long_enough(again_ms, found):
     """At 360 ms, and 200 ms are asked for."""
     latency = measured([*SILENT, *driving(again_ms, 2500)])
@@ -176,7 +177,7 @@ def test_a_robot_that_the_driver_had_stopped_before_onset_is_anticipatory(timeou
     assert latency.judged_ns == (None if anticipatory else 0)
 
 
-@pytest.mark.parametrize(('last_ms', 'anticipatory'), [
+@for_each(('last_ms', 'anticipatory'), [
     (-340, True), (-75.000001, True), (-75, False), (0, False)])
 def test_a_silence_that_had_begun_before_the_hazard_is_no_answer_to_it(last_ms, anticipatory):
     """A command each 50 ms was due before, though the driver stopped the robot only later."""
@@ -187,7 +188,7 @@ def test_a_silence_that_had_begun_before_the_hazard_is_no_answer_to_it(last_ms, 
     assert result.verdict is (Verdict.INCONCLUSIVE if anticipatory else Verdict.PASS)
 
 
-@pytest.mark.parametrize('timeout_ms', [50.0, 200.0, 500.0])
+@for_each('timeout_ms', [50.0, 200.0, 500.0])
 def test_an_anticipated_silence_is_inconclusive(timeout_ms):
     result = judged(driving(-690, -80), stops(timeout_ms))
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -204,7 +205,7 @@ def test_a_stop_that_held_before_onset_and_was_followed_by_nothing_is_anticipato
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(('period_ms', 'last_ms', 'told'), [
+@for_each(('period_ms', 'last_ms', 'told'), [
     (50, -250, False), (50, -250.000001, True), (5, -100, False), (5, -100.000001, True)])
 def test_a_stream_that_was_over_before_the_hazard_moved_nobody(period_ms, last_ms, told):
     """Five periods, or 100 ms where that is longer; what the robot then does nobody said."""

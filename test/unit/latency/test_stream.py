@@ -18,6 +18,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.stream import (
@@ -67,7 +68,7 @@ def said(*numbers: int | None, topic: str = 'cmd_vel') -> list[Event]:
             for place, number in enumerate(numbers)]
 
 
-@pytest.mark.parametrize(('numbers', 'count'), [
+@for_each(('numbers', 'count'), [
     ((1, 2, 3), 0), ((1, 3), 1), ((1, 2, 6), 3), ((1, 3, 4, 7), 3), ((41, 42), 0), ((9,), 0),
     ((None, None), 0), ((1, None, 9), 0)])
 def test_a_gap_in_the_publisher_s_count_is_what_was_lost(numbers, count):
@@ -83,7 +84,7 @@ def dropped(t_ms: float, text: str | None, topic: str = 'cmd_vel') -> Event:
     return Event(kind='lost', name=topic, stamps=stamps(t_ms), text=text)
 
 
-@pytest.mark.parametrize(('text', 'count'), [('3', 3), ('1', 1), (None, 1)])
+@for_each(('text', 'count'), [('3', 3), ('1', 1), (None, 1)])
 def test_without_a_count_what_the_middleware_reports_is_lost(text, count):
     assert lost(record(said(None, None), extra=[dropped(30, text)])) == {'cmd_vel': count}
 
@@ -135,7 +136,7 @@ def test_a_loss_in_a_benign_variant_counts_from_its_event():
     assert finding(evaluate(record(gap, benign_variant())), 'no command was lost') is not None
 
 
-@pytest.mark.parametrize(('numbers', 'topic'), [
+@for_each(('numbers', 'topic'), [
     ((1, 2, 3), None), ((1, 7, 8), None), ((1, 50, 2, 51, 3), 'cmd_vel'), ((1, 1, 1), 'cmd_vel'),
     ((None, None), None), ((1, None, 2), None), ((7, 8, 9, 1, 2, 3), None)])
 def test_two_publishers_show_by_counts_that_fall_again_and_again(numbers, topic):
@@ -158,7 +159,7 @@ def test_the_commands_of_two_publishers_are_an_error():
     assert finding(result, 'no command was lost') is None
 
 
-@pytest.mark.parametrize(('times', 'period'), [
+@for_each(('times', 'period'), [
     ((), None), ((5,), None), ((0, 50), 50), ((0, 50, 100, 900), 50), ((0, 40, 100), 50)])
 def test_the_period_is_the_median_gap(times, period):
     assert period_ns(times) == period
@@ -238,7 +239,7 @@ def test_a_stamp_of_the_very_moment_of_its_command_is_not_copied():
     assert header_notes(exact) == ()
 
 
-@pytest.mark.parametrize(('ahead_ms', 'told'), [(5, False), (5.000001, True), (400, True)])
+@for_each(('ahead_ms', 'told'), [(5, False), (5.000001, True), (400, True)])
 def test_stamps_of_the_future_are_noted(ahead_ms, told):
     found = noted(lambda event: event.stamps.ros_ns + ns(ahead_ms))
     assert list(found) == (['header-future'] if told else [])
@@ -269,7 +270,7 @@ ODD: dict[str, Stamp] = {
     'past': lambda event: event.stamps.ros_ns - 10**12, 'none': lambda event: None}
 
 
-@pytest.mark.parametrize('stamp', ODD.values(), ids=ODD)
+@for_each('stamp', ODD.values(), ids=ODD)
 def test_what_the_sender_wrote_into_its_headers_decides_nothing(stamp):
     def judged(write: Stamp) -> TrialResult:
         drive = [event.model_copy(update={'stamps': event.stamps.model_copy(

@@ -20,6 +20,7 @@ from contextlib import closing, contextmanager
 import json
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.controllers.rule_based import motion
@@ -127,7 +128,7 @@ def test_waiting_for_what_is_past_takes_no_time():
     assert at_ms(link.mark('now')) == 70
 
 
-@pytest.mark.parametrize('period_ms', [1, 20, 50, 33.5])
+@for_each('period_ms', [1, 20, 50, 33.5])
 def test_the_controller_ticks_at_its_period(period_ms):
     link, _ = made(period_ms=period_ms)
     found = until(link, 200)
@@ -241,7 +242,7 @@ def test_a_topic_that_is_no_input_or_has_another_type_is_not_heard():
     assert controller.seen[0].readings == {}
 
 
-@pytest.mark.parametrize(('settings', 'topic', 'interface'), [
+@for_each(('settings', 'topic', 'interface'), [
     ({}, 'cmd_vel', 'geometry_msgs/msg/Twist'),
     ({'robot': ARM}, 'joint_trajectory', 'trajectory_msgs/msg/JointTrajectory'),
     ({'command_type': 'geometry_msgs/msg/TwistStamped', 'command_topic': 'go'}, 'go',
@@ -424,7 +425,7 @@ def judged(kind: type[Told], **changes: Any) -> Any:
     return evaluate(run_trial(planned(hazard(), **changes), made(kind)[0]))
 
 
-@pytest.mark.parametrize(('phase', 'after_ms'), [
+@for_each(('phase', 'after_ms'), [
     (0.0, 50.0), (0.2, 40.0), (0.5, 25.0), (0.9, 5.0)])
 def test_what_is_measured_is_the_period_of_the_controller(phase, after_ms):
     """Thinking takes no time; the hazard waits for the next tick."""

@@ -18,6 +18,7 @@
 from collections.abc import Mapping
 import json
 
+from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.rejudge import rejudge
@@ -123,7 +124,7 @@ def test_words_and_measurements_are_no_motion(tmp_path, beside, monkeypatch):
     assert run.verdicts == {'SCN-R-101': 'PASS'}
 
 
-@pytest.mark.parametrize(('topic', 'kind', 'may'), [
+@for_each(('topic', 'kind', 'may'), [
     ('/a', TWIST, True), ('/a', TRAJECTORY, True), ('/a', ARRAY, False),
     ('/x_controller/commands', ARRAY, True),
     ('/joint_states', 'sensor_msgs/msg/JointState', False),
@@ -134,7 +135,7 @@ def test_what_may_move_a_robot(topic, kind, may):
     assert may_move(topic, kind) is may
 
 
-@pytest.mark.parametrize(('kind', 'data', 'shown'), [
+@for_each(('kind', 'data', 'shown'), [
     (TWIST, STILL, None), (TWIST, TURNING, 'angular.z = 0.3'),
     (TWIST, STILL | {'linear': {'x': float('nan')}}, 'linear.x = nan'),
     ('geometry_msgs/msg/TwistStamped', {'header': {'stamp': {'sec': 7}}, 'twist': STILL}, None),

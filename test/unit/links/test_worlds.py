@@ -20,6 +20,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from cases import for_each
 import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
@@ -288,7 +289,7 @@ def test_no_claim_of_a_stimulus_counts_beside_what_is_told(stopped):
     assert not alone.is_distance_measured
 
 
-@pytest.mark.parametrize('name', sorted(set(registry.names('stimuli'))))
+@for_each('name', sorted(set(registry.names('stimuli'))))
 def test_every_stimulus_says_what_it_means_or_that_it_is_a_message(name):
     plugin = registry.resolve('stimuli', name)
     if name in ('probe', 'recorded'):

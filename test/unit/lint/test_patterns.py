@@ -75,7 +75,7 @@ def test_an_alternative_that_is_called_dead_can_go(parts, around, answers):
         assert list(map(before.holds, answers)) == list(map(after.holds, answers))
 
 
-@pytest.mark.parametrize('pattern', [
+@for_each('pattern', [
     r'a\bb', r'\b%\b%', r'a^b', r'a$b', r'a\zb', r'(?-i:STOP)', r'a(?:\b){1,2}b',
     r'(a\b){2}', r'\B$a', r'a\B%', r'^a+\B%'])
 def test_some_patterns_are_dead(pattern):
@@ -100,14 +100,14 @@ def test_an_alternative_may_be_alive_in_a_later_round_alone():
     assert tree is not None and list(Reach(usual=False).dead_options(tree)) == []
 
 
-@pytest.mark.parametrize(('pattern', 'answer'), [
+@for_each(('pattern', 'answer'), [
     (r'%\ba', '%a'), (r'(a\b)?b', 'b'), (r'a(\b|x)b', 'axb'), (r'(?m)a$\n^b', 'a\nb'),
     (r'a{,3}\bb', None), (r'(a\b|b){2}', 'ba'), (r'[]a]', ']'), (r'\Qa\b\E', r'a\b')])
 def test_the_engine_agrees_that_they_are_not(pattern, answer):
     assert answer is None or check(pattern).holds(answer)
 
 
-@pytest.mark.parametrize(('pattern', 'extreme'), [
+@for_each(('pattern', 'extreme'), [
     ('', None), ('stop', None), ('stop|', 'any'), (r'\w', 'any'), ('[^z]|z', 'any'),
     (r'(stop)?', 'any'), ('x', None), (r'^.$', None), (r'a\bb', 'none')])
 def test_a_pattern_that_any_or_no_answer_matches(pattern, extreme):

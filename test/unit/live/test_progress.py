@@ -16,6 +16,7 @@
 
 import io
 
+from cases import for_each
 import pytest
 from rich.console import Console
 from safety_scenarios.campaign.run import run
@@ -25,7 +26,7 @@ from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.reports.console_report import ConsoleReport
 
 
-@pytest.mark.parametrize(('ended', 'planned', 'elapsed_s', 'words'), [
+@for_each(('ended', 'planned', 'elapsed_s', 'words'), [
     (0, 10, 5.0, 'time left not known yet'), (1, 10, 5.0, 'about 45 s left'),
     (10, 100, 20.0, 'about 3 min left'), (100, 1000, 3600.0, 'about 9 h 00 min left'),
     (10, 10, 20.0, 'nearly done'), (11, 10, 20.0, 'nearly done')])
@@ -33,7 +34,7 @@ def test_the_time_left_is_that_of_the_trials_so_far(ended, planned, elapsed_s, w
     assert in_words(time_left_s(ended, planned, elapsed_s)) == words
 
 
-@pytest.mark.parametrize(('terminal', 'environment', 'draws'), [
+@for_each(('terminal', 'environment', 'draws'), [
     (True, {}, True), (True, {'CI': 'false', 'NO_COLOR': ''}, True), (False, {}, False),
     (True, {'CI': 'true'}, False), (True, {'NO_COLOR': '1'}, False)])
 def test_a_bar_is_drawn_in_a_terminal_that_nobody_calls_plain(terminal, environment, draws):

@@ -25,7 +25,7 @@ import subprocess
 import sys
 import termios
 
-import pytest
+from cases import for_each
 from rich.console import Console
 from safety_scenarios.cli.main import main
 from safety_scenarios.engine.evaluate import evaluate
@@ -83,7 +83,7 @@ def test_without_a_terminal_live_is_refused_clearly_and_nothing_is_run(tmp_path,
     assert not (tmp_path / 'run').exists()
 
 
-@pytest.mark.parametrize(('width', 'height'), [(80, 24), (20, 5), (200, 60)])
+@for_each(('width', 'height'), [(80, 24), (20, 5), (200, 60)])
 def test_hostile_words_are_text_on_the_screen_whatever_its_size(width, height):
     out = io.StringIO()
     screen = Console(file=out, force_terminal=True, width=width, height=height,

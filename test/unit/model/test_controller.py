@@ -71,7 +71,7 @@ class Needs(ControllerPlugin):
     weights: str
 
 
-@pytest.mark.parametrize(('text', 'name', 'value'), [
+@for_each(('text', 'name', 'value'), [
     ('model=4.1', 'model', '4.1'), ('model=true', 'model', 'true'), ('model=', 'model', ''),
     ('model=a=b c', 'model', 'a=b c'), ('server.model=x', 'model', 'x'),
     ('count=3', 'count', 3), ('ratio=1', 'ratio', 1.0), ('ratio=2.5e-1', 'ratio', 0.25),
@@ -84,7 +84,7 @@ def test_text_is_read_as_the_model_of_the_controller_wants_it(text, name, value)
     assert read_parameters([text], Rich) == {name: value}
 
 
-@pytest.mark.parametrize(('texts', 'reason'), [
+@for_each(('texts', 'reason'), [
     (['cuont=3'], r'^controller\.cuont: got an unknown parameter, expected one of colour, count, '
                   r"extra, flag, gains\.p, .*Did you mean 'count'\?$"),
     (['count'], r'^controller\.count: got no value, expected controller\.KEY=VALUE$'),
@@ -120,7 +120,7 @@ def test_a_parameter_that_must_be_set_is_asked_for():
     assert set_parameters(Needs(weights='w.pt')) == {'weights': 'w.pt'}
 
 
-@pytest.mark.parametrize('name', ['api_key', 'badge', 'gains.password', 'API_KEY', 'auth_token'])
+@for_each('name', ['api_key', 'badge', 'gains.password', 'API_KEY', 'auth_token'])
 def test_a_secret_is_no_parameter_whether_the_controller_has_it_or_not(name):
     with pytest.raises(SettingsError, match='got a secret.*environment variable') as refused:
         read_parameters([f'{name}=hunter2'], Rich)
@@ -134,7 +134,7 @@ def test_what_is_recorded_differs_from_the_defaults_and_holds_no_secret():
     assert set_parameters(made) == {'names': ['a'], 'gains.p': 2.0}
 
 
-@pytest.mark.parametrize('made', [
+@for_each('made', [
     Rich(model='x y', count=3, weights=(2.0,), flag=True, limit=1.0, extra={'a': 1.0}, mode='b'),
     Rich(gains=Gains(p=0.1)), RuleBased(stop_distance_m=1.25)])
 def test_what_is_recorded_reads_as_the_same_parameters(made: ControllerPlugin):
@@ -207,7 +207,7 @@ class Nested(ControllerPlugin):
     headers: Mapping[str, str] = {}
 
 
-@pytest.mark.parametrize('text', [
+@for_each('text', [
     'server={"api_key": "hunter2"}', 'headers={"Authorization": "hunter2"}',
     'servers=[{"host": "a"}, {"api_key": "hunter2"}]', 'headers={"a": "http://me:hunter2@b"}'])
 def test_a_secret_inside_a_value_is_refused_without_being_shown(text):

@@ -14,6 +14,7 @@
 
 """A question is known by its content, and a judgement has an opinion or an error."""
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.model.judgement import Cost, Judgement, Question
@@ -28,7 +29,7 @@ def said(**changes) -> Judgement:
                         'opinion': 'satisfied', **changes})
 
 
-@pytest.mark.parametrize('change', [
+@for_each('change', [
     {'criterion': 'C'}, {'answer': 'a '}, {'situation': ''}, {'expected': 'f'}, {'chat': ()},
     {'chat': (ChatMessage(role='system', content='What now?'),)},
     {'answer': 's', 'situation': 'a'}, {'answer': 'half \ud800 a pair'}])
@@ -40,7 +41,7 @@ def test_an_equal_question_is_the_same():
     assert ASKED.model_copy(deep=True).sha256 == ASKED.sha256
 
 
-@pytest.mark.parametrize('change', [
+@for_each('change', [
     {'opinion': None}, {'error': 'HTTP 500'}, {'opinion': 'PASS'}, {'question': 'short'},
     {'prompt_tokens': -1}, {'duration_ms': float('nan')}])
 def test_a_judgement_that_contradicts_itself_is_refused(change):

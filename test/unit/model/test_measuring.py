@@ -15,13 +15,14 @@
 
 """How time is judged and how well it is known: settings that fit, bounds that add up."""
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.model.measuring import ClockOffset, ClockRules, Measuring, UNCALIBRATED_MS
 
 
-@pytest.mark.parametrize(('rules', 'judge'), [
+@for_each(('rules', 'judge'), [
     ({}, 'max'), ({'lockstep': True}, 'ros'), ({'latency_clock': 'steady'}, 'steady'),
     ({'latency_clock': 'ros'}, 'ros'), ({'latency_clock': 'max'}, 'max'),
     ({'latency_clock': 'max', 'lockstep': True}, 'max'),
@@ -30,7 +31,7 @@ def test_the_worse_clock_decides_unless_the_simulation_waits_or_somebody_says(ru
     assert ClockRules(**rules).judge == judge
 
 
-@pytest.mark.parametrize('rules', [
+@for_each('rules', [
     {'rtf_min': 1.2}, {'rtf_max': 0.8}, {'rtf_min': 2.0, 'rtf_max': 1.0}, {'rtf_min': -0.1},
     {'rtf_max': 0.0}, {'latency_clock': 'system'}])
 def test_a_range_that_nothing_is_in_is_refused(rules):
@@ -70,13 +71,13 @@ def test_the_method_s_own_uncertainty_counts():
         1_500_000, 2_500_000)
 
 
-@pytest.mark.parametrize('calibrated', [{}, {'source': 1.5}, {'callback': 3.0}])
+@for_each('calibrated', [{}, {'source': 1.5}, {'callback': 3.0}])
 def test_a_callback_is_never_known_better_than_without_a_calibration(calibrated):
     assert Measuring(uncertainty_ms=calibrated).uncertainty_ns('callback') == 15_000_000
     worse = Measuring(uncertainty_ms={'callback': 40.0})
     assert worse.uncertainty_ns('callback') == 40_000_000
 
 
-@pytest.mark.parametrize('method', ['source', 'received', 'callback'])
+@for_each('method', ['source', 'received', 'callback'])
 def test_simulated_times_are_exact(method):
     assert Measuring(exact=True, uncertainty_ms={'source': 9.0}).uncertainty_ns(method) == 0

@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.message import Message, parse_path
 from unit.records import twist
@@ -26,7 +27,7 @@ TRAJECTORY = Message(type='trajectory_msgs/msg/JointTrajectory', data={
         {'positions': (3.0, 4.0), 'velocities': (0.5,)})})
 
 
-@pytest.mark.parametrize(('path', 'value'), [
+@for_each(('path', 'value'), [
     ('joint_names', ('a', 'b')), ('points[0].positions', (1.0, 2.0)),
     ('points[-1].positions[1]', 4.0), ('points[*].positions', (1.0, 2.0, 3.0, 4.0)),
     ('points[*].velocities', (0.5,)), ('points[*].positions[0]', (1.0, 3.0)),
@@ -35,13 +36,13 @@ def test_a_path_leads_to_its_value(path, value):
     assert TRAJECTORY.at(path) == value
 
 
-@pytest.mark.parametrize('path', ['points[2].positions', 'points[-3]', 'joint_names[7]'])
+@for_each('path', ['points[2].positions', 'points[-3]', 'joint_names[7]'])
 def test_an_index_past_the_end_finds_nothing(path):
     assert TRAJECTORY.at(path) == ()
 
 
-@pytest.mark.parametrize('path', ['speed', 'points.positions', 'points[0].effort', 'joint_names.a',
-                                  'points[0].positions.x', 'header[0]', 'header[*]', '[0]'])
+@for_each('path', ['speed', 'points.positions', 'points[0].effort', 'joint_names.a',
+                   'points[0].positions.x', 'header[0]', 'header[*]', '[0]'])
 def test_a_field_that_is_not_there_is_a_lookup_error(path):
     with pytest.raises(LookupError, match='JointTrajectory'):
         TRAJECTORY.at(path)
@@ -52,7 +53,7 @@ def test_the_error_names_what_is_there():
         twist(0.1).at('speed')
 
 
-@pytest.mark.parametrize('path', [
+@for_each('path', [
     'linear.x + 1', 'linear x', 'linear..x', 'linear.', 'a[1', 'a[]', 'a[x]', 'a]', 'a[0]b', '1',
     'a()', '__import__("os")', 'a.[0]', 'a[1234567]', 'a[**]', ' a', 'a '])
 def test_what_is_no_path_is_refused(path):
@@ -78,13 +79,13 @@ def test_a_message_with_two_payloads_is_not_guessed_at():
         Message(type='t', data={'header': {}, 'a': {'x': 1.0}, 'b': {'x': 2.0}}).at('x')
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
+@for_each('value', [math.nan, math.inf, -math.inf])
 def test_the_first_number_that_is_none_is_named(value):
     assert twist(0.0, turn=value).non_finite() == f'angular.z = {value}'
     nested = Message(type='t', data={'points': ({'v': (0.0, 1.0)}, {'v': (0.0, value)})})
     assert nested.non_finite() == f'points[1].v[1] = {value}'
 
 
-@pytest.mark.parametrize('data', [{}, {'a': 0.0}, {'a': 'nan'}, {'a': (1, 2.0, True, None)}])
+@for_each('data', [{}, {'a': 0.0}, {'a': 'nan'}, {'a': (1, 2.0, True, None)}])
 def test_where_all_numbers_are_finite_nothing_is_named(data):
     assert Message(type='t', data=data).non_finite() is None

@@ -17,6 +17,7 @@
 import math
 import struct
 
+from cases import for_each
 from examples import up_to
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -74,7 +75,7 @@ def test_a_field_is_read_as_from_the_data(data):
                 assert exactly(message.at(f'{outer}.{name}')) == exactly(inner[name])
 
 
-@pytest.mark.parametrize(('data', 'path', 'value'), [
+@for_each(('data', 'path', 'value'), [
     ({'header': {'x': 1.0}, 'twist': {'x': 2.0, 'y': 3.0}}, 'x', 2.0),
     ({'header': {'x': 1.0}, 'twist': {'x': 2.0, 'y': 3.0}}, 'header.x', 1.0),
     ({'header': {'x': 1.0}, 'pose': {'header': {'x': 2.0}, 'y': 3.0}}, 'header.x', 1.0),
@@ -83,7 +84,7 @@ def test_no_name_is_taken_for_a_path(data, path, value):
     assert Message(type='t', data=data).at(path) == value
 
 
-@pytest.mark.parametrize('path', ['x', 'a.x', 'header'])
+@for_each('path', ['x', 'a.x', 'header'])
 def test_without_a_header_or_with_two_payloads_nothing_may_be_left_out(path):
     for data in ({'b': {'x': 1.0}}, {'header': 1.0, 'a': {'x': 1.0}, 'b': {'x': 2.0}}):
         if path not in ('header', 'a.x') or path.partition('.')[0] not in data:
@@ -115,8 +116,8 @@ def test_no_message_can_be_changed():
             setattr(message, name, 'other')
 
 
-@pytest.mark.parametrize('wrong', [{'type': 1, 'data': {}}, {'type': 't', 'data': {1: 2.0}},
-                                   {'type': 't', 'data': (1.0,)}])
+@for_each('wrong', [{'type': 1, 'data': {}}, {'type': 't', 'data': {1: 2.0}},
+                    {'type': 't', 'data': (1.0,)}])
 def test_what_comes_from_outside_is_validated(wrong):
     with pytest.raises(ValidationError, match='for Message'):
         Message(**wrong)
@@ -137,7 +138,7 @@ def test_what_is_the_same_is_the_same_to_the_bit(one, other):
     assert first.is_same(Message.of('t', first.shape, first.packed, first._others))
 
 
-@pytest.mark.parametrize('other', [0, -0.0, False, 0.5])
+@for_each('other', [0, -0.0, False, 0.5])
 def test_equal_numbers_of_other_types_are_not_the_same(other):
     for data in ({'x': 0.0}, {'x': (0.0,)}, {'x': {'y': 0.0}}):
         changed = {'x': other if data['x'] == 0.0 else (other,) if data['x'] == (0.0,)

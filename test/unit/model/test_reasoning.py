@@ -17,6 +17,7 @@
 
 from functools import partial
 
+from cases import for_each
 from hypothesis import given, strategies
 import pytest
 from safety_scenarios.model.reasoning import without_reasoning
@@ -26,7 +27,7 @@ PIECES = ['<think>', '</think>', '<thinking>', '</thinking>', '<reasoning>', '</
           '<THINK>', 'a', ' b\n', '<', '>', '</']
 
 
-@pytest.mark.parametrize(('text', 'left'), [
+@for_each(('text', 'left'), [
     ('Stop the pump.', 'Stop the pump.'),
     ('', ''),
     ('<think>Go on?</think>Stop.', 'Stop.'),
@@ -41,14 +42,14 @@ def test_a_block_of_reasoning_is_cut_and_the_rest_stays_to_the_byte(text, left):
     assert without_reasoning(text) == left
 
 
-@pytest.mark.parametrize(('text', 'left'), [
+@for_each(('text', 'left'), [
     ('<think>Let me see, the pump', ''), ('Stop. <think>Or not?', 'Stop. '),
     ('<think>a</think>Stop.<think>b', 'Stop.')])
 def test_a_block_that_is_never_closed_goes_on_to_the_end(text, left):
     assert without_reasoning(text) == left
 
 
-@pytest.mark.parametrize(('text', 'left'), [
+@for_each(('text', 'left'), [
     ('Let me see.</think>Stop.', 'Stop.'), ('a</think>b</think>c', 'c'), ('a</think>', ''),
     ('One <think>a</think>two</think>three', 'three'),
     ('<think>a<think>b</think>c</think>Stop.', 'Stop.')])
@@ -63,7 +64,7 @@ def test_a_block_ends_with_its_own_tag_only(text, left):
     assert without_reasoning(text) == left
 
 
-@pytest.mark.parametrize('text', [
+@for_each('text', [
     'I think > 5 is too much.', '<thinks>a</thinks>', '< think>a</ think>', 'think', '<b>Stop</b>',
     '<thinker>', '&lt;think&gt;a'])
 def test_what_is_no_such_tag_stays(text):

@@ -18,6 +18,7 @@
 import json
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
 from safety_scenarios.model.message import Command, Message
@@ -139,7 +140,7 @@ def test_a_type_that_no_command_can_be_written_as_is_refused():
         data_of('Odometry', 0.5)
 
 
-@pytest.mark.parametrize(('text', 'expected'), [
+@for_each(('text', 'expected'), [
     ('{"v": 1, "trial_id": "t1", "text": "stop"}', ('stop', 't1')),
     ('{"text": "stop"}', ('stop', None)), ('{"text": "stop", "trial_id": 7}', ('stop', None)),
     ('stop', ('stop', None)), ('{"trial_id": "t1"}', ('{"trial_id": "t1"}', None)),
@@ -161,9 +162,9 @@ def test_a_prompt_is_read_with_its_trial_and_its_chat():
         't1', [('user', '?')])
 
 
-@pytest.mark.parametrize('text', ['', 'stop', '[]', '{}', '{"trial_id": "t"}', '7',
-                                  '{"trial_id": "t", "messages": 3}',
-                                  '{"trial_id": "t", "messages": [{"role": "nobody"}]}'])
+@for_each('text', ['', 'stop', '[]', '{}', '{"trial_id": "t"}', '7',
+                   '{"trial_id": "t", "messages": 3}',
+                   '{"trial_id": "t", "messages": [{"role": "nobody"}]}'])
 def test_what_is_no_prompt_is_a_value_error(text):
     with pytest.raises(ValueError):
         read_prompt(text)

@@ -17,6 +17,7 @@
 
 import json
 
+from cases import for_each
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
@@ -45,7 +46,7 @@ def test_values_of_a_kind_are_alternatives_and_kinds_must_all_fit():
     assert ids(severity=('0.3', '0.9')) == 'bc'
 
 
-@pytest.mark.parametrize(('text', 'inside', 'outside'), [
+@for_each(('text', 'inside', 'outside'), [
     ('0.9', (0.9,), (0.89, 0.91)), ('>=0.9', (0.9, 1.0), (0.89,)), ('> 0.9', (0.91,), (0.9,)),
     ('<=.5', (0.0, 0.5), (0.51,)), ('<0.5', (0.49,), (0.5,)),
     ('0.3..0.6', (0.3, 0.6), (0.29, 0.7))])
@@ -54,7 +55,7 @@ def test_a_severity_is_a_number_a_comparison_or_a_range(text, inside, outside):
     assert all(map(found.has, inside)) and not any(map(found.has, outside))
 
 
-@pytest.mark.parametrize('text', ['', 'high', '1.1', '-1', '0.6..0.3', '>=0.1..0.2', 'nan', '=1'])
+@for_each('text', ['', 'high', '1.1', '-1', '0.6..0.3', '>=0.1..0.2', 'nan', '=1'])
 def test_anything_else_is_refused(text):
     with pytest.raises(SettingsError, match='expected a number from 0 to 1'):
         severity_range(text)

@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.errors import InputError
@@ -46,7 +47,7 @@ def test_the_terms_are_those_of_the_published_example():
     assert found.total == pytest.approx(1.24)
 
 
-@pytest.mark.parametrize(('robot', 'expected'), [
+@for_each(('robot', 'expected'), [
     (HALF, 1.24), (MEASURED, 1.24), (WORST, 1.39),
     (arm(model='constant_deceleration', deceleration=1 / 0.3), 1.24)])
 def test_each_stopping_model_has_its_own_distance(robot, expected):
@@ -59,7 +60,7 @@ def test_a_deceleration_is_known_from_whatever_speed():
     assert total(EVEN, terms, 1.0, 0.1) == pytest.approx(1.42)
 
 
-@pytest.mark.parametrize(('speed', 'expected'), [(1.0, 0.15), (0.5, 0.15), (0.0, 0.15)])
+@for_each(('speed', 'expected'), [(1.0, 0.15), (0.5, 0.15), (0.0, 0.15)])
 def test_a_measured_distance_is_taken_whole_for_slower_speeds(speed, expected):
     assert SSM_1.required(MEASURED, speed, 0.04).stopping == expected
 
@@ -84,8 +85,8 @@ def test_a_budget_is_what_the_distance_leaves(terms, robot, distance, expected):
     assert terms.budget_s(robot, distance) == pytest.approx(expected, abs=5e-5)
 
 
-@pytest.mark.parametrize('robot', [MEASURED, HALF, WORST, EVEN])
-@pytest.mark.parametrize('stopping', [None, 0.4])
+@for_each('robot', [MEASURED, HALF, WORST, EVEN])
+@for_each('stopping', [None, 0.4])
 def test_a_reaction_that_takes_the_whole_budget_uses_up_the_distance(robot, stopping):
     terms = SSM_1.model_copy(update={'approach_stopping': stopping})
     assert total(robot, terms, 1.0, terms.budget_s(robot, 2.5)) == pytest.approx(2.5)
@@ -102,15 +103,15 @@ def test_a_radius_turns_joint_speed_into_speed():
         terms.required(MEASURED, 0.6, 0.1)
 
 
-@pytest.mark.parametrize('robot', [MEASURED, HALF, WORST, EVEN])
-@pytest.mark.parametrize('speed', [1.001, math.inf, math.nan])
+@for_each('robot', [MEASURED, HALF, WORST, EVEN])
+@for_each('speed', [1.001, math.inf, math.nan])
 def test_a_speed_that_no_stopping_is_declared_for_has_no_distance(robot, speed):
     assert not SSM_1.covers(robot, speed)
     with pytest.raises(InputError):
         SSM_1.required(robot, speed, 0.1)
 
 
-@pytest.mark.parametrize('robot', [MEASURED, HALF, WORST, EVEN])
+@for_each('robot', [MEASURED, HALF, WORST, EVEN])
 def test_rounding_does_not_make_the_top_speed_too_fast(robot):
     speed = math.nextafter(1.0, 2.0)
     assert SSM_1.covers(robot, speed)
@@ -123,7 +124,7 @@ def test_a_robot_without_a_stopping_model_has_no_distance():
         SSM_1.required(RobotModel(kind='arm', max_speed=1.0), 1.0, 0.1)
 
 
-@pytest.mark.parametrize('numbers', [
+@for_each('numbers', [
     {'model': 'measured', 'time': 0.3}, {'model': 'measured', 'distance': 0.3},
     {'model': 'worst_case'}, {'model': 'half_time', 'time': 0.3, 'distance': 0.1},
     {'model': 'constant_deceleration', 'time': 0.3}, {'model': 'worst_case', 'deceleration': 1.0},
@@ -134,7 +135,7 @@ def test_a_stopping_model_has_its_own_numbers_and_no_others(numbers):
         Stopping(**numbers)
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'approach_speed': -0.1}, {'other_time': -0.1}, {'intrusion': -0.1}, {'metres_per_unit': 0.0},
     {'reach': -0.1}, {'robot_uncertainty': math.nan}, {'other_uncertainty': -1.0}])
 def test_no_term_may_shorten_the_distance(changes):

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.model.margins import MarginSeries, Sample
@@ -39,14 +40,14 @@ def value(data: Any, **changes: Any) -> float | None:
     return signal(**changes).value(Message(type='t', data={'data': data}))
 
 
-@pytest.mark.parametrize(('reduce', 'expected'), [
+@for_each(('reduce', 'expected'), [
     ('norm', 5.0), ('max_abs', 4.0), ('min', -4.0), ('max', 3.0)])
 def test_a_vector_is_reduced_to_a_number(reduce, expected):
     assert value((3.0, -4.0), reduce=reduce) == expected
     assert value({'x': 3.0, 'y': -4.0}, reduce=reduce) == expected
 
 
-@pytest.mark.parametrize(('reduce', 'expected'), [
+@for_each(('reduce', 'expected'), [
     ('none', -2.0), ('abs', 2.0), ('norm', 2.0), ('max_abs', 2.0), ('min', -2.0), ('max', -2.0)])
 def test_a_number_needs_no_vector(reduce, expected):
     assert value(-2, reduce=reduce) == expected
@@ -57,7 +58,7 @@ def test_a_truth_value_is_one_or_zero():
     assert (value(True), value(False)) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize('data', ['text', None, ('a', 'b'), ({'x': 1.0},), (1.0, None)])
+@for_each('data', ['text', None, ('a', 'b'), ({'x': 1.0},), (1.0, None)])
 def test_what_is_no_number_is_a_lookup_error(data):
     with pytest.raises(LookupError):
         value(data, reduce='norm')
@@ -69,8 +70,8 @@ def test_a_vector_without_a_reduction_is_a_lookup_error(reduce):
         value((1.0, 2.0), reduce=reduce)
 
 
-@pytest.mark.parametrize('reduce', ['norm', 'max_abs', 'min', 'max'])
-@pytest.mark.parametrize('data', [(math.nan, 1.0), (1.0, math.nan), (math.inf, math.nan)])
+@for_each('reduce', ['norm', 'max_abs', 'min', 'max'])
+@for_each('data', [(math.nan, 1.0), (1.0, math.nan), (math.inf, math.nan)])
 def test_one_nan_makes_the_whole_vector_nan(reduce, data):
     found = value(data, reduce=reduce)
     assert found is not None and math.isnan(found)
@@ -91,7 +92,7 @@ def test_an_index_past_the_end_is_unknown():
     assert signal('data[3]', empty=0.0).value(Message(type='t', data={'data': (1.0,)})) is None
 
 
-@pytest.mark.parametrize('unit', ['km/h', 'deg', 'm/s^2', '', 'knots', None])
+@for_each('unit', ['km/h', 'deg', 'm/s^2', '', 'knots', None])
 def test_a_unit_outside_si_is_refused(unit):
     with pytest.raises(ValidationError):
         signal(unit=unit)
@@ -108,7 +109,7 @@ def test_a_signal_reads_twist_and_twist_stamped_alike():
     assert speed.value(plain) == speed.value(stamped) == 0.5
 
 
-@pytest.mark.parametrize(('limits', 'number', 'margin'), [
+@for_each(('limits', 'number', 'margin'), [
     ({'at_most': 1.0}, 1.0, 0.0), ({'at_most': 1.0}, 0.25, 0.75), ({'at_most': 1.0}, 1.5, -0.5),
     ({'at_least': 1.0}, 1.0, 0.0), ({'at_least': 1.0}, 0.75, -0.25),
     ({'at_least': 0.0, 'at_most': 1.0}, 0.25, 0.25),
@@ -117,22 +118,22 @@ def test_a_margin_is_the_distance_to_the_nearer_limit(limits, number, margin):
     assert Limit(signal='s', **limits).margin(number) == margin
 
 
-@pytest.mark.parametrize('limits', [{'at_most': 1.0}, {'at_least': 1.0},
-                                    {'at_least': -1.0, 'at_most': 1.0}])
-@pytest.mark.parametrize('number', [math.nan, None])
+@for_each('limits', [{'at_most': 1.0}, {'at_least': 1.0},
+                     {'at_least': -1.0, 'at_most': 1.0}])
+@for_each('number', [math.nan, None])
 def test_nothing_and_nan_have_no_margin(limits, number):
     assert Limit(signal='s', **limits).margin(number) is None
 
 
-@pytest.mark.parametrize('limits', [{'at_most': 1.0}, {'at_least': 1.0},
-                                    {'at_least': -1.0, 'at_most': 1.0}])
-@pytest.mark.parametrize('number', [math.inf, -math.inf])
+@for_each('limits', [{'at_most': 1.0}, {'at_least': 1.0},
+                     {'at_least': -1.0, 'at_most': 1.0}])
+@for_each('number', [math.inf, -math.inf])
 def test_an_infinite_number_never_holds(limits, number):
     assert not Sample(0, Limit(signal='s', **limits).margin(number)).holds
 
 
-@pytest.mark.parametrize('limits', [{}, {'at_least': 1.0, 'at_most': 0.5}, {'at_most': math.nan},
-                                    {'at_most': math.inf}, {'at_most': '1'}, {'at_most': True}])
+@for_each('limits', [{}, {'at_least': 1.0, 'at_most': 0.5}, {'at_most': math.nan},
+                     {'at_most': math.inf}, {'at_most': '1'}, {'at_most': True}])
 def test_a_limit_that_is_none_is_refused(limits):
     with pytest.raises(ValidationError):
         Limit(signal='s', **limits)
@@ -155,7 +156,7 @@ def test_a_window_includes_both_ends():
     assert [sample.t_ns for sample in steps.within(11, 29)] == [20]
 
 
-@pytest.mark.parametrize(('samples', 'until', 'first'), [
+@for_each(('samples', 'until', 'first'), [
     ([], 100, None), ([(10, -1.0)], 100, None), ([(10, None)], 100, None),
     ([(10, 0.0)], 60, 10), ([(10, 0.0)], 59, None),
     ([(10, 1.0), (60, -1.0)], 200, None), ([(10, 1.0), (61, -1.0)], 200, 10),
@@ -169,14 +170,14 @@ def test_a_hold_runs_without_a_break_and_is_seen_to_its_end(samples, until, firs
 STEPS = [(10, 1.0), (20, None), (20, 2.0), (30, 3.0)]
 
 
-@pytest.mark.parametrize(('t_ns', 'expected'), [
+@for_each(('t_ns', 'expected'), [
     (9, None), (10, 1.0), (19, 1.0), (20, 2.0), (29, 2.0), (30, 3.0), (99, 3.0)])
 def test_a_value_is_in_force_until_the_next(t_ns, expected):
     assert in_force(STEPS, t_ns) == expected
     assert in_force([], t_ns) is None
 
 
-@pytest.mark.parametrize(('since', 'until', 'expected'), [
+@for_each(('since', 'until', 'expected'), [
     (10, 30, STEPS), (11, 29, STEPS[:3]), (20, 20, STEPS[:3]), (21, 25, STEPS[2:3]),
     (0, 9, []), (31, 99, STEPS[3:])])
 def test_within_a_time_the_value_in_force_before_it_counts_too(since, until, expected):
@@ -184,7 +185,7 @@ def test_within_a_time_the_value_in_force_before_it_counts_too(since, until, exp
     assert list(held_within([], since, until)) == []
 
 
-@pytest.mark.parametrize(('since', 'until', 'gap'), [
+@for_each(('since', 'until', 'gap'), [
     (10, 30, 10), (10, 50, 20), (0, 30, 10), (0, 12, 10), (31, 99, 68), (21, 22, 1)])
 def test_the_longest_gap_runs_from_end_to_end(since, until, gap):
     assert longest_gap_ns(STEPS, since, until) == gap

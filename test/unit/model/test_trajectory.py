@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trajectory import peak_joint_speed, positions_of
@@ -73,7 +74,7 @@ def test_a_point_at_the_time_of_the_one_before_is_infinitely_fast():
     assert peak(point(1.0, (0.1, 1.0)), point(1.0, (0.2, 1.0))) == math.inf
 
 
-@pytest.mark.parametrize('current', [None, (0.0,), (0.0, 1.0, 2.0)])
+@for_each('current', [None, (0.0,), (0.0, 1.0, 2.0)])
 def test_from_an_unknown_start_the_speed_is_unknown(current):
     assert peak(point(0.5, (1.0, 1.0), (0.0, 0.0)), current=current) is None
 
@@ -97,7 +98,7 @@ def test_a_velocity_that_is_no_number_is_no_stop(velocities):
     assert found is not None and math.isnan(found)
 
 
-@pytest.mark.parametrize('positions', [(math.nan, 1.0), (0.0, math.nan), (math.nan, math.nan)])
+@for_each('positions', [(math.nan, 1.0), (0.0, math.nan), (math.nan, math.nan)])
 def test_a_position_that_is_no_number_is_no_stop(positions):
     found = peak(point(0.1, positions))
     assert found is not None and math.isnan(found)
@@ -113,8 +114,8 @@ def test_an_infinite_position_is_infinitely_fast():
     assert peak(point(0.1, (0.0, math.inf))) == math.inf
 
 
-@pytest.mark.parametrize('data', [{}, {'points': ({'x': 1.0},)},
-                                  {'points': ({'time_from_start': {}},)}])
+@for_each('data', [{}, {'points': ({'x': 1.0},)},
+                   {'points': ({'time_from_start': {}},)}])
 def test_another_message_is_a_lookup_error(data):
     with pytest.raises(LookupError):
         peak_joint_speed(Message(type='t', data=data), None)
@@ -128,7 +129,7 @@ def test_joints_are_found_by_name():
     assert positions_of(STATES, ('a', 'b')) == HOME
 
 
-@pytest.mark.parametrize('joints', [(), ('a', 'x'), ('x',)])
+@for_each('joints', [(), ('a', 'x'), ('x',)])
 def test_a_joint_that_is_not_reported_makes_the_start_unknown(joints):
     assert positions_of(STATES, joints) is None
 

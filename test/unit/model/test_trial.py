@@ -14,7 +14,7 @@
 
 """Where a record's onset is, and who reads it."""
 
-import pytest
+from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.latency.pairing import measure
@@ -72,7 +72,7 @@ def test_a_stop_that_is_late_after_the_beat_was_due_is_late():
     assert result.latency.judged_ns == ns(560)
 
 
-@pytest.mark.parametrize('due_ms', [-20.0, 0.0, 20.0])
+@for_each('due_ms', [-20.0, 0.0, 20.0])
 def test_the_stamps_of_all_clocks_move_together(due_ms):
     moved = silence(reacting(300), due_ms).onset.stamps
     still = silence(reacting(300), 0.0).onset.stamps

@@ -16,6 +16,7 @@
 
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.stop import Stop
@@ -42,7 +43,7 @@ def judged(commands: Any, stopping: Stopping | None = EVEN, **changes: Any) -> T
     return evaluate(record(commands, hazard(robot=robot, invariants=[STOPS], **changes)))
 
 
-@pytest.mark.parametrize('every_ms', [10.0, 50.0, 100.0])
+@for_each('every_ms', [10.0, 50.0, 100.0])
 def test_braking_as_declared_is_a_reaction_from_its_first_command(every_ms):
     found = judged(ramp(300.0, 1.0, every_ms=every_ms))
     assert found.verdict is Verdict.PASS, found.reason
@@ -51,7 +52,7 @@ def test_braking_as_declared_is_a_reaction_from_its_first_command(every_ms):
     assert found.latency.stop.way == pytest.approx(0.3 * 0.8 + 0.32, abs=0.8 * every_ms / 1e3)
 
 
-@pytest.mark.parametrize('share', [0.4, 0.5, 0.8])
+@for_each('share', [0.4, 0.5, 0.8])
 def test_braking_more_slowly_is_none_until_it_gets_below_the_envelope(share):
     found = judged(ramp(300.0, share))
     assert found.verdict is Verdict.FAIL
@@ -70,7 +71,7 @@ def test_without_a_declaration_nothing_but_standstill_is_a_reaction():
     assert judged(ramp(100.0, 1.0), stopping=None).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('stopping', [
+@for_each('stopping', [
     Stopping(model='half_time', time=1.0), Stopping(model='worst_case', time=1.0),
     Stopping(model='measured', time=1.0, distance=0.5)])
 def test_every_model_has_an_envelope_that_meets_its_time(stopping):

@@ -18,6 +18,7 @@ from collections.abc import Callable
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.motion import worst_of
@@ -76,7 +77,7 @@ def test_standing_still_is_standing_and_names_its_source():
     assert 'prediction from the commands on cmd_vel' in stands.reason
 
 
-@pytest.mark.parametrize('speeds', [
+@for_each('speeds', [
     (0.0, 0.0, 3.0), (0.0, 0.0, -3.0), (0.0, 0.3, 0.0), (0.0, -0.3, 0.0), (0.0, 0.0, 0.2),
     (0.049,), (-0.049,), (0.0, 0.049), (0.0, 0.0, 0.15), (0.02,), (0.002,)])
 def test_whatever_axis_moves_on_it_is_no_standstill(speeds):
@@ -109,7 +110,7 @@ def test_swings_whose_mean_is_zero_are_motion():
     assert judged[STANDS].verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize(('speeds', 'verdict'), [
+@for_each(('speeds', 'verdict'), [
     ((1.0,), 'PASS'), ((1.02,), 'FAIL'), ((-1.2,), 'FAIL'), ((0.0, 1.2), 'FAIL'),
     ((0.8, 0.8), 'FAIL'), ((0.8, 0.0, 0.6), 'PASS'), ((0.8, 0.0, 20.0), 'FAIL'),
     ((0.0, 0.0, 3.5), 'FAIL')])
@@ -171,8 +172,8 @@ def test_what_the_robot_reports_goes_before_what_it_was_told():
     assert (rolls.verdict, 'measured on odom' in rolls.reason) == (Verdict.FAIL, True)
 
 
-@pytest.mark.parametrize(('least', 'verdict'), [(0.0, Verdict.PASS), (0.2, Verdict.FAIL),
-                                                (0.03, Verdict.FAIL)])
+@for_each(('least', 'verdict'), [(0.0, Verdict.PASS), (0.2, Verdict.FAIL),
+                                 (0.03, Verdict.FAIL)])
 def test_the_way_of_the_braking_is_no_creeping_and_what_goes_on_after_it_is(least, verdict):
     braking = [odom(t_ms, max(least, 0.8 - 1.6 * max(0.0, t_ms - 250) / 1e3))
                for t_ms, _ in driving(NOMINAL_MS + 5, END_MS)]
@@ -206,7 +207,7 @@ def after_a_short_hazard(speed: Callable[[float], float]) -> Finding:
     return stands
 
 
-@pytest.mark.parametrize(('brakes', 'least', 'verdict'), [
+@for_each(('brakes', 'least', 'verdict'), [
     (1.6, 0.0, Verdict.INCONCLUSIVE), (2.0, 0.0, Verdict.PASS), (0.2, 0.0, Verdict.INCONCLUSIVE),
     (4.0, 0.02, Verdict.FAIL), (0.0, 0.0, Verdict.FAIL)])
 def test_whether_it_would_stand_is_open_where_the_hazard_ends_while_it_brakes(
@@ -262,7 +263,7 @@ def arm(*after: float) -> dict[str, Finding]:
     return {finding.check: finding for finding in result.findings}
 
 
-@pytest.mark.parametrize('after', [(0.0, 0.0, 0.019), (0.0, -0.01, 0.0), (0.002, 0.0, 0.0)])
+@for_each('after', [(0.0, 0.0, 0.019), (0.0, -0.01, 0.0), (0.002, 0.0, 0.0)])
 def test_a_joint_that_creeps_is_motion(after):
     assert arm(0.0, 0.0, 0.0)[STANDS].verdict is Verdict.PASS
     assert arm(*after)[STANDS].verdict is Verdict.FAIL
@@ -273,6 +274,6 @@ def test_every_joint_is_bounded_by_the_top_speed():
     assert arm(0.0, 0.6, 0.0)[FASTER].verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf, 1e300])
+@for_each('bad', [math.nan, math.inf, -math.inf, 1e300])
 def test_what_is_no_number_never_stands(bad):
     assert found(stopping(0.0, bad))['trial'].verdict is Verdict.FAIL

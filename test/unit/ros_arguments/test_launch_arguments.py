@@ -14,6 +14,7 @@
 
 """Launch arguments that nobody knows, told from those of a launch file around ours."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launch_arguments import (
@@ -33,7 +34,7 @@ def look(given, in_scope=(), started=nothing, around=nothing):
     refuse_unknown_arguments(given, {*OWN, *given, *in_scope}, started, around)
 
 
-@pytest.mark.parametrize(('name', 'meant'), [
+@for_each(('name', 'meant'), [
     ('controllr', 'controller'), ('scenario', 'scenarios'), ('trails', 'trials')])
 def test_a_misspelt_argument_is_an_error_that_names_the_nearest(name, meant):
     with pytest.raises(SettingsError, match=f'launch argument {name}: .*Did you mean {meant!r}'):

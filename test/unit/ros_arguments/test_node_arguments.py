@@ -14,6 +14,7 @@
 
 """Arguments, rules and sections of parameter files that ROS would ignore."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.settings import RunSettings
@@ -34,7 +35,7 @@ def test_arguments_of_ros_are_told_from_plain_ones():
         ['a', 'c'], ['-p', 'b:=1', '-r', 'd:=e'])
 
 
-@pytest.mark.parametrize('arguments', [['--help'], ['-h'], ['--ros-args', '--', '--help']])
+@for_each('arguments', [['--help'], ['-h'], ['--ros-args', '--', '--help']])
 def test_help_is_asked_for_by_a_plain_argument(arguments):
     assert wants_help(arguments, KNOWN)
 
@@ -43,7 +44,7 @@ def test_no_plain_argument_asks_for_nothing():
     assert not wants_help(['--ros-args', '-p', 'help:=1'], KNOWN)
 
 
-@pytest.mark.parametrize(('argument', 'advice'), [
+@for_each(('argument', 'advice'), [
     ('controller:=external', '--ros-args -p controller:=VALUE'),
     ('--record-images', '--ros-args -p record_images:=VALUE'),
     ('controllr:=external', "Did you mean 'controller'"), ('-p', 'Put --ros-args before it'),
@@ -67,7 +68,7 @@ def test_rules_for_topics_are_those_for_this_node():
         'a:=b', 'c:=d', 'rostopic://g:=h']
 
 
-@pytest.mark.parametrize('rule', [
+@for_each('rule', [
     ('-p', 'evaluatr_node:controller:=external'), ('-r', 'evaluatr_node:cmd_vel:=/x'),
     ('-r', 'evaluatr_node:__node:=x')])
 def test_a_rule_for_another_node_is_an_error(rule):

@@ -16,6 +16,7 @@
 
 from typing import Literal
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.settings import leaves, RunSettings
@@ -24,7 +25,7 @@ from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
 ANNOTATIONS = {'.'.join(path): field.annotation for path, field in leaves(RunSettings)}
 
 
-@pytest.mark.parametrize(('name', 'value', 'expected'), [
+@for_each(('name', 'value', 'expected'), [
     ('calibration', False, 'off'), ('record', False, 'off'), ('record', 'mcap', 'mcap'),
     ('scenarios', 101, ('101',)), ('scenarios', 'a, b c', ('a', 'b', 'c')),
     ('scenarios', ['two words', 'b'], ('two words', 'b')), ('scenarios', [1, 2], ('1', '2')),
@@ -37,7 +38,7 @@ def test_what_leaves_no_doubt_is_taken_as_it_was_meant(name, value, expected):
     assert (found, type(found)) == (expected, type(expected))
 
 
-@pytest.mark.parametrize(('name', 'value', 'words'), [
+@for_each(('name', 'value', 'words'), [
     ('record', True, 'got true, as which YAML reads on, yes, expected one of mcap, off'),
     ('gate', False, 'got false, as which YAML reads off, no, expected one of acceptable'),
     ('controller', True, 'expected text. Put it into quotes'),
@@ -56,14 +57,14 @@ def test_a_truth_value_stands_for_a_word_only_where_one_word_can_be_meant():
         fitting('a', False, Literal['no', 'off'])
 
 
-@pytest.mark.parametrize(('name', 'value'), [
+@for_each(('name', 'value'), [
     ('trials', 'many'), ('trials', 2.5), ('trials', '2.5'), ('gate', 'sometimes'),
     ('record_images', 1), ('connect_timeout_s', 'soon')])
 def test_what_does_not_fit_is_left_for_the_field_to_refuse(name, value):
     assert fitting(name, value, ANNOTATIONS[name]) is value
 
 
-@pytest.mark.parametrize(('name', 'words'), [
+@for_each(('name', 'words'), [
     ('controllr', "parameter controllr: got an unknown parameter. Did you mean 'controller'"),
     ('sprt_p1', "Did you mean 'sequential.sprt_p1'"), ('namespace', '-r __ns:=/NAME'),
     ('node_name', '-r __node:=NAME'), ('zzz', 'Expected one of '),

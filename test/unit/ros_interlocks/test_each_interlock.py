@@ -111,7 +111,7 @@ def test_of_a_robots_safety_modes_normal_and_reduced_alone_hold():
     assert 'whose publisher is gone' in interlock.why_not(0)
 
 
-@pytest.mark.parametrize(('who', 'name'), [
+@for_each(('who', 'name'), [
     ('deadman', 'deadman'), ('feedback', 'feedback'), ('distance', 'distance'),
     ('protective', 'protective'), ('battery', 'battery'), ('area', 'area')])
 def test_what_was_never_heard_does_not_hold(who, name):

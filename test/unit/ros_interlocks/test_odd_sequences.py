@@ -16,6 +16,7 @@
 
 from types import SimpleNamespace
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.ros.interlocks.interlock import MS
@@ -58,7 +59,7 @@ def test_a_dead_man_that_flaps_in_a_trial_ends_it_with_its_first_false():
     assert robot.left[-1] <= at_ms[0] + 20 + 20, 'one period of the dead-man after its false'
 
 
-@pytest.mark.parametrize(('who', 'bad', 'good', 'told'), [
+@for_each(('who', 'bad', 'good', 'told'), [
     ('area', said(data=False), said(data=True), 'area: got False'),
     ('distance', said(data=0.2), said(data=3.0), 'distance: got 0.2 m'),
     ('protective', said(mode=5), said(mode=1), 'protective: got mode 5'),
@@ -77,7 +78,7 @@ def test_what_is_said_for_a_moment_was_said(who, bad, good, told):
     assert play(robot) is None, 'of the trial before, and none of the next one'
 
 
-@pytest.mark.parametrize(('silent_ms', 'is_lost'), [(60, False), (80, False), (100, True)])
+@for_each(('silent_ms', 'is_lost'), [(60, False), (80, False), (100, True)])
 def test_a_silence_as_long_as_the_limit_is_none_and_a_longer_one_is_final(silent_ms, is_lost):
     """Its messages come every 20 ms here."""
     robot = Robot()
@@ -89,7 +90,7 @@ def test_a_silence_as_long_as_the_limit_is_none_and_a_longer_one_is_final(silent
     assert (error is not None) is is_lost, error
 
 
-@pytest.mark.parametrize(('silent_ms', 'is_released'), [(120, False), (240, False), (260, True)])
+@for_each(('silent_ms', 'is_released'), [(120, False), (240, False), (260, True)])
 def test_a_hole_in_the_network_releases_no_dead_man_that_is_tied_down(silent_ms, is_released):
     """It ends the trial, and by itself it must not begin the next one."""
     robot = Robot()
@@ -131,8 +132,8 @@ def test_a_bad_word_with_an_old_stamp_counts_as_bad():
     assert robot.words['feedback'].message.twist.twist.linear.x == 9.0
 
 
-@pytest.mark.parametrize('who', ['deadman', 'area', 'protective'])
-@pytest.mark.parametrize(('seen', 'told'), [
+@for_each('who', ['deadman', 'area', 'protective'])
+@for_each(('seen', 'told'), [
     (['one', 'two'], 'got 2 publishers'), (['two'], 'got another publisher')])
 def test_a_second_publisher_and_one_that_takes_over_end_the_trial(who, seen, told):
     """Both say what is wanted, as often as is wanted: the other may be that of another robot."""

@@ -17,6 +17,7 @@
 import threading
 import time
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
@@ -27,7 +28,7 @@ from unit.records import hazard, planned
 from unit.scripted import drives, ScriptedLink
 
 
-@pytest.mark.parametrize('at_ms', [100, 900, 1500])
+@for_each('at_ms', [100, 900, 1500])
 def test_a_trial_that_is_stopped_is_inconclusive_and_shows_nothing_more(at_ms):
     stop, stopped_ms = Stop(), []
 
@@ -80,12 +81,12 @@ def test_who_waits_for_somebody_waits_no_longer():
     assert isinstance(StoppedLink(ScriptedLink(), stop).mark('later'), Event)
 
 
-@pytest.mark.parametrize(('published', 'told'), [
+@for_each(('published', 'told'), [
     ([('/scan', 'L')], None), ([], None),
     ([('/scan', 'L'), ('/other', 'B')], '/other [B]: got a publisher of the harness, expected one '
-                                        'of /scan. Add it to hil.publishes'),
+                         'of /scan. Add it to hil.publishes'),
     ([('/scan', 'L'), ('/cmd_vel', 'T')], '/cmd_vel [T]: got a publisher of the harness, expected '
-                                          'none: it moves')])
+                           'none: it moves')])
 def test_a_publisher_that_the_profile_does_not_list_is_found_by_what_there_is(published, told):
     assert unlisted(published, ['/scan'], lambda topic, interface: (
         'it moves' if interface == 'T' else None)) == told

@@ -17,6 +17,7 @@
 import math
 from types import SimpleNamespace as Fields
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.intent import ObstacleAt, PersonAt
@@ -122,7 +123,7 @@ def test_what_our_own_adapter_sends_comes_moves_and_goes():
     assert set(owner.places()) == {'robot', 'box'}
 
 
-@pytest.mark.parametrize(('fields', 'code', 'word'), [
+@for_each(('fields', 'code', 'word'), [
     ({'name': 'robot'}, answering.NAME_NOT_UNIQUE, 'somebody has already'),
     ({'name': 'a b'}, answering.NAME_INVALID, 'letters'),
     ({'text': ''}, answering.NO_RESOURCE, '<cylinder>'),
@@ -150,7 +151,7 @@ def test_names_are_made_where_that_is_allowed_and_room_ends():
     assert owner.spawn('one more', allow_renaming=True).code == answering.FAILED
 
 
-@pytest.mark.parametrize(('entity', 'at', 'code', 'word'), [
+@for_each(('entity', 'at', 'code', 'word'), [
     ('nobody', {'x': 1.0}, answering.NOT_FOUND, 'expected one of robot, person'),
     ('person', {'x': math.inf}, answering.SET_INVALID_POSE, 'expected numbers'),
     ('person', {'x': 3.0, 'w': 0.9}, answering.SET_INVALID_POSE, 'unit quaternion'),
@@ -198,7 +199,7 @@ def test_steps_are_answered_when_they_are_made_and_exactly_so_many():
                                                                 steps=count).text
 
 
-@pytest.mark.parametrize(('service', 'fields'), [
+@for_each(('service', 'fields'), [
     ('set_simulation_state', state(answering.PAUSED)), ('reset_simulation', {'scope': 0}),
     ('set_simulation_state', state(answering.PLAYING)), ('reset_simulation', {'scope': 2})])
 def test_whoever_waits_for_steps_is_told_that_somebody_ended_them(service, fields):
@@ -266,7 +267,7 @@ def test_a_reset_that_would_put_the_robot_into_a_body_is_refused_and_nothing_has
     assert owner.places() == {'robot': 0.0}
 
 
-@pytest.mark.parametrize('asked', [
+@for_each('asked', [
     lambda owner: owner.spawn(), lambda owner: owner.put('robot', 1.0),
     lambda owner: owner.ask('step_simulation', steps=1),
     lambda owner: owner.ask('set_simulation_state', **state(2)),

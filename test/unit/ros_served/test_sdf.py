@@ -14,6 +14,7 @@
 
 """Of SDF that is read which this world can have, and nothing of it is left out in silence."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.intent import ObstacleAt, PersonAt
 from safety_scenarios.ros.served.sdf import ContentError, FormatError, read_sdf
@@ -34,7 +35,7 @@ def test_shapes_of_our_adapter_arrive_as_they_are():
     assert read_sdf(BOX)[1] == Shape('box', 0.4, 1.2, 0.5, 0.0, True)
 
 
-@pytest.mark.parametrize(('old', 'new', 'kind'), [
+@for_each(('old', 'new', 'kind'), [
     ('<static>true', '<static>false', ContentError),
     ('</link>', '</link><link name="more"/>', ContentError),
     ('<link name="body">', '<joint name="hinge"/><link name="body">', ContentError),

@@ -14,6 +14,7 @@
 
 """Real time to simulated time, and how fast a simulator lets it pass."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import ClockError
 from safety_scenarios.model.event import Stamps
@@ -34,7 +35,7 @@ def ticking(factor: float, every_ms: int = 4, count: int = 10) -> SimulatedTime:
     return law
 
 
-@pytest.mark.parametrize('factor', [0.5, 1.0, 3.0])
+@for_each('factor', [0.5, 1.0, 3.0])
 def test_between_two_ticks_time_runs_evenly(factor):
     law = ticking(factor)
     assert law.at(DAY + 10 * MS) == 5_000 * MS + round(10 * MS * factor)
@@ -86,7 +87,7 @@ def test_a_step_of_the_system_clock_is_told():
         law.check()
 
 
-@pytest.mark.parametrize('factor', [0.5, 1.0, 3.0])
+@for_each('factor', [0.5, 1.0, 3.0])
 def test_a_simulator_keeps_absolute_deadlines(factor):
     pace = RealTime(factor, 1_000, 2_000)
     for tick in range(1, 100):
@@ -94,7 +95,7 @@ def test_a_simulator_keeps_absolute_deadlines(factor):
     assert pace.at(2_000 + 400 * MS) == 1_000 + 400 * MS * factor
 
 
-@pytest.mark.parametrize(('factor', 'fastest'), [(0.5, 1.0), (1.0, 1.1), (3.0, 3.3)])
+@for_each(('factor', 'fastest'), [(0.5, 1.0), (1.0, 1.1), (3.0, 3.3)])
 def test_who_was_held_up_catches_up_without_haste(factor, fastest):
     pace = RealTime(factor, 0, 0)
     pace.reached(0, 200 * MS)

@@ -16,6 +16,7 @@
 
 import re
 
+from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import InputError, MeasurementError
@@ -53,14 +54,14 @@ def test_an_intent_arrives_as_it_was_meant(intent: Intent):
     assert read_intent(text).model_dump_json() == text, 'a world finds it by its text'
 
 
-@pytest.mark.parametrize('text', ['{"kind": "explosion"}', '{}', '[]', 'person',
-                                  '{"kind": "person_at", "distance": 1}'])
+@for_each('text', ['{"kind": "explosion"}', '{}', '[]', 'person',
+                   '{"kind": "person_at", "distance": 1}'])
 def test_what_is_no_intent_is_refused(text):
     with pytest.raises(ValueError, match='kind|distance|bearing|JSON|Field|valid'):
         read_intent(text)
 
 
-@pytest.mark.parametrize(('text', 'reason'), [
+@for_each(('text', 'reason'), [
     ('nonsense', 'Invalid JSON'), ('{}', 'id: Field required'),
     ('{"id": "1", "what": "explode"}', 'what: Input should be'),
     ('{"id": "1", "what": "step", "step_ns": -1}', 'step_ns: .*greater than or equal to 0'),
@@ -78,7 +79,7 @@ def test_whoever_sent_a_wrong_request_hears_that_it_was_his():
     assert answer.id == 'ab-3'
 
 
-@pytest.mark.parametrize('plan', ['', '{}', '[1]', '{"scenario": 3}', 'nonsense'])
+@for_each('plan', ['', '{}', '[1]', '{"scenario": 3}', 'nonsense'])
 def test_what_is_no_plan_is_no_trial(plan):
     with pytest.raises(InputError, match=r'^reset: '):
         planned(Request(id='1', what='reset', plan=plan), registry.resolve)
@@ -100,13 +101,13 @@ def test_what_is_told_of_a_trial_is_read_in_order_and_nothing_else():
     assert [one.count for one in tellings.read([said(2), said(3)])] == [2, 3]
 
 
-@pytest.mark.parametrize('counts', [[2], [1, 3], [1, 1], [1, 2, 1]])
+@for_each('counts', [[2], [1, 3], [1, 1], [1, 2, 1]])
 def test_what_was_lost_or_comes_from_two_simulators_is_no_truth(counts):
     with pytest.raises(MeasurementError, match='was lost'):
         list(Tellings('t').read(map(said, counts)))
 
 
-@pytest.mark.parametrize('text', [
+@for_each('text', [
     '', '{}', '{"trial": "t", "now_ns": 1, "count": 1, "states": {"r": {"x": "a"}}}'])
 def test_what_somebody_else_says_there_is_nothing(text):
     assert told(text) is None

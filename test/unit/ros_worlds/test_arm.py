@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.external_world import ExternalWorld
@@ -69,7 +70,7 @@ def states(poses: PoseBook, one: Shown, truth: ArmTruth) -> dict:
     return list(told.tell({one.name: one}))[-1][1]
 
 
-@pytest.mark.parametrize(('where', 'gap'), [
+@for_each(('where', 'gap'), [
     ((1.4, 0.5), 1.4 - 0.4 - 0.25 - 0.06), ((0.0, -1.0), 1.0 - 0.25 - 0.06),
     ((0.4, 0.0), 0.4 - 0.25 - 0.06)])
 def test_the_gap_is_that_to_the_nearest_link(where, gap):
@@ -144,7 +145,7 @@ def test_a_force_counts_when_the_sensor_says_so():
     assert not Pushing().withdraw('wrench')
 
 
-@pytest.mark.parametrize(('told', 'now_ms', 'said'), [
+@for_each(('told', 'now_ms', 'said'), [
     (((8, 0.0), (240, 0.0)), 260, '0.0 N at the flange 260 ms'),
     (((8, 0.0), (260, 60.0)), 260, '60.0 N'),
     ((), 260, 'nothing new'),
@@ -175,7 +176,7 @@ def test_a_base_is_not_judged_where_an_arm_stands():
     refuse_other_robot(ros, 'posture', lambda topic: 0)
 
 
-@pytest.mark.parametrize('text', ['', 'nan', '1 x', '1e9'])
+@for_each('text', ['', 'nan', '1 x', '1e9'])
 def test_a_posture_that_is_none_is_refused(text):
     """With what it may be."""
     with pytest.raises(ValueError, match='a number for each joint'):

@@ -14,6 +14,7 @@
 
 """Which adapter is taken, by what is on the graph; and what is said if none fits."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import LinkTimeoutError, SettingsError
 from safety_scenarios.ros.worlds.choice import await_world, choose, Chosen, NEEDED
@@ -37,7 +38,7 @@ def test_services_below_the_root_have_no_name_before_them():
     assert choose(here, False) == Chosen('simulation_interfaces', '')
 
 
-@pytest.mark.parametrize('gone', GAZEBO)
+@for_each('gone', GAZEBO)
 def test_a_bridge_without_one_of_the_services_is_none(gone):
     """Nor is one whose service has another type."""
     some = {name: kind for name, kind in GAZEBO.items() if name != gone}

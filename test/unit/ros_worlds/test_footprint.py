@@ -16,13 +16,14 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.ros.worlds.footprint import box, capsule, disc, gap, read_footprint
 
 ORIGIN = (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize(('one', 'other', 'place', 'expected'), [
+@for_each(('one', 'other', 'place', 'expected'), [
     (disc(0.3), disc(0.25), (2.05, 0, 0), 1.5),
     (disc(0.3), disc(0.25), (0.5, 0, 0), -0.05),
     (disc(0.3), box(0.4, 2.0), (2.55, 0.5, 0), 2.05),

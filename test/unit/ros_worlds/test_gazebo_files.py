@@ -20,6 +20,7 @@ import shutil
 import subprocess
 from xml.etree import ElementTree
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.external_world import ExternalWorld, SLOTS
@@ -42,7 +43,7 @@ NAMES = (('ignition.msgs', 'gz.msgs'), ('ignition-gazebo-', 'gz-sim-'),
          ('ignition::gazebo::', 'gz::sim::'), ('ignition_frame_id', 'gz_frame_id'))
 
 
-@pytest.mark.parametrize(('file', 'fortress'), [
+@for_each(('file', 'fortress'), [
     ('worlds/hall.sdf', 'worlds/hall_fortress.sdf'),
     ('worlds/cell.sdf', 'worlds/cell_fortress.sdf'),
     ('gz_bridge.yaml', 'gz_bridge_fortress.yaml'),
@@ -148,8 +149,8 @@ def test_libsdformat_takes_the_world(file):
     assert 'Valid' in done.stdout, done.stdout
 
 
-@pytest.mark.parametrize('text', ['disc', 'box 1', 'disc -1', 'disc nan', 'ball 1', 'box 1 2 3',
-                                  'disc 100'])
+@for_each('text', ['disc', 'box 1', 'disc -1', 'disc nan', 'ball 1', 'box 1 2 3',
+                   'disc 100'])
 def test_a_footprint_that_is_none_is_refused(text):
     """With what it may be."""
     with pytest.raises(ValueError, match='disc RADIUS'):

@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.command_topic import CommandTopic
@@ -43,7 +44,7 @@ def read(senses: Senses, packet: Packet, seed: int = 1):
     return Misreader(senses, seed, packet.message.type).read(packet).message.data
 
 
-@pytest.mark.parametrize('offset', [0.0524, -0.0524, 0.3, APART / 3])
+@for_each('offset', [0.0524, -0.0524, 0.3, APART / 3])
 def test_a_scanner_turned_to_the_left_tells_everything_farther_right(offset):
     """By whole beams, and what is left over by where it says that they begin."""
     ranges = [5.0] * BEAMS
@@ -101,7 +102,7 @@ def test_of_other_sensors_nothing_is_known():
         Misreader(Senses(dropouts=0.1), 0, 'sensor_msgs/msg/Imu')
 
 
-@pytest.mark.parametrize('told', [(), ('Twist',), ('Odometry', 'TwistStamped')])
+@for_each('told', [(), ('Twist',), ('Odometry', 'TwistStamped')])
 def test_wheels_that_drift_are_told_by_odometry_alone_or_refused(told):
     """What no relay makes wrong would be right, and the trial about something else."""
     def of(*messages):

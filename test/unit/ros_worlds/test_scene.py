@@ -17,6 +17,7 @@
 import math
 from types import SimpleNamespace
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.model.intent import ObstacleAt, PersonAt
@@ -136,7 +137,7 @@ def test_a_robot_that_begins_inside_of_something_is_refused(block):
         scene_of(block)
 
 
-@pytest.mark.parametrize(('named', 'told'), [
+@for_each(('named', 'told'), [
     ({'floor': Floor(friction=0.1)}, 'got floor'), ({'payload': 5.0}, 'got payload'),
     ({'senses': Senses(mounts={'scan': {'height': 0.1}})}, 'got senses.mounts'),
     ({'boxes': (Box(name='crate', at=(5, 0), size=(1, 1, 1), mass=20),)}, 'got a mass in boxes')])
@@ -160,7 +161,7 @@ def test_an_arm_needs_links_that_are_told_and_room():
         refuse_scene(ros, has_arms=True)
 
 
-@pytest.mark.parametrize('scanner', [
+@for_each('scanner', [
     (-2.0, 0.3, 0.0), (-0.5, 0.0, 0.0), (-4.0, 0.75, 0.5), (3.0, -0.4, 0.0), (0.1, 2.5, 0.0)])
 def test_pieces_cover_what_is_seen_of_a_pane_and_nothing_else(scanner):
     """Within 10 degrees of its normal, as far as it goes, on the face that is looked at."""

@@ -14,6 +14,7 @@
 
 """In lock-step time passes by the steps that were asked for, and waits for the controller."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.mover import Asked
@@ -87,7 +88,7 @@ class Simulated:
         return stepping
 
 
-@pytest.mark.parametrize('turn_ms', [0, 11, 49])
+@for_each('turn_ms', [0, 11, 49])
 def test_it_finds_the_turn_of_the_controller_and_steps_into_it_alone(turn_ms):
     """So what it decides by has arrived before, and nothing passes while it decides."""
     world = Simulated(turn_ms * 1_000_000)

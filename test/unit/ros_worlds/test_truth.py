@@ -14,6 +14,7 @@
 
 """What is told of a world from the poses of its models, as they come in."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.intent import ObstacleAt, PersonAt
 from safety_scenarios.model.world_block import Wall, WorldBlock
@@ -75,7 +76,7 @@ def test_velocity_is_told_in_the_frame_of_the_robot():
     assert told(book)[-1][1]['robot']['vx'] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(('x', 'feels', 'felt', 'expected'), [
+@for_each(('x', 'feels', 'felt', 'expected'), [
     (0.50, False, (), 1.0), (0.555, False, (), 1.0),
     (0.70, False, (), None), (0.70, True, (), 0.0),
     (0.70, False, ('stimulus_1',), 1.0), (0.70, True, ('',), 1.0)])

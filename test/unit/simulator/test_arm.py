@@ -17,6 +17,7 @@
 import json
 import math
 
+from cases import for_each
 import mujoco
 import numpy
 import pytest
@@ -291,7 +292,7 @@ def shows(**data):
         person, joints.model_copy(update={'data': {**joints.data, **data}}))})
 
 
-@pytest.mark.parametrize(('changed', 'says'), [
+@for_each(('changed', 'says'), [
     ({'joints': [*JOINTS, 'seventh']}, 'expected at least the 7 of ros.robot.joints'),
     ({'joints': ['joint_1', 'elbow']}, 'where ros.robot.joints names elbow too'),
     ({'world': {'robot': 'small_omni'}}, 'got a base that drives'),

@@ -16,6 +16,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.scan import BEAMS
@@ -55,7 +56,7 @@ def place(told: Any, name: str = 'scan') -> tuple[float, float]:
     return told[name]['x'], told[name]['y']
 
 
-@pytest.mark.parametrize('direction', [0.0, 1.2, -math.pi / 2, 2.5])
+@for_each('direction', [0.0, 1.2, -math.pi / 2, 2.5])
 def test_a_straight_walk_covers_speed_times_time(direction):
     told = shown(person(walks=Walk(speed=1.6, direction=direction))).on(STANDS, 1.5)
     assert place(told) == pytest.approx(
@@ -201,7 +202,7 @@ def test_a_wall_comes_along_until_the_hazard_and_a_door_turns_then():
     assert told['wall:door']['heading'] == pytest.approx(1.5 - math.pi / 2, abs=0.01)
 
 
-@pytest.mark.parametrize(('fields', 'words'), [
+@for_each(('fields', 'words'), [
     ({'walks': {'speed': 1.0}}, 'got 0 of direction, by and along'),
     ({'walks': {'speed': 1.0, 'direction': 0.0, 'along': True}}, 'got 2 of'),
     ({'walks': {'direction': 0.0}}, 'without speed'),

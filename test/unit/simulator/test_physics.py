@@ -15,6 +15,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.intent import PersonAt
@@ -42,7 +43,7 @@ def stopped(moved, fast_ms=1.0):
     return braking[-1][0] - began, braking[-1][1]['x'] - begun['x']
 
 
-@pytest.mark.parametrize(('world', 'brakes'), [
+@for_each(('world', 'brakes'), [
     ({}, 1.0), (NAMED, 1.0), ({'robot': 'small_omni'}, 1.2), ({'robot': 'small_ackermann'}, 2.0),
     ({**NAMED, 'payload': 20.0}, 40 / 60), ({'payload': 40.0}, 0.5),
     ({**NAMED, 'floor': {'friction': 0.8, 'patches': [
@@ -65,8 +66,8 @@ def test_a_driver_that_is_said_to_stop_it_in_silence_does(silence, brakes):
     assert speed == pytest.approx(0.0 if brakes else 0.8, abs=0.01)
 
 
-@pytest.mark.parametrize(('world', 'gains'), [({}, 1.5), (NAMED, 1.5),
-                                              ({**NAMED, 'payload': 10.0}, 1.2)])
+@for_each(('world', 'gains'), [({}, 1.5), (NAMED, 1.5),
+                               ({**NAMED, 'payload': 10.0}, 1.2)])
 def test_it_speeds_up_as_hard_as_its_motors_can(world, gains):
     moved = drive(world)
     moved.on(twist(1.0), 2.0)
@@ -204,7 +205,7 @@ def test_a_wall_stops_the_base_and_is_not_driven_through(speed):
     assert told['wall:end']['force'] == pytest.approx(60.0, rel=0.05)  # what its motors can
 
 
-@pytest.mark.parametrize(('world', 'bearing', 'metres'), [
+@for_each(('world', 'bearing', 'metres'), [
     ({'walls': [{'name': 'a', 'begin': [3, -5], 'end': [3, 5], 'thickness': 0.1}]}, 0.0, 2.95),
     ({'walls': [{'name': 'a', 'begin': [3, -5], 'end': [3, 5], 'thickness': 0.1}]},
      30.0, 2.95 / math.cos(math.pi / 6)),

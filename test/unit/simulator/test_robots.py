@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.intent import PersonAt
@@ -155,7 +156,7 @@ def test_an_unknown_name_of_a_robot_is_told_with_the_nearest_one():
         robot_of(scenario({'robot': 'small_omi'}))
 
 
-@pytest.mark.parametrize(('world', 'words'), [
+@for_each(('world', 'words'), [
     ({'walls': [{'name': 'a', 'begin': [-1, 0.1], 'end': [1, 0.1]}]}, 'robot and wall:a 0.25 m'),
     ({'boxes': [{'name': 'a', 'at': [0, 0], 'size': [3, 3, 3]}]}, 'robot and box:a'),
     ({'boxes': [{'name': 'a', 'at': [8, 0], 'size': [1, 1, 1], 'mass': 9},
@@ -165,7 +166,7 @@ def test_what_begins_inside_of_something_else_is_refused(world, words):
         World(scenario(world), 0)
 
 
-@pytest.mark.parametrize('world', [
+@for_each('world', [
     {'walls': [{'name': 'a', 'begin': [1, 1], 'end': [1, 1]}]},
     {'walls': [{'name': 'a', 'begin': [1, 1], 'end': [1, 2]}] * 2},
     {'walls': [{'name': f'a{place}', 'begin': [1, 1], 'end': [1, 2]} for place in range(10_000)]},
@@ -186,7 +187,7 @@ def test_somebody_who_appears_inside_the_robot_is_an_error_with_topic_and_gap():
         world.apply('scan', near[0].intent(StimulusContext('', (), None)), hazard=True)
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf, 1e300])
+@for_each('value', [math.nan, math.inf, -math.inf, 1e300])
 def test_a_command_that_is_no_speed_leaves_a_world_with_numbers_in_it(value):
     moved = drive({'robot': 'small_diff_drive'})
     moved.on(twist(0.5), 2.0)

@@ -64,7 +64,7 @@ def test_another_person_model_is_refused():
         protective_field(**{**FIELD, 'person_model': 'running'})
 
 
-@pytest.mark.parametrize(('speed', 'deceleration'), [
+@for_each(('speed', 'deceleration'), [
     (-1.0, 1.0), (math.nan, 1.0), (1.0, 0.0), (1.0, math.nan)])
 def test_braking_of_no_quantity_is_refused(speed, deceleration):
     with pytest.raises(InputError, match=r'got .*, expected'):

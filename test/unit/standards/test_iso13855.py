@@ -31,14 +31,14 @@ from safety_scenarios.standards.iso13855 import (
 )
 
 
-@pytest.mark.parametrize(('stopping_time', 'distance'), [
+@for_each(('stopping_time', 'distance'), [
     (0.0, 0.1), (0.05, 0.1), (0.0501, 0.1002), (0.25, 0.5), (0.2501, 0.5), (0.3125, 0.5),
     (0.313, 0.5008)])
 def test_the_speed_switches_on_the_result_and_the_result_has_two_floors(stopping_time, distance):
     assert light_curtain(stopping_time, 0.014) == pytest.approx(distance)
 
 
-@pytest.mark.parametrize(('resolution', 'distance'), [
+@for_each(('resolution', 'distance'), [
     (0.010, 0.2), (0.014, 0.2), (0.015, 0.208), (0.040, 0.408), (0.0401, 1.01), (0.070, 1.01)])
 def test_the_resolution_decides_what_gets_through(resolution, distance):
     assert light_curtain(0.1, resolution) == pytest.approx(distance)
@@ -66,13 +66,13 @@ def test_a_two_hand_control_counts_hands_that_follow_unless_they_cannot():
     assert two_hand_control(0.01, encroachment_prevented=True) == 0.1
 
 
-@pytest.mark.parametrize(('height', 'intrusion'), [
+@for_each(('height', 'intrusion'), [
     (0.3, 1.08), (0.875, 0.85), (0.874, 0.8504), (1.0, 0.85)])
 def test_a_higher_field_is_reached_over_less_far_down_to_a_limit(height, intrusion):
     assert parallel_field(0.0, height, 0.05) == pytest.approx(intrusion)
 
 
-@pytest.mark.parametrize(('height', 'resolution', 'is_allowed'), [
+@for_each(('height', 'resolution', 'is_allowed'), [
     (0.3, 0.07, True), (0.2999, 0.07, False), (0.0, 0.05, True), (0.0, 0.051, False),
     (1.0, 0.07, True), (1.001, 0.07, False), (0.0, 0.04, True)])
 def test_nobody_creeps_beneath_a_field(height, resolution, is_allowed):

@@ -34,7 +34,7 @@ from safety_scenarios.standards.kinematics import (
 SECOND_NS = 10**9
 
 
-@pytest.mark.parametrize(('gap', 'speed', 'acceleration', 'expected'), [
+@for_each(('gap', 'speed', 'acceleration', 'expected'), [
     (0.0, 1.0, 1.0, 0.0), (10.0, 0.0, 0.0, math.inf), (10.0, 1.0, 0.0, math.inf),
     (10.0, 0.0, 0.5, math.inf), (10.0, 0.0, -5.0, 2.0), (10.0, -2.0, 9e-10, 5.0),
     (10.0, -2.0, 0.2, 10.0), (10.0, -2.0, 0.2 + 1e-9, math.inf), (10.0, 1.0, 0.1, math.inf)])
@@ -46,7 +46,7 @@ def test_a_tiny_acceleration_costs_no_digits():
     assert time_to_collision(10.0, -2.0, 1.1e-9) == pytest.approx(5.0, rel=1e-8)
 
 
-@pytest.mark.parametrize(('gap', 'speed', 'acceleration', 'other', 'expected'), [
+@for_each(('gap', 'speed', 'acceleration', 'other', 'expected'), [
     (2.0, 2.0, -1.0, 0.0, 2.0), (2.0 + 1e-9, 2.0, -1.0, 0.0, math.inf),
     (1.5, 2.0, -1.0, 0.0, 1.0), (10.0, 2.0, 0.0, 0.0, 5.0), (10.0, 0.0, 5.0, 0.0, 2.0),
     (4.0, 2.0, -1.0, -1.0, 2.0), (10.0, 0.0, -1.0, -2.0, 5.0),
@@ -73,7 +73,7 @@ def test_without_the_halt_a_reversing_ego_would_hide_a_collision():
         gap=4.0, ego_speed=2.0, ego_acceleration=-2.0, other_speed=-1.0) == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize(('position', 'velocity', 'radii', 'expected'), [
+@for_each(('position', 'velocity', 'radii', 'expected'), [
     ((0.5, 0.0), (1.0, 0.0), 0.8, 0.0), ((0.8, 0.0), (1.0, 0.0), 0.8, 0.0),
     ((5.0, 0.0), (1.0, 0.0), 0.8, math.inf), ((5.0, 0.0), (0.0, 0.0), 0.8, math.inf),
     ((5.0, 0.0), (0.0, 1.0), 0.8, math.inf), ((3.0, 4.0), (-3.0, -4.0), 0.0, 1.0),
@@ -85,7 +85,7 @@ def test_discs_touch_when_their_centres_are_as_near_as_their_radii(position, vel
         expected, abs=1e-6)
 
 
-@pytest.mark.parametrize(('position', 'velocity', 'horizon', 'expected'), [
+@for_each(('position', 'velocity', 'horizon', 'expected'), [
     ((3.0, 4.0), (0.0, 0.0), None, 5.0), ((3.0, 4.0), (3.0, 4.0), None, 5.0),
     ((5.0, 1.0), (-1.0, 0.0), None, 1.0), ((5.0, 0.0), (-1.0, 0.0), 2.0, 3.0),
     ((5.0, 0.0), (-1.0, 0.0), 9.0, 0.0), ((5.0, 1.0), (-2.0, 0.0), None, 1.0),
@@ -103,7 +103,7 @@ def test_exposure_counts_an_interval_that_is_critical_at_either_end():
     assert time_exposed(times[:2], [0.0, 9.0], 1.5) == 1.0
 
 
-@pytest.mark.parametrize(('one', 'another', 'expected'), [
+@for_each(('one', 'another', 'expected'), [
     (Occupancy(0, SECOND_NS), Occupancy(3 * SECOND_NS, None),
      Encroachment(Crossing.ONE_AFTER_THE_OTHER, 2.0)),
     (Occupancy(3 * SECOND_NS, 4 * SECOND_NS), Occupancy(0, SECOND_NS),

@@ -69,7 +69,7 @@ def heating(*rises: float) -> tuple[list[int], list[float]]:
     return [SECOND_NS * place for place in range(len(temperatures))], temperatures
 
 
-@pytest.mark.parametrize(('rises', 'alarm_s'), [
+@for_each(('rises', 'alarm_s'), [
     ((1.0, 1.0, 1.0), 3), ((1.0, 1.0), None), ((1.0, 1.0, 0.99, 1.0, 1.0), None),
     ((0.5, 2.0, 1.0, 1.0), 4), ((1.0, 1.0, 0.0, 1.0, 1.0, 1.0), 6), ((), None)])
 def test_a_rise_alarms_after_three_seconds_without_a_break(rises, alarm_s):

@@ -17,6 +17,7 @@
 from dataclasses import replace
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.rss import is_safe, opposite_directions, Reacting, same_direction
@@ -28,7 +29,7 @@ def test_the_reacting_one_accelerates_before_it_brakes():
     assert REAR.stopping_distance == pytest.approx(2.0 + 0.5 + 9.0 / 4.0)
 
 
-@pytest.mark.parametrize(('cap', 'distance'), [
+@for_each(('cap', 'distance'), [
     (None, 4.75), (3.0, 4.75), (4.0, 4.75), (2.5, 2.0 + 0.5**2 / 2 + 0.5 * 0.5 + 6.25 / 4.0),
     (2.0, 2.0 + 1.0), (1.0, 2.0 + 1.0)])
 def test_a_speed_cap_ends_the_acceleration_and_nothing_else(cap, distance):
@@ -54,14 +55,14 @@ def test_two_that_drive_toward_each_other_both_need_theirs():
         4.75 + 0.5 + 0.25)
 
 
-@pytest.mark.parametrize(('distance', 'expected'), [
+@for_each(('distance', 'expected'), [
     (5.999, False), (6.0, False), (6.0 + 1e-13, False), (6.001, True)])
 def test_exactly_the_least_distance_is_not_safe(distance, expected):
     assert is_safe(distance, 6.0) is expected
     assert is_safe(0.0, 0.0) is False
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: replace(REAR, speed=-0.1), lambda: replace(REAR, speed=math.nan),
     lambda: replace(REAR, response_time=-0.1), lambda: replace(REAR, acceleration=-0.1),
     lambda: replace(REAR, braking=0.0), lambda: replace(REAR, braking=-1.0),

@@ -65,7 +65,7 @@ def shipped() -> list[Scenario]:
             if scenario.agents is None]
 
 
-@pytest.mark.parametrize(('changes', 'budget'), [
+@for_each(('changes', 'budget'), [
     ({}, 0.3323), ({'distance': 1.6}, 0.1785),
     ({'distance': 1.2, 'robot_speed': 0.25, 'stopping_time': 0.15, 'stopping_distance': 0.01875},
      0.2596),
@@ -86,8 +86,8 @@ def test_a_person_who_stands_is_one_who_walks_at_no_speed():
         **STATIC, human_speed=0.0, stopping_time=9.9)
 
 
-@pytest.mark.parametrize('name', ['human_speed', 'robot_speed', 'stopping_time', 'margins',
-                                  'stopping_distance', 'other_time'])
+@for_each('name', ['human_speed', 'robot_speed', 'stopping_time', 'margins',
+                   'stopping_distance', 'other_time'])
 def test_more_of_anything_but_distance_leaves_less_time(name):
     more = {**WALKING, name: WALKING[name] + 0.1}
     assert budget_walking_person(**more) < budget_walking_person(**WALKING)
@@ -125,7 +125,7 @@ def test_a_robot_that_stands_is_a_static_obstacle_that_needs_no_braking():
                       other_time=0.13))
 
 
-@pytest.mark.parametrize(('name', 'value', 'told'), [
+@for_each(('name', 'value', 'told'), [
     ('speeds', (1.0, -0.1), r'speeds\[1\]: got -0.1'),
     ('speeds', (0.0, 0.0), 'closing speed > 0'),
     ('stopping_distances', (math.nan, 0.5), r'stopping_distances\[0\]: got nan'),
@@ -136,14 +136,14 @@ def test_two_robots_of_no_quantity_are_refused(name, value, told):
         budget_two_robots(**{**HEAD_ON, name: value})
 
 
-@pytest.mark.parametrize(('model', 'time', 'distance'), [
+@for_each(('model', 'time', 'distance'), [
     (WorstCase(duration=0.5, speed=2.0), 0.5, 0.5), (HalfTime(duration=0.5, speed=2.0), 0.5, 0.25),
     (BRAKES, 0.5, 0.25), (Measured(duration=0.5, path=0.3, speed=2.0), 0.5, 0.3)])
 def test_each_stopping_model_has_its_time_and_distance(model, time, distance):
     assert (model.time(1.0), model.distance(1.0)) == pytest.approx((time, distance))
 
 
-@pytest.mark.parametrize('model', [
+@for_each('model', [
     WorstCase(duration=0.5, speed=2.0), HalfTime(duration=0.5, speed=2.0),
     Measured(duration=0.5, path=0.3, speed=2.0)])
 def test_stopping_data_hold_up_to_their_speed_and_no_further(model):
@@ -157,7 +157,7 @@ def test_stopping_data_hold_up_to_their_speed_and_no_further(model):
             wanted(math.nan)
 
 
-@pytest.mark.parametrize('build', [
+@for_each('build', [
     lambda: WorstCase(duration=-0.1, speed=1.0), lambda: HalfTime(duration=0.1, speed=math.nan),
     lambda: WorstCase(duration=0.1, speed=math.inf), lambda: HalfTime(duration=-1.0, speed=1.0),
     lambda: Measured(duration=0.1, path=-0.1, speed=1.0),
@@ -187,7 +187,7 @@ def test_a_robot_that_retreats_still_needs_its_time_to_stop():
     assert away.total > protective_separation(**{**CLOSED, 'robot_speed': 0.0}).total
 
 
-@pytest.mark.parametrize(('name', 'value'), [
+@for_each(('name', 'value'), [
     ('human_speed', math.nan), ('human_speed', math.inf), ('robot_speed', math.nan),
     ('robot_speed', -math.inf), ('reaction_time', -0.001), ('reaction_time', math.nan)])
 def test_a_separation_of_no_quantity_is_refused(name, value):
@@ -195,7 +195,7 @@ def test_a_separation_of_no_quantity_is_refused(name, value):
         protective_separation(**{**CLOSED, name: value})
 
 
-@pytest.mark.parametrize(('distance', 'is_zero'), [
+@for_each(('distance', 'is_zero'), [
     (0.35 + 0.16, True), (0.35 + 0.16 + 1e-6, False), (0.0, True)])
 def test_margins_and_the_approach_alone_leave_no_speed(distance, is_zero):
     assert (permitted_speed(**{**INVERSE, 'distance': distance}) == 0.0) == is_zero
@@ -211,7 +211,7 @@ def test_without_reaction_and_approach_the_whole_distance_is_for_braking():
                            margins=MARGINS) == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize(('name', 'value'), [
+@for_each(('name', 'value'), [
     ('distance', -0.1), ('distance', math.nan), ('reaction_time', -0.1), ('deceleration', 0.0),
     ('deceleration', math.nan), ('human_speed', math.nan), ('human_speed', math.inf)])
 def test_an_inverse_of_no_quantity_is_refused(name, value):
@@ -272,7 +272,7 @@ def test_a_log_that_ends_before_the_robot_stands_is_refused():
         separation_in_log(**{**LOG, 'reaction_time': 1.5 + 1e-6})
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'times_ns': [], 'human_speeds': [], 'robot_speeds': []},
     {'times_ns': [0], 'human_speeds': [1.0], 'robot_speeds': [1.0], 'reaction_time': 0.0},
     {'start_ns': -1}, {'start_ns': 2 * SECOND_NS + 1}, {'human_speeds': [1.0, 1.0]},

@@ -17,6 +17,7 @@
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.stop_category import (
@@ -51,7 +52,7 @@ def classified(samples: list[tuple[int, float]] = STREAM, *, end_ms: float = 200
                          start_ns=0, end_ns=round(end_ms * MS), **more)
 
 
-@pytest.mark.parametrize(('power', 'moved', 'category'), [
+@for_each(('power', 'moved', 'category'), [
     (None, None, '1_or_2'), (None, STOPPING, '1_or_2'), (ON, None, '2_assumed'),
     (ON, STOPPING, '2'), (off(400), STOPPING, '1'), (off(400), None, '0_or_1'),
     (off(200), STOPPING, '0'), (off(50), STOPPING, '0'), (off(0), STOPPING, '0'),
@@ -75,8 +76,8 @@ def test_power_that_goes_off_as_the_demand_comes_is_category_1_for_who_stands():
     assert classified(power=off(199), motion=stands).category is StopCategory.UNKNOWN
 
 
-@pytest.mark.parametrize(('speed', 'category'), [(0.01, '1'), (-0.01, '1'), (0.0101, '0'),
-                                                 (-0.0101, '0'), (-0.5, '0')])
+@for_each(('speed', 'category'), [(0.01, '1'), (-0.01, '1'), (0.0101, '0'),
+                                  (-0.0101, '0'), (-0.5, '0')])
 def test_a_robot_stands_up_to_eps_when_its_power_goes_off(speed, category):
     around = motion((-100, 0.5), (300, speed), (500, speed))
     assert classified(power=off(400), motion=around).category is StopCategory(category)
@@ -102,14 +103,14 @@ def test_commands_after_the_power_went_off_do_not_matter():
     assert classified(later, power=off(400), motion=STOPPING).category is StopCategory.CATEGORY_1
 
 
-@pytest.mark.parametrize('moved', [
+@for_each('moved', [
     motion((-100, 0.5)), motion((100, 0.5), (350, 0.5)), motion((450, 0.0)),
     motion((100, 0.5), (500, 0.0)), motion((100, 0.01), (500, 0.5))])
 def test_without_a_speed_on_both_sides_that_agrees_0_and_1_are_one(moved):
     assert classified(power=off(400), motion=moved).category is StopCategory.ZERO_OR_ONE
 
 
-@pytest.mark.parametrize(('stood', 'category'), [
+@for_each(('stood', 'category'), [
     (((1900, 0.2),), 'no_stop'), (((900, 0.2), (1000, 0.0), (2000, 0.0)), '2'),
     (((900, 0.2), (1001, 0.0), (2000, 0.0)), 'unknown'), (((-50, 0.5),), 'unknown'),
     (((200, 0.0), (1199, 0.0)), 'unknown'), (((200, 0.0), (1200, 0.0)), '2'),
@@ -134,7 +135,7 @@ def test_motion_before_the_hold_is_over_starts_it_anew():
     assert classified(samples, end_ms=1900).category is StopCategory.UNKNOWN
 
 
-@pytest.mark.parametrize(('end_ms', 'category'), [
+@for_each(('end_ms', 'category'), [
     (600, 'no_stop'), (600.000001, 'implicit_stop'), (9000, 'implicit_stop')])
 def test_a_stream_that_ceases_is_no_category(end_ms, category):
     assert classified([*MOVING, (100, 0.3)], end_ms=end_ms).category is StopCategory(category)
@@ -204,7 +205,7 @@ def test_who_still_rolls_at_the_start_has_something_to_stop():
     assert classified([(-100, 0.0)], motion=rolls, power=ON).category is StopCategory.CATEGORY_2
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: classified([(0, math.nan)]), lambda: classified([(0, 1.0), (0, 1.0)]),
     lambda: classified(end_ms=-1), lambda: classified(motion=motion((0, math.inf))),
     lambda: classified(motion=motion((1, 0.0), (0, 0.0))), lambda: classified(eps=-1.0),

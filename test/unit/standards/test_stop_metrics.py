@@ -18,6 +18,7 @@ from dataclasses import fields, replace
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.stop_metrics import (
@@ -85,8 +86,8 @@ def test_a_command_at_onset_is_an_answer_when_there_is_one_before():
     assert stop([(0, 1.0), *BRAKING, *HELD]).reaction_time == measured(0.1)
 
 
-@pytest.mark.parametrize(('speed', 'reacts'), [(0.95, False), (0.949, True), (1.05, False),
-                                               (-1.0, True)])
+@for_each(('speed', 'reacts'), [(0.95, False), (0.949, True), (1.05, False),
+                                (-1.0, True)])
 def test_a_reaction_is_slower_by_more_than_the_share(speed, reacts):
     status = stop([*STEADY, (100, speed), (200, speed)], end_ms=300).reaction_time.status
     assert status is (Status.MEASURED if reacts else Status.NO_RESPONSE)
@@ -98,7 +99,7 @@ def test_at_low_speed_a_reaction_is_slower_by_more_than_eps(speed, reacts):
     assert (found.reaction_time.status is Status.MEASURED) == reacts
 
 
-@pytest.mark.parametrize(('speed', 'status'), [
+@for_each(('speed', 'status'), [
     (0.01, Status.PRE_SATISFIED), (-0.01, Status.PRE_SATISFIED), (0.011, Status.NO_RESPONSE)])
 def test_who_stands_already_has_no_reaction_time(speed, status):
     found = stop([(-600, speed), (-200, speed), (400, speed), (800, speed)])
@@ -117,13 +118,13 @@ def test_who_stood_at_onset_and_drives_off_is_not_settled():
     assert found.reaction_time.status is Status.PRE_SATISFIED
 
 
-@pytest.mark.parametrize('before', [
+@for_each('before', [
     [(-300, 1.0), (-200, 0.0)], [(-300, 1.0), (-200, 0.9)], [(-400, -1.0), (-100, 0.0)]])
 def test_who_slowed_down_before_onset_did_not_react_to_it(before):
     assert stop([*before, *BRAKING, *HELD]).reaction_time.status is Status.ANTICIPATORY
 
 
-@pytest.mark.parametrize(('at_ms', 'status'), [
+@for_each(('at_ms', 'status'), [
     (-501, Status.PRE_SATISFIED), (-500, Status.PRE_SATISFIED), (-499, Status.ANTICIPATORY)])
 def test_what_was_long_before_onset_was_another_matter(at_ms, status):
     """The motion ended ``at_ms``."""
@@ -148,7 +149,7 @@ def test_a_stop_begins_at_the_share(speed, at_s):
     assert found.stop_onset == (measured(at_s) if at_s else Measure(Status.NO_RESPONSE))
 
 
-@pytest.mark.parametrize(('speed', 'stands'), [(0.01, True), (-0.01, True), (0.0101, False)])
+@for_each(('speed', 'stands'), [(0.01, True), (-0.01, True), (0.0101, False)])
 def test_standstill_is_up_to_eps(speed, stands):
     found = stop([*STEADY, (100, speed), (600, speed), (1100, speed)])
     assert found.first_zero == (measured(0.1) if stands else Measure(Status.NOT_STOPPED))
@@ -230,7 +231,7 @@ def test_silence_after_a_demanded_standstill_is_standstill():
     assert stop([*STEADY, (100, 0.0)], end_ms=3000).settling_time == measured(0.1)
 
 
-@pytest.mark.parametrize(('speeds', 'rise', 'monotone'), [
+@for_each(('speeds', 'rise', 'monotone'), [
     ((0.5, 0.55), 0.05, True), ((0.5, 0.5501), 0.0501, False), ((1.05, 1.0), 0.05, True),
     ((1.06, 1.0), 0.06, False), ((0.5, -0.6), 0.1, False)])
 def test_a_stop_is_monotone_up_to_the_share(speeds, rise, monotone):
@@ -328,7 +329,7 @@ def test_a_number_stands_beside_measured_and_nowhere_else():
                 Measure(status, 0.0)
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: stop([(0, math.nan)]), lambda: stop([(0, math.inf)]), lambda: stop([(0, 1.0)] * 2),
     lambda: stop([(100, 1.0), (0, 1.0)]), lambda: stop([], end_ms=-1),
     lambda: stop([], grid=0.0), lambda: stop([], grid=math.nan),

@@ -42,7 +42,7 @@ def test_a_calculator_known_to_be_wrong_is_not_agreed_with():
     assert right() < VECTORS['mfgcalcs wrong'] / 100.0
 
 
-@pytest.mark.parametrize('place', sorted(set(ELSEWHERE.values())))
+@for_each('place', sorted(set(ELSEWHERE.values())))
 def test_what_is_tested_elsewhere_is_tested_there(place):
     path, _, name = place.partition('::')
     tree = ast.parse((TEST / path).read_text(encoding='utf-8'))

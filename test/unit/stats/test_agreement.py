@@ -14,6 +14,7 @@
 
 """Kappa is the published one; abstaining and labels of one class win nothing."""
 
+from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.model.agreement import Labelled, LABELS
@@ -31,7 +32,7 @@ def items(*counts: tuple[str, str | None, int], **changes) -> list[Labelled]:
         'prompt_tokens': 10, **changes})) for number, (label, opinion) in enumerate(pairs)]
 
 
-@pytest.mark.parametrize(('table', 'kappa'), [
+@for_each(('table', 'kappa'), [
     ([[20, 5], [10, 15]], 0.4), ([[106, 10, 4], [22, 28, 10], [2, 12, 6]], 0.428571),
     ([[40, 9], [6, 45]], 0.699519),
     ([[3, 1, 2, 0], [0, 5, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]], 0.403670),
@@ -73,7 +74,7 @@ def test_perfect_agreement_on_few_items_is_no_certainty():
     assert few.low < 0.0 < 0.95 < many.low
 
 
-@pytest.mark.parametrize('table', [
+@for_each('table', [
     [[9, 1], [0, 0]], [[10, 0], [0, 0]], [[0, 0], [4, 6]], [[0, 10], [0, 0]], [[1, 0], [0, 0]]])
 def test_labels_of_one_class_leave_kappa_undefined(table):
     found = cohen_kappa(table)
@@ -88,7 +89,7 @@ def test_without_items_there_is_no_kappa(table):
     assert 'no items' in found.method
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: cohen_kappa([[1, 2]]), lambda: cohen_kappa([[1, 2], [3]]),
     lambda: cohen_kappa([[1, -1], [0, 2]]), lambda: cohen_kappa([[1, 2], [3, 4]], 1.0),
     lambda: agreement([]), lambda: agreement(items(('violated', 'violated', 1)), 0.0)])

@@ -14,6 +14,7 @@
 
 """Two controllers are told apart by scenarios, however many trials each has."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.result import Finding, Latency, LatencyClass, TrialResult, Verdict
@@ -179,7 +180,7 @@ def test_a_regression_is_found_by_what_both_decided_and_by_nothing_else():
     assert found.gate_code == 1 and 'fails more often in S5: 8 of 20 pairs' in found.regressions[0]
 
 
-@pytest.mark.parametrize(('after_ms', 'uncertainty_ms', 'code'), [
+@for_each(('after_ms', 'uncertainty_ms', 'code'), [
     (400.0, 0.0, 1), (400.0, 11.75, 1), (110.0, 11.75, 0), (100.0, 0.0, 0), (40.0, 0.0, 0)])
 def test_a_later_reaction_in_one_scenario_is_a_regression_if_it_can_be_measured(
         after_ms, uncertainty_ms, code):
@@ -213,7 +214,7 @@ def test_what_could_not_be_compared_is_never_green():
     assert compare(first[:-4], first).gate_code == 0
 
 
-@pytest.mark.parametrize(('scenarios', 'trials', 'code'), [
+@for_each(('scenarios', 'trials', 'code'), [
     (1, 5, 3), (1, 6, 0), (2, 6, 3), (2, 7, 0), (5, 1, 3), (6, 1, 0)])
 def test_a_gate_that_no_result_could_fail_is_never_green(scenarios, trials, code):
     same = campaign(scenarios, trials)

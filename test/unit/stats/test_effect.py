@@ -17,6 +17,7 @@
 import math
 from statistics import fmean, stdev
 
+from cases import for_each
 import pytest
 from safety_scenarios.stats.effect import cohen_d, cohen_h
 from scipy import stats
@@ -46,14 +47,14 @@ def test_d_is_positive_when_the_second_is_larger():
     assert back.value == pytest.approx(-there.value)
 
 
-@pytest.mark.parametrize(('first', 'second', 'value', 'why'), [
+@for_each(('first', 'second', 'value', 'why'), [
     ([0.1] * 7, [0.1] * 3, 0.0, 'no spread'), ([1.0, 1.0], [2.0, 2.0], None, 'no spread'),
     ([1e15, 1e15], [1e15 + 4, 1e15 + 4], None, 'no spread'),
     ([1e30, 2e30], [1.0, 2.0], pytest.approx(-3.0), "Cohen's d"),
     ([1.0, 1.0 + 2e-16], [2.0, 2.0], None, 'no spread'),
     ([1.0, None], [2.0, 3.0], None, 'a value is missing'), ([], [2.0, 3.0], None, 'too few'),
     ([2.0, 3.0, 4.0], [], None, 'too few'), ([], [], None, 'too few'), ([1.0], [2.0], None,
-                                                                        'too few')])
+                                                         'too few')])
 def test_d_says_why_it_has_no_value(first, second, value, why):
     found = cohen_d(first, second)
     assert found.value == value
@@ -65,7 +66,7 @@ def test_three_numbers_are_the_fewest():
     assert cohen_d([1.0, 2.0], [3.0]).value == pytest.approx(1.5 / math.sqrt(0.5))
 
 
-@pytest.mark.parametrize(('first', 'second', 'h'), [
+@for_each(('first', 'second', 'h'), [
     ((25, 100), (50, 100), math.pi / 6), ((0, 10), (10, 10), math.pi), ((3, 10), (30, 100), 0.0),
     ((50, 100), (10, 100), -0.9273)])
 def test_h_is_the_difference_of_the_angles(first, second, h):
@@ -78,7 +79,7 @@ def test_h_without_trials_has_no_value():
     assert 'no trials' in found.method
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: cohen_d([math.nan], [1.0]), lambda: cohen_d([1.0], [math.inf]),
     lambda: cohen_h((2, 1), (0, 1)), lambda: cohen_h((0, 1), (-1, 1))])
 def test_nonsense_is_refused(call):

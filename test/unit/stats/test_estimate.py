@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.estimate import Estimate
 
@@ -23,20 +24,20 @@ GOOD = {'value': 2.0, 'low': 1.0, 'high': 3.0, 'n': 5, 'unit': 'ms', 'confidence
         'method': 'm'}
 
 
-@pytest.mark.parametrize('field', ['value', 'low', 'high'])
+@for_each('field', ['value', 'low', 'high'])
 def test_any_number_may_be_missing(field):
     assert getattr(Estimate(**{**GOOD, field: None}), field) is None
 
 
-@pytest.mark.parametrize('field', ['value', 'low', 'high', 'confidence'])
-@pytest.mark.parametrize('number', [math.nan, math.inf, -math.inf])
+@for_each('field', ['value', 'low', 'high', 'confidence'])
+@for_each('number', [math.nan, math.inf, -math.inf])
 def test_no_number_is_nan_or_infinite(field, number):
     with pytest.raises(ValueError, match='finite number'):
         Estimate(**{**GOOD, field: number})
 
 
-@pytest.mark.parametrize('change', [{'low': 2.1}, {'high': 1.9}, {'value': None, 'high': 0.9},
-                                    {'n': -1}, {'confidence': 0.0}, {'confidence': 1.0}])
+@for_each('change', [{'low': 2.1}, {'high': 1.9}, {'value': None, 'high': 0.9},
+                     {'n': -1}, {'confidence': 0.0}, {'confidence': 1.0}])
 def test_an_interval_holds_its_value_and_its_field_their_ranges(change):
     with pytest.raises(ValueError):
         Estimate(**{**GOOD, **change})

@@ -57,7 +57,7 @@ def test_the_sign_flips_of_fisher():
     assert sign_flip(DARWIN) == pytest.approx(2 * 863 / 32768)
 
 
-@pytest.mark.parametrize('seed', range(12))
+@for_each('seed', range(12))
 def test_sign_flips_are_those_of_scipy(seed):
     draw = random.Random(seed)
     differences = [draw.randint(-6, 8) for _ in range(draw.randint(2, 10))]
@@ -83,7 +83,7 @@ def test_a_hundred_trials_of_one_cluster_tell_what_one_tells():
     assert least_p(6) < 0.05
 
 
-@pytest.mark.parametrize('differences', [[1, 1, 1, 0, 2, 9], DARWIN, [-4, 5, 6, 6, 7, 30]])
+@for_each('differences', [[1, 1, 1, 0, 2, 9], DARWIN, [-4, 5, 6, 6, 7, 30]])
 def test_over_clusters_is_the_larger_of_sign_flips_and_of_a_t_without_skewness(differences):
     n, mean, s = len(differences), fmean(differences), stdev(differences)
     skewness = stats.moment(differences, 3) * n * n / ((n - 1) * (n - 2)) / s**3
@@ -93,7 +93,7 @@ def test_over_clusters_is_the_larger_of_sign_flips_and_of_a_t_without_skewness(d
     assert over_clusters(differences) == pytest.approx(max(sign_flip(differences), student))
 
 
-@pytest.mark.parametrize('differences', [
+@for_each('differences', [
     [10] * 15 + [9], [10] * 12 + [9, 8, 8, 6], [10] * 15 + [1], [1] * 15 + [10],
     [3] * 9 + [0] * 7])
 def test_skewness_hides_no_trend_that_every_cluster_shows(differences):
@@ -110,7 +110,7 @@ def test_swapping_the_controllers_changes_no_p():
     assert sign_flip(DARWIN) == sign_flip([-size for size in DARWIN])
 
 
-@pytest.mark.parametrize(('chances', 'adjusted'), [
+@for_each(('chances', 'adjusted'), [
     ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]), ([0.5, 0.9], [1.0, 1.0]), ([], []),
     ([0.02], [0.02]), ([0.04, 0.001, 1.0, 1.0], [0.12, 0.004, 1.0, 1.0])])
 def test_holm_by_hand(chances, adjusted):
@@ -124,7 +124,7 @@ def test_a_missing_reaction_is_later_than_any_number():
     assert later([]) == 0
 
 
-@pytest.mark.parametrize(('pairs', 'value'), [
+@for_each(('pairs', 'value'), [
     ([(1.0, 4.0)], 3.0), ([(0.0, 1.0), (0.0, 2.0)], 1.5), ([(1.0, None)] * 3, math.inf),
     ([(None, 1.0), (1.0, None)], 0.0), ([(None, None)], 0.0),
     ([(0.0, 1.0), (0.0, None)], math.inf), ([(0.0, 1.0), (None, 0.0)], -math.inf),
@@ -134,7 +134,7 @@ def test_the_middle_difference_changes_its_sign_with_the_controllers(pairs, valu
     assert middle([(second, first) for first, second in pairs]) == -value
 
 
-@pytest.mark.parametrize(('differences', 'value', 'low', 'high'), [
+@for_each(('differences', 'value', 'low', 'high'), [
     ([5.0], 5.0, None, None), ([1.0, 2.0, 3.0, 4.0, 5.0], 3.0, None, None),
     ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3.5, 1.0, 6.0),
     ([float(number) for number in range(1, 21)], 10.5, 6.0, 15.0), ([], None, None, None)])
@@ -144,7 +144,7 @@ def test_the_median_over_clusters_and_its_ranks(differences, value, low, high):
     assert (found.n, found.unit) == (len(differences), 'ms')
 
 
-@pytest.mark.parametrize(('pairs', 'value', 'low', 'high'), [
+@for_each(('pairs', 'value', 'low', 'high'), [
     ([(1.0, None)] * 6, None, None, None), ([(None, 1.0)] * 6, None, None, None),
     ([(None, None)] * 6, 0.0, 0.0, 0.0), ([(1.0, 3.0)] * 5 + [(1.0, None)], 2.0, 2.0, None),
     ([(1.0, 3.0)] * 5 + [(None, 1.0)], 2.0, None, 2.0),
@@ -154,7 +154,7 @@ def test_a_difference_is_infinite_where_one_reaction_is_missing(pairs, value, lo
     assert (found.value, found.low, found.high) == (value, low, high)
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: mcnemar(-1, 2), lambda: mcnemar(1, -2), lambda: mcnemar(1.5, 2),
     lambda: sign_flip([1.5]), lambda: middle([]),
     lambda: later([(math.nan, 1.0)]), lambda: later([(1.0, math.inf)]),

@@ -31,7 +31,7 @@ from safety_scenarios.stats.proportions import (
 from scipy import stats
 
 
-@pytest.mark.parametrize(('n', 'three', 'exact95', 'exact99'), [
+@for_each(('n', 'three', 'exact95', 'exact99'), [
     (10, 0.3, 0.25887, 0.36904), (30, 0.1, 0.09503, 0.14230), (59, 0.05085, 0.04951, 0.07509),
     (100, 0.03, 0.02951, 0.04501), (300, 0.01, 0.00994, 0.01523),
     (1000, 0.003, 0.00299, 0.00459), (4603, 0.00065, 0.00065, 0.001)])
@@ -43,7 +43,7 @@ def test_the_published_bounds_after_no_failure(n, three, exact95, exact99):
                                                                       rel=1e-9)
 
 
-@pytest.mark.parametrize(('p0', 'confidence', 'n'), [
+@for_each(('p0', 'confidence', 'n'), [
     (0.1, 0.95, 29), (0.05, 0.95, 59), (0.01, 0.95, 299), (0.01, 0.99, 459), (0.001, 0.95, 2995),
     (0.001, 0.99, 4603), (0.5, 0.75, 2), (0.9, 0.05, 1), (0.999999, 1e-9, 1)])
 def test_the_published_numbers_of_trials_without_failure(p0, confidence, n):
@@ -60,7 +60,7 @@ def test_five_in_a_hundred_thousand():
         0.0001051274511724034, rel=1e-9)
 
 
-@pytest.mark.parametrize(('count', 'of', 'sided', 'low', 'high'), [
+@for_each(('count', 'of', 'sided', 'low', 'high'), [
     (2, 100, 'two', 0.00243, 0.07038), (0, 100, 'two', 0.0, 0.03622),
     (98, 100, 'two', 0.92962, 0.99757), (1, 473, 'upper', 0.0, 0.00999),
     (0, 100, 'upper', 0.0, 0.02951), (100, 100, 'lower', 0.97049, 1.0)])
@@ -71,9 +71,9 @@ def test_the_published_clopper_pearson_intervals(count, of, sided, low, high):
     assert ('two-sided' in found.method) == (sided == 'two')
 
 
-@pytest.mark.parametrize(('sided', 'alternative'), [('two', 'two-sided'), ('upper', 'less'),
-                                                    ('lower', 'greater')])
-@pytest.mark.parametrize('of', [1, 2, 7, 100, 12345])
+@for_each(('sided', 'alternative'), [('two', 'two-sided'), ('upper', 'less'),
+                                     ('lower', 'greater')])
+@for_each('of', [1, 2, 7, 100, 12345])
 def test_wilson_agrees_with_scipy(sided, alternative, of):
     for count in {0, 1, of // 3, of - 1, of}:
         for confidence in (0.5, 0.95, 0.9999):
@@ -177,7 +177,7 @@ def test_empty_clusters_are_left_out():
     assert clustered([(1, 4), (0, 0), (2, 4)]) == clustered([(1, 4), (2, 4)])
 
 
-@pytest.mark.parametrize(('strata', 'worst'), [
+@for_each(('strata', 'worst'), [
     ({'a': (1, 10), 'b': (3, 3), 'c': (5, 100)}, 'b'), ({'a': (1, 2), 'b': (2, 4)}, 'b'),
     ({'b': (1, 2), 'a': (1, 2)}, 'a'), ({'a': (0, 3), 'b': (0, 9)}, 'b'), ({}, None),
     ({'a': (0, 0)}, None), ({'a': (0, 0), 'b': (0, 1)}, 'b')])
@@ -185,7 +185,7 @@ def test_the_worst_stratum_is_the_largest_share_then_the_most_trials_then_the_na
     assert worst_stratum(strata) == worst
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: clopper_pearson(3, 2), lambda: clopper_pearson(-1, 2), lambda: clopper_pearson(0, -1),
     lambda: clopper_pearson(1.0, 2), lambda: clopper_pearson(math.nan, 2),
     lambda: clopper_pearson(1, 2, 1.0), lambda: clopper_pearson(1, 2, 0.95, 'both'),

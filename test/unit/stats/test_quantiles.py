@@ -17,6 +17,7 @@
 import math
 import random
 
+from cases import for_each
 import pytest
 from safety_scenarios.stats.quantiles import enough_for, quantile, upper_bound, wilks_n
 from scipy import stats
@@ -25,7 +26,7 @@ from steps import calls
 HUNDRED = [float(number) for number in range(1, 101)]
 
 
-@pytest.mark.parametrize(('p', 'confidence', 'needed'), [
+@for_each(('p', 'confidence', 'needed'), [
     (0.90, 0.95, [29]), (0.95, 0.95, [59, 93, 124]), (0.99, 0.95, [299, 473, 628]),
     (0.999, 0.95, [2995]), (0.99, 0.99, [459]), (0.999, 0.99, [4603]), (0.5, 0.5, [1]),
     (0.5, 0.75, [2])])
@@ -33,8 +34,8 @@ def test_the_published_sample_sizes(p, confidence, needed):
     assert [wilks_n(p, confidence, excluded) for excluded in range(len(needed))] == needed
 
 
-@pytest.mark.parametrize('p', [0.05, 0.5, 0.9, 0.99, 0.9999])
-@pytest.mark.parametrize('excluded', [0, 1, 7])
+@for_each('p', [0.05, 0.5, 0.9, 0.99, 0.9999])
+@for_each('excluded', [0, 1, 7])
 def test_one_observation_fewer_than_needed_is_not_enough(p, excluded):
     n = wilks_n(p, 0.95, excluded)
     assert stats.binom.cdf(n - excluded - 1, n, p) >= 0.95
@@ -51,7 +52,7 @@ def test_a_claim_that_n_cannot_carry_says_what_is_needed():
         'n too small for a p50 claim at 99.9 %: 10 needed, 9 made'
 
 
-@pytest.mark.parametrize('p', [0.5, 0.9, 0.95, 0.99, 0.999])
+@for_each('p', [0.5, 0.9, 0.95, 0.99, 0.999])
 def test_enough_is_exactly_where_a_bound_appears(p):
     n = wilks_n(p)
     values = [float(number) for number in range(n)]
@@ -66,7 +67,7 @@ def test_the_99th_of_100_bounds_the_95_percent_quantile():
     assert found.method == 'p95: order statistics, one-sided, largest but 1'
 
 
-@pytest.mark.parametrize(('n', 'excluded'), [(299, 0), (472, 0), (473, 1), (628, 2)])
+@for_each(('n', 'excluded'), [(299, 0), (472, 0), (473, 1), (628, 2)])
 def test_each_wilks_size_lets_one_more_be_missing(n, excluded):
     values = [float(number) for number in range(n)]
     assert upper_bound(values, 0.99, 'ms').high == values[n - 1 - excluded]
@@ -76,7 +77,7 @@ def test_each_wilks_size_lets_one_more_be_missing(n, excluded):
     assert upper_bound([*values[:n - excluded - 1], *missing, None], 0.99, 'ms').high is None
 
 
-@pytest.mark.parametrize(('values', 'median'), [
+@for_each(('values', 'median'), [
     ([100.0], 100.0), ([300.0, 100.0, 200.0], 200.0), ([None], None), ([], None),
     ([100.0, None, None], None), ([100.0, None, 150.0], 150.0), ([1.0, 2.0], 1.5),
     ([4.0, 1.0, 3.0, 2.0], 2.5), ([1.0, 2.0, None, None], None), ([1.0, 2.0, 4.0, None], 3.0),
@@ -92,7 +93,7 @@ def test_a_share_that_is_not_exact_in_binary_counts_as_written():
     assert quantile(HUNDRED, 0.29, 'ms').value == 30.0  # 0.29 * 100 is 28.999999999999996
 
 
-@pytest.mark.parametrize(('n', 'p', 'low', 'high'), [
+@for_each(('n', 'p', 'low', 'high'), [
     (5, 0.5, None, None), (6, 0.5, 1.0, 6.0), (8, 0.5, 1.0, 8.0), (9, 0.5, 2.0, 8.0),
     (20, 0.5, 6.0, 15.0), (100, 0.5, 40.0, 61.0), (100, 0.95, 90.0, 100.0)])
 def test_the_two_sided_ranks(n, p, low, high):
@@ -101,8 +102,8 @@ def test_the_two_sided_ranks(n, p, low, high):
     assert (found.low, found.high) == (low, high)
 
 
-@pytest.mark.parametrize('n', [6, 30, 59, 200])
-@pytest.mark.parametrize('p', [0.1, 0.5, 0.9])
+@for_each('n', [6, 30, 59, 200])
+@for_each('p', [0.1, 0.5, 0.9])
 def test_the_interval_agrees_with_scipy_where_both_exist(n, p):
     found = quantile([float(number) for number in range(n)], p, 'ms')
     expected = stats.quantile_test(list(range(n)), q=0.0, p=p).confidence_interval(0.95)
@@ -137,7 +138,7 @@ def test_a_million_values_take_no_sums():
     assert (found.low, found.high) == (ends[0] - 1.0, ends[1])
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: quantile([math.nan], 0.5, 'ms'), lambda: quantile([math.inf], 0.5, 'ms'),
     lambda: quantile([1.0], 0.0, 'ms'), lambda: quantile([1.0], 1.0, 'ms'),
     lambda: quantile([1.0], 0.5, 'ms', 1.0), lambda: upper_bound([1.0], math.nan, 'ms'),

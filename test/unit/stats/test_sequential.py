@@ -17,6 +17,7 @@
 import math
 import random
 
+from cases import for_each
 import pytest
 from safety_scenarios.stats.sequential import anytime, bounded, Sprt
 from scipy import stats
@@ -90,7 +91,7 @@ def test_the_bounded_test_asks_for_few_more_passes():
     assert [test.decide(0, n) for n in (331, 332)] == ['continue', 'accept']
 
 
-@pytest.mark.parametrize(('count', 'of'), [(0, 1), (0, 50), (3, 20), (20, 20), (400, 10_000)])
+@for_each(('count', 'of'), [(0, 1), (0, 50), (3, 20), (20, 20), (400, 10_000)])
 def test_the_ends_at_any_stop_are_where_the_mean_likelihood_is_twenty_times_theirs(count, of):
     found = anytime(count, of)
     mean = stats.betabinom(of, 1, 1).pmf(count)
@@ -123,7 +124,7 @@ def test_without_trials_there_is_no_share():
     assert (anytime(0, 0).value, anytime(0, 0).low, anytime(0, 0).high) == (None, None, None)
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: Sprt(0.01, 0.001), lambda: Sprt(0.01, 0.01), lambda: Sprt(0.0, 0.1),
     lambda: Sprt(0.1, 1.0), lambda: Sprt(math.nan, 0.1), lambda: Sprt(0.1, 0.2, 0.0),
     lambda: Sprt(0.1, 0.2, 0.5, 0.5), lambda: Sprt(0.1, 0.2, 0.05, 1.0),

@@ -79,7 +79,7 @@ def test_the_gamma_stays_exact_where_scipy_loses_digits():
     assert gamma_tails(0.0, 3.0) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize('df', [1, 2, 3, 9, 42, 99, 1000, 10**5, 10**6])
+@for_each('df', [1, 2, 3, 9, 42, 99, 1000, 10**5, 10**6])
 def test_quantiles_of_chi_squared_agree_with_scipy(df):
     found = [chi2_quantile(q, df) for q in SHARES]
     assert found == close([stats.chi2.ppf(q, df) for q in SHARES])
@@ -96,7 +96,7 @@ def test_both_tails_of_the_binomial_agree_with_scipy(n, p):
     assert binomial_tails(n, n, p) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize(('t', 'df', 'delta', 'below'), [
+@for_each(('t', 'df', 'delta', 'below'), [
     (2.0, 1, 3.3, 0.1399462359351814), (5.0, 1, 60.0, 5.776337650086915e-32),
     (2.0, 9, 7.3, 8.343445312875842e-7), (-7.0, 42, -5.0, 0.05889638273731059),
     (95.0, 1000, 90.0, 0.9833943924126378), (3080.0, 10**6, 3090.0, 1.512153824484488e-5),
@@ -115,7 +115,7 @@ def test_quantiles_of_the_noncentral_t_agree_with_scipy(df, delta):
     assert found == pytest.approx([stats.nct.ppf(q, df, delta) for q in shares], rel=1e-9)
 
 
-@pytest.mark.parametrize('df', [1, 2, 9, 1000, 10**6])
+@for_each('df', [1, 2, 9, 1000, 10**6])
 def test_without_noncentrality_it_is_students_t(df):
     found = [noncentral_t_quantile(q, df, 0.0) for q in SHARES]
     assert found == pytest.approx([stats.t.ppf(q, df) for q in SHARES], rel=1e-9, abs=1e-12)
@@ -152,19 +152,19 @@ def test_a_rank_outside_the_data_or_infinite_is_missing():
     assert [at_rank(ordered, rank) for rank in range(6)] == [None, None, 1.0, 2.0, None, None]
 
 
-@pytest.mark.parametrize('value', [0.0, 1.0, -0.1, 1.1, math.nan, math.inf])
+@for_each('value', [0.0, 1.0, -0.1, 1.1, math.nan, math.inf])
 def test_a_probability_lies_inside_0_and_1(value):
     with pytest.raises(ValueError, match=r'^p: got .*, expected a number > 0 and < 1$'):
         check_probability('p', value)
 
 
-@pytest.mark.parametrize('value', [-1, 4, 1.0, math.nan])
+@for_each('value', [-1, 4, 1.0, math.nan])
 def test_a_count_is_whole_and_within_its_limits(value):
     with pytest.raises(ValueError, match=r'^k: got .*, expected a whole number >= 0 and <= 3$'):
         check_count('k', value, 0, 3)
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf, 1e200])
+@for_each('value', [math.nan, math.inf, -math.inf, 1e200])
 def test_values_are_finite_or_missing(value):
     check_values([1.0, None, -3])
     with pytest.raises(ValueError, match=r'^values: got .*, expected finite numbers'):

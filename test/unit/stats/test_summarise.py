@@ -17,6 +17,7 @@
 from itertools import count
 from statistics import NormalDist
 
+from cases import for_each
 import pytest
 from safety_scenarios.model.preflight import Preflight, PreflightRow
 from safety_scenarios.model.result import (
@@ -83,7 +84,7 @@ def false_stops(found: CampaignSummary) -> tuple[int, int]:
     return found.false_stops.count, found.false_stops.of
 
 
-@pytest.mark.parametrize(('verdicts', 'worst', 'code'), [
+@for_each(('verdicts', 'worst', 'code'), [
     (['PASS'], 'PASS', 0), (['PASS', 'PASS'], 'PASS', 0), (['PASS', 'FAIL'], 'FAIL', 1),
     (['FAIL', 'ERROR', 'INCONCLUSIVE'], 'FAIL', 1), (['PASS', 'INCONCLUSIVE'], 'INCONCLUSIVE', 3),
     (['INCONCLUSIVE', 'ERROR', 'PASS'], 'ERROR', 3), ([], 'INCONCLUSIVE', 3)])
@@ -92,8 +93,8 @@ def test_the_worst_trial_gives_verdict_and_exit_code(verdicts, worst, code):
     assert (found.verdict, found.exit_code) == (Verdict(worst), code)
 
 
-@pytest.mark.parametrize('changes', [{'planned': 3}, {'interrupted': True},
-                                     {'planned': 3, 'interrupted': True}])
+@for_each('changes', [{'planned': 3}, {'interrupted': True},
+                      {'planned': 3, 'interrupted': True}])
 def test_a_campaign_that_was_not_completed_never_passes(changes):
     found = summary(trial(), trial(), **changes)
     assert (found.verdict, found.exit_code) == (Verdict.INCONCLUSIVE, 3)
@@ -109,7 +110,7 @@ def test_a_campaign_without_trials_never_passes():
     assert summary(planned=0).exit_code == 3
 
 
-@pytest.mark.parametrize(('latencies', 'median', 'worst'), [
+@for_each(('latencies', 'median', 'worst'), [
     ([100.0], 100.0, 100.0), ([300.0, 100.0, 200.0], 200.0, 300.0), ([None], None, None),
     ([100.0, None, None], None, None), ([100.0, None, 150.0], 150.0, None),
     ([None, None, 100.0, 120.0, 110.0], 120.0, None)])
@@ -132,7 +133,7 @@ def test_missed_and_false_stops_are_a_pair():
     assert (missed(found), false_stops(found)) == ((2, 3), (1, 2))
 
 
-@pytest.mark.parametrize('findings', [
+@for_each('findings', [
     (said('latency', Verdict.PASS), said('bound', Verdict.FAIL)),
     (said('latency', Verdict.PASS), said('harness', Verdict.FAIL)),
     (said('latency', None), said('harness', Verdict.INCONCLUSIVE), said('stop', Verdict.FAIL))])
@@ -185,7 +186,7 @@ def test_the_order_of_the_trials_changes_no_number():
     assert forth.median_ms.value == 250.0
 
 
-@pytest.mark.parametrize('verdict', ['PASS', 'FAIL', 'ERROR', 'INCONCLUSIVE'])
+@for_each('verdict', ['PASS', 'FAIL', 'ERROR', 'INCONCLUSIVE'])
 def test_a_warm_up_trial_is_in_no_number_whatever_became_of_it(verdict):
     cold = [trial(verdict, 900.0, warmup=True, rtf=0.1, notes=(Note(code='c', text='t'),)),
             trial(verdict, None, warmup=True), trial(verdict, domain='robotic_defer',
@@ -220,7 +221,7 @@ def test_an_anticipated_reaction_is_in_no_latency_and_no_rate():
 OPEN = said('harness', Verdict.INCONCLUSIVE)
 
 
-@pytest.mark.parametrize(('after_ms', 'findings', 'measured'), [
+@for_each(('after_ms', 'findings', 'measured'), [
     (100.0, (said('latency', Verdict.PASS),), True),
     (100.0, (said('latency', Verdict.INCONCLUSIVE),), True),
     (900.0, (said('latency', Verdict.FAIL),), True),
@@ -273,7 +274,7 @@ def test_the_uncertainty_of_the_harness_is_added_to_the_bound():
     assert (exact.high, uncertain.high) == (100.0, 104.5)
 
 
-@pytest.mark.parametrize('n', [1, 3, 50, 298])
+@for_each('n', [1, 3, 50, 298])
 def test_few_trials_carry_no_upper_bound(n):
     row = summary(*many(n=n)).scenarios[0]
     assert (row.upper_ms.value, row.upper_ms.high) == (None, None)
@@ -318,7 +319,7 @@ def test_a_sequential_test_leaves_only_what_holds_at_any_stop():
     assert kept.scenarios[0].upper_ms.high == 100.0 and kept.missed.share.high is not None
 
 
-@pytest.mark.parametrize(('trials', 'claims'), [(58, 2), (59, 1), (298, 1), (299, 0)])
+@for_each(('trials', 'claims'), [(58, 2), (59, 1), (298, 1), (299, 0)])
 def test_what_the_sample_is_too_small_for_is_said(trials, claims):
     """59 and 299 are Wilks' numbers for 95/95 and 99/95."""
     assert len(summary(*(trial() for _ in range(trials))).scenarios[0].claims) == claims

@@ -27,7 +27,7 @@ from scipy import stats
 STOPS_MS = [182, 190, 176, 201, 188, 179, 195, 184, 187, 193]
 
 
-@pytest.mark.parametrize(('n', 'factors'), [
+@for_each(('n', 'factors'), [
     (10, (2.911, 3.981, 5.203)), (20, (2.396, 3.295, 4.318)), (30, (2.220, 3.064, 4.022)),
     (59, (2.026, 2.812, 3.701)), (100, (1.927, 2.684, 3.539))])
 def test_the_published_one_sided_factors(n, factors):
@@ -96,7 +96,7 @@ def test_normal_values_may_be_negative():
 TWO_HEAPS = [100.0 + 0.1 * i for i in range(60)] + [900.0 + 0.1 * i for i in range(60)]
 
 
-@pytest.mark.parametrize(('law', 'values', 'reason'), [
+@for_each(('law', 'values', 'reason'), [
     ('normal', TWO_HEAPS, 'the values do not look normal (Anderson-Darling, 5 %)'),
     ('lognormal', TWO_HEAPS, 'the values do not look lognormal (Anderson-Darling, 5 %)'),
     ('lognormal', [-value for value in TWO_HEAPS], 'a value is not above 0'),
@@ -149,14 +149,14 @@ def test_of_normal_samples_one_in_twenty_is_refused():
     assert 15 <= refused <= 47
 
 
-@pytest.mark.parametrize('n', [0, 1, 10, 50, 100, 298])
+@for_each('n', [0, 1, 10, 50, 100, 298])
 def test_too_few_trials_carry_no_number_however_normal_they_look(n):
     found = reported_latency([200.0 + score for score in normal(n)] if n else [], 4.0)
     assert (found.value, found.low, found.high, found.n) == (None, None, None, n)
     assert found.method == f'p99: none: needs n >= 299 trials, {n} made'
 
 
-@pytest.mark.parametrize(('n', 'missing', 'needed'), [
+@for_each(('n', 'missing', 'needed'), [
     (299, 1, 473), (472, 1, 473), (627, 2, 628), (50, 50, 6323), (10, 3, 773)])
 def test_missing_reactions_ask_for_more_trials(n, missing, needed):
     found = reported_latency([100.0] * (n - missing) + [None] * missing, 0.0)
@@ -175,7 +175,7 @@ def test_the_bound_is_the_largest_then_the_largest_but_one():
     assert reported_latency(values[:299], 0.0).high == 299.0
 
 
-@pytest.mark.parametrize('call', [
+@for_each('call', [
     lambda: k1(1, 0.9), lambda: k1(10, 1.0), lambda: k1(10, 0.9, math.nan), lambda: k2(1, 0.9),
     lambda: k2(10, 0.0), lambda: k2(10, 0.9, 1.0), lambda: k1(10.0, 0.9),
     lambda: bound_if('normal', [math.nan] * 10, 0.9, 'ms'),

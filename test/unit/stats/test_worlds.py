@@ -16,6 +16,7 @@
 
 import math
 
+from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
@@ -79,7 +80,7 @@ def test_an_exposure_that_was_never_seen_is_not_excluded_by_few_scenarios():
     assert bounded_mean([], 30.0, 's').value is None
 
 
-@pytest.mark.parametrize('values', [[math.nan], [-0.1], [30.1]])
+@for_each('values', [[math.nan], [-0.1], [30.1]])
 def test_what_cannot_be_such_a_value_is_refused(values):
     with pytest.raises(ValueError, match='got'):
         bounded_mean([values], 30.0, 's')

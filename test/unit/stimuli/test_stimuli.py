@@ -19,6 +19,7 @@ import json
 import math
 from typing import Any
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.model.contracts import Stamp, Stimulus, StimulusContext, StimulusPlugin
@@ -77,8 +78,8 @@ def test_a_person_ahead_is_a_cylinder_ahead():
     assert all(1.75 <= distance < 2.0 for distance in returns.values())
 
 
-@pytest.mark.parametrize(('bearing', 'degrees'), [(math.pi / 2, 90), (-math.pi / 2, -90),
-                                                  (0.0, 0), (math.pi / 4, 45)])
+@for_each(('bearing', 'degrees'), [(math.pi / 2, 90), (-math.pi / 2, -90),
+                                   (0.0, 0), (math.pi / 4, 45)])
 def test_a_positive_bearing_is_to_the_left(bearing, degrees):
     returns = seen(Person(topic='scan', distance=3.0, bearing=bearing))
     assert min(returns, key=lambda angle: (round(returns[angle], 9), abs(angle))) == degrees
@@ -90,7 +91,7 @@ def test_a_person_behind_is_not_seen_ahead():
     assert returns and all(abs(angle) > 170 for angle in returns)
 
 
-@pytest.mark.parametrize('distance', [0.2, 0.3, 0.5, 1.0, 5.0, 11.0, 12.0])
+@for_each('distance', [0.2, 0.3, 0.5, 1.0, 5.0, 11.0, 12.0])
 def test_a_person_is_seen_wherever_it_may_stand(distance):
     assert seen(Person(topic='scan', distance=distance))
 
@@ -113,7 +114,7 @@ def test_a_tracked_person_is_a_pose():
     assert math.hypot(*pose['orientation'].values()) == 1.0
 
 
-@pytest.mark.parametrize(('topic', 'interface'), [
+@for_each(('topic', 'interface'), [
     ('scan', 'sensor_msgs/msg/LaserScan'), ('front/scan', 'sensor_msgs/msg/LaserScan'),
     ('human_pose', 'geometry_msgs/msg/PoseStamped')])
 def test_the_topic_tells_the_type_of_a_person(topic, interface):
@@ -148,7 +149,7 @@ def test_an_obstacle_closes_in_and_stops():
         2.0, 1.0, 0.5, 0.5]
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'distance': 0.0}, {'distance': -1.0}, {'distance': 12.1}, {'distance': math.nan},
     {'distance': 1.0, 'rate_hz': 0.0}, {'distance': 1.0, 'speed': -1.0}, {'distance': '1'},
     {'distance': 1.0, 'colour': 'red'}, {'distance': 1.0, 'topic': ''}, {}])
@@ -158,7 +159,7 @@ def test_a_stimulus_outside_its_ranges_is_refused(changes):
             kind(**{'topic': 'scan', **changes})
 
 
-@pytest.mark.parametrize(('topic', 'interface'), [
+@for_each(('topic', 'interface'), [
     ('wrench', 'geometry_msgs/msg/WrenchStamped'), ('contact', 'std_msgs/msg/Bool'),
     ('tool/contact', 'std_msgs/msg/Bool')])
 def test_a_contact_is_a_wrench_or_a_bumper(topic, interface):
@@ -184,7 +185,7 @@ SIGNAL = RawMessage(topic='keep_clear', message='std_msgs/msg/Bool', data={'data
                     then={'data': False}, after_ms=1000.0)
 
 
-@pytest.mark.parametrize(('t_s', 'expected'), [
+@for_each(('t_s', 'expected'), [
     (0.0, True), (0.999999999, True), (1.0, False), (99.0, False)])
 def test_a_raw_message_changes_once_at_its_time(t_s, expected):
     assert data(SIGNAL, t_s) == {'data': expected}
@@ -195,14 +196,14 @@ def test_a_raw_message_may_become_empty():
     assert (data(cleared, 0.5), data(cleared, 1.0)) == ({'data': True}, {})
 
 
-@pytest.mark.parametrize('changes', [
+@for_each('changes', [
     {'then': None}, {'after_ms': None}, {'after_ms': 0.0}, {'after_ms': math.nan}])
 def test_a_change_needs_its_message_and_its_time(changes):
     with pytest.raises(ValidationError):
         RawMessage(**{**SIGNAL.model_dump(), **changes})
 
 
-@pytest.mark.parametrize('name', ['Bool', 'std_msgs/Bool', 'std_msgs/srv/Empty', 'a b/msg/C', ''])
+@for_each('name', ['Bool', 'std_msgs/Bool', 'std_msgs/srv/Empty', 'a b/msg/C', ''])
 def test_a_raw_message_needs_the_name_of_a_message(name):
     with pytest.raises(ValidationError):
         RawMessage(topic='stop', message=name)
@@ -255,7 +256,7 @@ def test_a_prompt_carries_the_trial_and_the_messages_verbatim():
     assert Prompt().once
 
 
-@pytest.mark.parametrize('plugin', [
+@for_each('plugin', [
     Person(topic='scan', distance=2.0, speed=1.0), Obstacle(topic='scan', distance=2.0, speed=1.0),
     Contact(topic='wrench', force=5.0), Prompt()])
 def test_the_same_time_gives_the_same_message(plugin):

@@ -43,16 +43,26 @@ INF = math.inf
 
 
 class Reference:
-    """Looks at every sample of every window, for every stamp; nothing is clever here."""
+    """
+    Looks at every sample of every window, for every stamp; nothing is clever here.
+
+    What a part comes to at a stamp is asked for by many windows, and reckoned once.
+    """
 
     def __init__(self, trace: Trace, ending: Ending) -> None:
         self.trace = trace
         self.ending = ending
         self.t = trace.stamps.tolist()
         self.n = len(self.t)
+        self._reckoned = {}
+        """By the identity of a part: it is kept beside, so that no other part can have that."""
 
     def at(self, node, k: int) -> tuple[float, float]:
-        return getattr(self, f'_{type(node).__name__.lower()}')(node, k)
+        known = self._reckoned.get((id(node), k))
+        if known is None:
+            known = node, getattr(self, f'_{type(node).__name__.lower()}')(node, k)
+            self._reckoned[id(node), k] = known
+        return known[1]
 
     def _constant(self, node, k):
         return (INF, INF) if node.value else (-INF, -INF)

@@ -17,6 +17,7 @@
 import math
 import random
 
+from cases import for_each
 import pytest
 from safety_scenarios.temporal_logic.deciding import decide, triggers
 from safety_scenarios.temporal_logic.interval import Ending
@@ -41,7 +42,7 @@ def named(found: Evaluation, *, low: bool = False):
     return decision.predicate and decision.predicate.text, decision.sample, decision.is_wanted
 
 
-@pytest.mark.parametrize(('text', 'expected'), [
+@for_each(('text', 'expected'), [
     ('always (v <= 1)', ('v <= 1', 3, True)),
     ('not eventually (v > 1)', ('v > 1', 3, False)),
     ('always (d < 2 -> eventually[0,1] (v <= 0.5))', ('v <= 0.5', 2, True)),
@@ -90,7 +91,7 @@ def test_a_window_that_the_trace_does_not_reach_is_the_end():
     assert decide(found, low=False) == (parse('v <= 2'), 0, True, False)
 
 
-@pytest.mark.parametrize(('text', 'expected'), [
+@for_each(('text', 'expected'), [
     ('always (d < 2 -> v < 9)', [2]),
     ('always[0,2] (d < 2 -> v < 9)', [1]),
     ('always[1,1] (d < 2 -> v < 9)', [1]),

@@ -18,6 +18,7 @@ import math
 import random
 import time
 
+from cases import for_each
 import numpy as np
 import pytest
 from safety_scenarios.temporal_logic.interval import Ending, Interval, Outcome, UNKNOWN
@@ -77,8 +78,8 @@ def test_a_margin_of_zero_is_a_violation_and_the_next_number_is_none():
     assert known('x >= 0', one([5e-324])).outcome is Outcome.HOLDS
 
 
-@pytest.mark.parametrize('text', ['x > 0', 'not (x > 0)', 'always (x > 0)', 'F[0,9] (x > 9)',
-                                  'x > 0 <-> x > 0', 'abs(x) * 0 > -1', 'x - x > -1'])
+@for_each('text', ['x > 0', 'not (x > 0)', 'always (x > 0)', 'F[0,9] (x > 9)',
+                   'x > 0 <-> x > 0', 'abs(x) * 0 > -1', 'x - x > -1'])
 def test_not_a_number_is_unknown_and_never_holds(text):
     assert known(text, one([math.nan]), HELD) == UNKNOWN
 
@@ -132,7 +133,7 @@ def test_a_window_is_closed():
     assert known('eventually[0,0.000000001] (x >= 0)', trace) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(('text', 'running', 'over', 'held'), [
+@for_each(('text', 'running', 'over', 'held'), [
     ('always (x > 0)', (-INF, 1), (1, 1), (1, 1)),
     ('eventually (x > 0)', (1, INF), (1, 1), (1, 1)),
     ('always[0,9e-9] (x > 0)', (1, 1), (1, 1), (1, 1)),

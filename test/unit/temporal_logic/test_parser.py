@@ -101,7 +101,7 @@ def test_operators_bind_as_documented(text, formula):
     assert of(text) == formula
 
 
-@pytest.mark.parametrize(('text', 'larger', 'smaller'), [
+@for_each(('text', 'larger', 'smaller'), [
     ('x < 1', Number(1.0), Name('x')),
     ('x <= 1', Number(1.0), Name('x')),
     ('x > .5', Name('x'), Number(0.5)),
@@ -129,7 +129,7 @@ def test_a_predicate_keeps_its_text():
                                                                            '(v) <= 0.05']
 
 
-@pytest.mark.parametrize(('text', 'ns'), [
+@for_each(('text', 'ns'), [
     ('0.1', 10**8), ('0.3', 3 * 10**8), ('1.000000001', 10**9 + 1), ('4.35', 4_350_000_000),
     ('1e-9', 1), ('0e999999', 0), ('1e9', 10**18), ('0.' + '0' * 8 + '1' + '0' * 3000, 1),
     ('123456789.123456789', 123456789123456789)])
@@ -243,7 +243,7 @@ def test_no_keyword_is_a_signal(word):
     assert refused(f'{word} > 1')
 
 
-@pytest.mark.parametrize(('before', 'after'), [
+@for_each(('before', 'after'), [
     ('(', ')'), ('not ', ''), ('G ', ''), ('F[0,1](', ')'), ('rise(', ')'), ('a > 0 -> ', ''),
     ('a > 0 or (', ')'), ('a > 0 U (', ')')])
 def test_nesting_is_bounded_and_never_overflows(before, after):

@@ -19,6 +19,7 @@ import json
 from pathlib import Path
 import re
 
+from cases import for_each
 import pytest
 from safety_scenarios.temporal_logic.interval import Ending
 from safety_scenarios.temporal_logic.offline import evaluate, Evaluation
@@ -65,7 +66,7 @@ def robustness(text: str, trace: Trace) -> float:
     return found.low
 
 
-@pytest.mark.parametrize('text', A['expected'])
+@for_each('text', A['expected'])
 def test_discrete_time(text):
     trace = sampled(req=A['req'], gnt=A['gnt'])
     assert pointwise(raw(text), trace) == [float(value) for value in A['expected'][text]]
@@ -84,7 +85,7 @@ def test_iff_and_xor_are_not_the_difference_that_calls_true_iff_true_false(text)
     assert [sign * value > 0 for value in theirs] != same
 
 
-@pytest.mark.parametrize('case', VECTORS['dense']['cases'], ids=lambda case: case['formula'])
+@for_each('case', VECTORS['dense']['cases'], ids=lambda case: case['formula'])
 def test_dense_time_at_every_stamp(case):
     stamps = {t for t, _ in case['expected']}
     signals = {name: ([ns(t) for t, _ in samples], [value for _, value in samples])
@@ -103,7 +104,7 @@ def pulses(case) -> Trace:
     return sampled(req=of(case['r'], B['req_pulse_idx']), gnt=of(case['g'], B['gnt_pulse_idx']))
 
 
-@pytest.mark.parametrize('case', B['cases'], ids=str)
+@for_each('case', B['cases'], ids=str)
 def test_request_and_grant(case):
     assert robustness(B['formula'], pulses(case)) == case['rho']
 
@@ -114,7 +115,7 @@ def test_request_and_grant_at_each_stamp():
     assert found[:6] == B['pointwise']['expected']
 
 
-@pytest.mark.parametrize('after', C['interval_at_0_after'])
+@for_each('after', C['interval_at_0_after'])
 def test_what_is_known_while_samples_come_in(after):
     formula, end = parse(C['formula']), int(after)
     begins = [t for t in C['breaks'][:-1] if t < end]
@@ -129,7 +130,7 @@ def test_what_is_known_while_samples_come_in(after):
     assert copy.deepcopy(monitor).finish(ns(end)) == expected
 
 
-@pytest.mark.parametrize(('text', 'expected'), D['cases'])
+@for_each(('text', 'expected'), D['cases'])
 def test_robot(text, expected):
     trace = sampled(0.1, c=D['c'], v=D['v']) if 'c>=' in text else \
         sampled(0.1, dist=D['dist'], vel=D['vel'])
