@@ -219,7 +219,7 @@ class _Loader(yaml.SafeLoader):
 
     def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:
         """Return a tag; what reads as another number than people see stays text."""
-        tag: str = super().resolve(kind, value, implicit)
+        tag: str = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
         return _TEXT if kind is yaml.ScalarNode and tag in _NUMBERS \
             and _ODD_BASE.fullmatch(value) else tag
 
