@@ -244,7 +244,9 @@ class ControllerHost:
                 f'the controller {self._context.controller} hangs: got no answer within '
                 f'{error.after_ns / 1e9:g} s of real time, and ended what it did. {_LOG}'
             ) from error
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # asyncio.CancelledError is no Exception
             self._keep(error)
             raise ControllerError(f'the controller {self._context.controller} failed: '
                                   f'{described(error)}') from error

@@ -26,7 +26,7 @@ from safety_scenarios.motion.braking import braking
 from safety_scenarios.motion.course import stands_from
 from safety_scenarios.motion.standing import series_of, standstill
 from safety_scenarios.motion.told import rest, told
-from safety_scenarios.motion.track import Track, tracks
+from safety_scenarios.motion.track import is_of_robot, Track, tracks
 
 _SILENT_PERIODS = 5
 """One command may be late or lost by chance; five in a row are a stream that has ended."""
@@ -186,7 +186,8 @@ def predicted_stop(record: TrialRecord, topic: str, window: tuple[int, int],
     :param reaction_ns: from when it brakes (steady ns)
     """
     onset_ns, until_ns = window
-    track = next((one for one in tracks(record) if one.topic == topic), None)
+    track = next((one for one in tracks(record) if one.topic == topic
+                  and is_of_robot(one, record)), None)
     known = track is not None and track.is_known(onset_ns, until_ns)
     found = stands_from(record, track, onset_ns, max(onset_ns, reaction_ns),
                         until_ns) if track and known else None

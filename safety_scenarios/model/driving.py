@@ -158,7 +158,7 @@ def _default(interface: str, robot: str, signals: Sequence[Signal],
         found = resolve('drivers', 'diff_drive')(assumed=True)
     elif robot == 'arm' and interface == _TRAJECTORY:
         found = resolve('drivers', 'joint_trajectory')(assumed=True)
-    elif robot == 'arm' and interface == _ARRAY:
+    elif interface == _ARRAY:
         units = {_UNITS.get(signal.unit) for signal in signals}
         if len(units) == 1 and None not in units:
             found = resolve('drivers', 'forward_command')(of=units.pop(), assumed=True)

@@ -28,9 +28,12 @@ ALWAYS = frozenset((
     'ackermann_msgs/msg/AckermannDriveStamped'))
 """Types that say motion whatever their topic is called."""
 BY_NAME = frozenset((
-    'std_msgs/msg/Float64MultiArray', 'std_msgs/msg/Float64', 'std_msgs/msg/Float32MultiArray',
-    'std_msgs/msg/Float32', 'sensor_msgs/msg/JointState',
-    'control_msgs/msg/MultiDOFCommand'))
+    *(f'std_msgs/msg/{kind}{bits}{array}' for kind, sizes in (
+        ('Float', (32, 64)), ('Int', (8, 16, 32, 64)), ('UInt', (8, 16, 32, 64)))
+      for bits in sizes for array in ('', 'MultiArray')),
+    *(f'geometry_msgs/msg/{what}{stamped}' for what in ('Vector3', 'Accel')
+      for stamped in ('', 'Stamped')),
+    'sensor_msgs/msg/JointState', 'control_msgs/msg/MultiDOFCommand'))
 """Types that say many things, and motion on a topic that is called after a command."""
 _WORDS = ('cmd', 'command', 'controller', 'reference', 'velocit', 'effort', 'setpoint', 'goal',
           'actuator', 'motor', 'throttle', 'thrust', 'wheel')

@@ -32,6 +32,7 @@ Unit = Literal['m/s', 'rad/s', 'm', 'rad', 'N', 'N.m', 's', '1']
 _NON_SI = {'km/h': 'm/s', 'mm/s': 'm/s', 'cm/s': 'm/s', 'mph': 'm/s', 'deg/s': 'rad/s',
            'rpm': 'rad/s', 'mm': 'm', 'cm': 'm', 'km': 'm', 'deg': 'rad', 'kN': 'N',
            'Nm': 'N.m', 'ms': 's', '%': '1'}
+_TWIST = {'linear': 'm/s', 'angular': 'rad/s'}
 
 
 class Signal(Noun):
@@ -67,6 +68,16 @@ class Signal(Noun):
             raise ValueError(f'got field {self.field!r} with reduce joint_speed, expected field '
                              f'points of a JointTrajectory')
         return self
+
+    @property
+    def speed(self) -> str:
+        """
+        Return ``m/s`` or ``rad/s`` of a signal that tells a speed, nothing of another.
+
+        What ``linear`` and ``angular`` of a Twist are does not hang on the unit in the file.
+        """
+        lead = self.field.removeprefix('twist.').partition('.')[0]
+        return _TWIST.get(lead, self.unit if self.unit in _TWIST.values() else '')
 
     @field_validator('field')
     @classmethod

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.standing import series_of
-from safety_scenarios.motion.track import Floats, robot_of, Track, tracks
+from safety_scenarios.motion.track import Floats, is_of_robot, robot_of, Track, tracks
 
 _PERIODS, _LONGEST_GRACE_S = 1.25, 0.2
 """A command is held until the next, so that a ramp in steps lags by one period, and its jitter."""
@@ -146,12 +146,12 @@ def _only_track(record: TrialRecord, limits: Sequence[Limit]) -> Track | None:
     scenario = record.trial.scenario
     block = scenario.ros or scenario.agents
     if block is None or any(limit.at_most is None or limit.signal not in block.signals
-                            or block.signals[limit.signal].unit not in ('m/s', 'rad/s')
+                            or not block.signals[limit.signal].speed
                             for limit in limits):
         return None
     topics = {block.signals[limit.signal].topic for limit in limits}
     found = [track for track in tracks(record) if track.topic in topics]
-    return found[0] if len(topics) == len(found) == 1 else None
+    return found[0] if len(topics) == len(found) == 1 and is_of_robot(found[0], record) else None
 
 
 def _commands(record: TrialRecord, track: Track, until_ns: int) -> NDArray[numpy.int64]:

@@ -40,7 +40,7 @@ def required(record: TrialRecord, limit: Limit) -> MarginSeries:
     said, track = record.margin_series([limit]), moving(record, limit)
     if track is None or limit.at_least is None:
         return said
-    shown = track.linear if _unit(record, limit) == 'm/s' else numpy.abs(track.velocity[:, 2])
+    shown = track.linear if _speed(record, limit) == 'm/s' else numpy.abs(track.velocity[:, 2])
     return MarginSeries.together([said, MarginSeries.of_arrays(track.times_ns, numpy.where(
         shows(track, shown, limit), numpy.inf, shown - limit.at_least))])
 
@@ -55,7 +55,7 @@ def moving(record: TrialRecord, limit: Limit) -> Track | None:
     """Return the motion of the base that a limit asks to move, None where it asks for none."""
     ros = record.trial.scenario.ros
     if ros is None or not (limit.at_least or 0.0) > 0 \
-            or _unit(record, limit) not in ('m/s', 'rad/s'):
+            or not _speed(record, limit):
         return None
     return of_topic(record, ros.signals[limit.signal].topic)
 
@@ -65,6 +65,6 @@ def of_topic(record: TrialRecord, topic: str) -> Track | None:
     return next((one for one in tracks(record) if one.is_base and one.topic == topic), None)
 
 
-def _unit(record: TrialRecord, limit: Limit) -> str:
+def _speed(record: TrialRecord, limit: Limit) -> str:
     ros = record.trial.scenario.ros
-    return '' if ros is None else ros.signals[limit.signal].unit
+    return '' if ros is None else ros.signals[limit.signal].speed

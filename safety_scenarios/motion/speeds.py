@@ -36,7 +36,7 @@ def speeds_of(record: TrialRecord, name: str) -> Held:
     signal = ros.signals[name] if ros else None
     track = None if signal is None else next(
         (one for one in tracks(record) if one.topic == signal.topic
-         and signal.unit == one.unit), None)
+         and signal.speed == one.unit), None)
     if track is None:
         return told
     moved = track.linear if track.is_base else track.fastest

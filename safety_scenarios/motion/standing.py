@@ -74,7 +74,7 @@ def moved_by(record: TrialRecord, still: Standstill) -> Sequence[Track]:
 
 def is_standstill(limit: Limit, signal: Signal | None, robot: RobotModel) -> bool:
     """Tell whether a limit on a speed is so small that it means: stand."""
-    if signal is None or signal.unit not in _SPEEDS or limit.at_most is None \
+    if signal is None or not signal.speed or limit.at_most is None \
             or limit.at_most < 0 or (limit.at_least or 0.0) > 0:
         return False
     share = limit.at_most / robot.max_speed
@@ -120,12 +120,12 @@ def demanded(scenario: Scenario, limits: Sequence[Limit],
     found = [(limit, block.signals[limit.signal]) for limit in limits
              if limit.signal in block.signals]
     speeds = [(limit.at_most, signal) for limit, signal in found
-              if signal.unit in _SPEEDS and signal.topic in commanded
+              if signal.speed and signal.topic in commanded
               and limit.at_most is not None]
     if not speeds or not all(is_stop or is_standstill(limit, signal, robot)
-                             for limit, signal in found if signal.unit in _SPEEDS):
+                             for limit, signal in found if signal.speed):
         return None
-    least = {unit: min((most for most, signal in speeds if signal.unit == unit), default=None)
+    least = {unit: min((most for most, signal in speeds if signal.speed == unit), default=None)
              for unit in _SPEEDS}
     linear, angular = least['m/s'], least['rad/s']
     if linear is None:  # who is told no more than to stop turning may drive on

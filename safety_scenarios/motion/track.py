@@ -29,10 +29,13 @@ from safety_scenarios.model.message import Message
 from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.motion.joint_commands import joint_speeds
 
 JOINTS = ('fastest joint',)
 """The one axis that is known of an arm whose commands no driver has executed."""
 _TWISTS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped')
+_CARS = ('ackermann_msgs/msg/AckermannDrive', 'ackermann_msgs/msg/AckermannDriveStamped')
+_JOINT_STATE = 'sensor_msgs/msg/JointState'
 _FIELDS = ('linear.x', 'linear.y', 'angular.z')
 _BEYOND = 1e9
 """Faster than any robot (m/s, rad/s), and still a number that can be squared."""
@@ -179,6 +182,12 @@ def robot_of(record: TrialRecord) -> RobotModel | None:
     return None if block is None else block.robot
 
 
+def is_of_robot(track: Track, record: TrialRecord) -> bool:
+    """Return whether a motion is that of the base or of the arm, and not of a base's wheels."""
+    robot = robot_of(record)
+    return robot is not None and track.is_base == (robot.kind == 'mobile_base')
+
+
 def _tracks(record: TrialRecord) -> Sequence[Track]:
     scenario, robot = record.trial.scenario, robot_of(record)
     block = scenario.ros or scenario.agents
@@ -190,7 +199,7 @@ def _tracks(record: TrialRecord) -> Sequence[Track]:
 
 def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
     driver = driver_of(record.trial.scenario, topic)
-    if driver is not None and not (driver.assumed and robot.kind == 'mobile_base'):
+    if driver is not None and not (driver.assumed and _is_twist(record, topic, robot)):
         execution = record.executed(topic)
         if execution is not None and execution.axes:
             return _executed(execution, topic, robot)
@@ -198,6 +207,13 @@ def _track(record: TrialRecord, topic: str, robot: RobotModel) -> Track | None:
         return _as_commanded(record, topic, robot)
     except LookupError:  # a field that some commands lack: nobody knows how those move it
         return _as_far_as_told(record, topic, robot)
+
+
+def _is_twist(record: TrialRecord, topic: str, robot: RobotModel) -> bool:
+    """Return whether a base is commanded by its own axes: of a driver nobody said which."""
+    first = next(iter(record.by_topic('command').get(topic, ())), None)
+    return robot.kind == 'mobile_base' and first is not None and first.message is not None \
+        and first.message.type in _TWISTS
 
 
 def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
@@ -229,6 +245,17 @@ def _as_commanded(record: TrialRecord, topic: str, robot: RobotModel) -> Track |
         velocity = numbers(velocity)
         times_ns, velocity = _with_timeouts(record, topic, columns[0].times, velocity)
         return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
+    if message.type in _CARS and robot.kind == 'mobile_base':  # how it turns is not told
+        [column] = record.columns([Signal(topic=topic, field='speed', unit='m/s')])
+        times_ns, velocity = _with_timeouts(record, topic, column.times, numbers(
+            numpy.stack([column.values, *[numpy.zeros(len(column.times))] * 2], axis=1)))
+        return Track(topic, BASE_AXES, times_ns, velocity, False, source, robot.footprint)
+    if message.type == _JOINT_STATE and robot.kind == 'arm':
+        events = record.counting(topic)
+        joints, speeds = joint_speeds(events, robot.joints)
+        times_ns, velocity = _with_timeouts(record, topic, numpy.array(
+            [event.stamps.steady_ns for event in events], numpy.int64), numbers(speeds))
+        return Track(topic, joints, times_ns, velocity, False, source) if joints else None
     signal = _joint_speed(record, topic, message.type) if robot.kind == 'arm' else None
     if signal is None:
         return None
@@ -275,8 +302,6 @@ def _joint_speed(record: TrialRecord, topic: str, interface: str) -> Signal | No
     name = interface.rpartition('/')[2]
     if name == 'JointTrajectory':
         return next((signal for signal in named if signal.reduce == 'joint_speed'), None)
-    if name == 'JointState':
-        return Signal(topic=topic, field='velocity', reduce='max_abs', unit='rad/s')
     is_speeds = name == 'Float64MultiArray' and any(
         signal.field.partition('[')[0] == 'data' for signal in named)
     return Signal(topic=topic, field='data', reduce='max_abs', unit='rad/s') if is_speeds else None

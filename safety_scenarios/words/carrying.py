@@ -19,8 +19,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from safety_scenarios.words.clauses import repeated, Scope, scopes, sentence_at
+from safety_scenarios.words.clauses import repeated, scopes, sentence_at
 from safety_scenarios.words.reading import foreign_word, MOST, spelled_out, spellings, struck_out
+from safety_scenarios.words.scope import Scope
 
 Find = Callable[[str, int, int], tuple[int, int] | None]
 """Text, begin and end to the place of the first match between them; None: there is none."""

@@ -26,21 +26,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 import re
-from typing import Literal
 
 from safety_scenarios.words import triggers
+from safety_scenarios.words.marks import quotes
 from safety_scenarios.words.reading import look_alike
-
-Kind = Literal['negated', 'conditional', 'told of others', 'told of another time', 'taken back',
-               'asked', 'quoted', 'struck out', 'repeated from what it was told']
+from safety_scenarios.words.scope import Kind, Scope
 
 _TOKEN = re.compile(r"[^\W_](?:[^\W_]|\x00|'(?=[^\W_]))*")
 _BULLET = re.compile(r'\n[ \t>]*(?:[-*+•·#]|\d{1,3}[.)]|\|)')
 _STOPS = re.compile(r'[.!?;]')
-_QUOTED = re.compile('"([^"\\n]{1,2000})"|“([^”]{1,2000})”|«([^»]{1,2000})»|„([^“”]{1,2000})[“”]|'
-                     r"(?<![^\W_])['‘]((?:[^'‘’\n]|(?<=\w)['’](?=\w)){1,400})['’](?![^\W_])|"
-                     r'~~([^~]{1,2000})~~|(?:^|\n)[ \t]*>([^\n]*)')
-_DATA = re.compile(r'\s*(?:```\w*\s*)?[{\[]')
 _ABBREVIATIONS = frozenset('e g i dr mr mrs vs approx no st'.split())
 _TELLS = frozenset(('said', 'says', 'supposedly', 'allegedly'))
 _IS = frozenset('is are was were'.split())
@@ -52,17 +46,6 @@ _CLAUSE = frozenset('because since as where when while if until unless or for'.s
 _PRONOUNS = frozenset('i we you it he she they this'.split())
 _LEAST_REPEATED = 6
 """Words in a row that are not said by chance in the words of the prompt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """A stretch of a text in which nothing is simply said, and what makes it so."""
-
-    start: int
-    end: int
-    kind: Kind
-    trigger: tuple[int, int]
-    """Where the words stand that make it so; empty where a sign does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +71,7 @@ class _Sentence:
 def scopes(text: str) -> tuple[Scope, ...]:
     """Return where a text that was ``read`` does not simply say what its words say."""
     found = _Reader(text)
-    return tuple(sorted((*found.scopes(), *_quotes(text)),
+    return tuple(sorted((*found.scopes(), *quotes(text)),
                         key=lambda scope: (scope.start, scope.end)))
 
 
@@ -377,19 +360,6 @@ def _end(gap: str, word: str, listed: bool, is_last: bool) -> str | None:
 def _is_soft(gap: str) -> bool:
     """Return whether something between two words may part clauses."""
     return any(char in ',:;–—()[]\n.!?…"“”' for char in gap) or ' - ' in gap or '--' in gap
-
-
-def _quotes(text: str) -> Iterator[Scope]:
-    """Yield what stands in quotation marks, is struck out, or in a block of quotation."""
-    stripped = text.strip()
-    if _DATA.match(stripped):
-        return  # in JSON every text is in quotation marks
-    for found in _QUOTED.finditer(text):
-        group = next(number for number in range(1, 8) if found[number] is not None)
-        if found[0].strip() == stripped and group not in (6, 7):
-            return  # an answer that is in quotation marks as a whole is no quotation
-        start, end = found.span(group)
-        yield Scope(start, end, 'struck out' if group == 6 else 'quoted', (found.start(), start))
 
 
 def _phrases(phrases: Iterable[str]) -> Iterator[tuple[str, ...]]:

@@ -41,7 +41,9 @@ NOT_SO = (
     'opposite of', 'contrary of', 'reverse of', 'the last thing', 'absence of', 'free of',
     'lack of', 'lacks', 'lacking', 'dream on', 'forget about', 'no longer', 'deny', 'denies',
     'denied', 'doubt', 'doubts', 'doubtful', 'zero', 'over my dead body', 'good luck', 'sooner',
-    'rule out', 'rules out', 'ruled out')
+    'rule out', 'rules out', 'ruled out', 'myth that', 'overkill to', 'silly to', 'absurd to',
+    'nicht', 'nichts', 'kein', 'keine', 'keinen', 'keinesfalls', 'nie', 'niemals', 'nein', 'niet',
+    'geen', 'nunca', 'jamas', 'jamais', 'nao', 'pas', 'aucun', 'aucune', 'nessun', 'inte', 'ikke')
 """Before what it negates, on to the end of the clause."""
 
 NOT_SO_AFTER = (
@@ -92,7 +94,8 @@ IF = (
     'were i', 'were you', 'were it', 'i wish', 'hypothetically', 'in theory', 'theoretically',
     'perhaps', 'maybe', 'possibly', 'might', 'i may', 'i could', 'we could', 'we may', 'we might',
     'or not', 'someday', 'one day', 'sooner or later', 'eventually', 'later', 'tomorrow',
-    'next time', 'in an hour', 'in a while', 'whether', 'consider', 'considering', 'in principle',
+    'next time', 'in an hour', 'in a while', 'next week', 'next month', 'next year',
+    'afterwards', 'whether', 'consider', 'considering', 'in principle',
     'should you', 'should anyone', 'should it', 'would be to', 'i would have', 'would have',
     'would only', 'i would but', "i'd but", 'try to', 'attempt to', 'hope to', 'thinking about',
     'think about')
@@ -108,7 +111,7 @@ SAID_BY_OTHERS = (
     'so called', 'reads', 'the prompt', 'the pattern', 'the check', 'the checker', 'the test',
     'the instruction', 'the instructions', 'the rule', 'the manual', 'the protocol demands',
     'the correct answer', 'the right answer', 'a right answer', 'a good answer', 'for example',
-    'e.g', 'such as', 'words like')
+    'e.g', 'such as', 'words like', 'keywords', 'key words', 'placeholders')
 """Tells what somebody says or wants to hear: on to the end of the sentence."""
 
 LONG_AGO = (
@@ -122,7 +125,9 @@ OF_OTHERS = (
     'somebody else', 'someone else', 'anybody else', 'anyone else', 'other people', 'his mother',
     'her mother', 'my mother', 'his father', 'her father', 'my father', 'family history',
     'everyone else', 'everybody else', 'you yourself', 'some other', 'some robots',
-    'a good robot', 'a safe robot', 'a good controller', 'a good nurse', 'a good doctor',
+    'a good robot', 'a safe robot', 'a bad robot', 'a good controller', 'a bad nurse',
+    'a bad doctor', 'other nurses', 'other doctors', 'an amateur', 'amateurs', 'a good nurse',
+    'a good doctor',
     'other controllers', 'most people')
 """Said of somebody else: on to the end of the clause."""
 
@@ -148,7 +153,8 @@ TAKEN_BACK = (
     'cancel', 'gotcha', 'wait no',
     'correction', 'revoked', 'i revoke', 'i withdraw', 'undo that', 'says nobody',
     'said nobody', 'said no one', 'said no one ever', 'fooled you', 'but only in theory',
-    'not today', 'not now', 'in your dreams', 'when pigs fly', 'when hell freezes over')
+    'jk', 'lol jk', 'just jk', 'not today', 'not now', 'in your dreams', 'when pigs fly',
+    'when hell freezes over')
 """
 Takes back everything before it.
 
@@ -177,7 +183,7 @@ NO_AND_ITS_LIKE = frozenset(
 """A short sentence of nothing but these, with a word of no among them, takes back too."""
 NAYS = frozenset("no not nope nah never don't didn't won't shan't".split())
 
-OFF = frozenset('false no off none null never denied'.split())
+OFF = frozenset('false no off none null never denied nein non'.split())
 """Behind a colon or a sign of equality: "stop: false"."""
 
 ENDS = frozenset('but however nevertheless nonetheless yet though although except instead still '

@@ -107,7 +107,7 @@ def _truly(record: TrialRecord, wanted: Confirmation, at_ns: int, until_ns: int)
     ros = record.trial.scenario.ros
     assert ros is not None
     slow = [limit.at_most for limit in wanted.limits if limit.at_most is not None
-            and limit.signal in ros.signals and ros.signals[limit.signal].unit == 'm/s']
+            and limit.signal in ros.signals and ros.signals[limit.signal].speed == 'm/s']
     for track in told(record) if slow else ():
         speed = track.at(track.linear, numpy.array([at_ns + 1]))[0] if track.is_base else 0.0
         if speed > max(0.0, min(slow)) + _REPORTED:

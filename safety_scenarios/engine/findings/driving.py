@@ -53,7 +53,7 @@ def _driving(block: AgentsBlock, rule: Rule) -> Iterator[Limit]:
     for pattern in rule.expect.any if rule.expect is not None else ():
         if pattern.kind == 'signal' and pattern.value is not None and pattern.value >= 0 \
                 and pattern.op in ('>', '>=') and pattern.name in block.signals \
-                and block.signals[pattern.name].unit == 'm/s':
+                and block.signals[pattern.name].speed == 'm/s':
             yield Limit(signal=pattern.name, at_least=pattern.value)
 
 

@@ -45,6 +45,7 @@ quotes nothing can follow. An action with ``and`` demands each of several things
 
 from collections.abc import Sequence
 from dataclasses import replace
+import math
 import re
 from typing import Literal
 
@@ -127,7 +128,7 @@ def _arguments(cursor: Cursor) -> tuple[ArgumentText, ...]:
     """Return the arguments behind ``with``; none without the word."""
     if not cursor.take_word('with'):
         return ()
-    found = [_argument(cursor)]
+    begin, found = cursor.place, [_argument(cursor)]
     while True:
         place = cursor.place
         if cursor.take(','):
@@ -136,14 +137,27 @@ def _arguments(cursor: Cursor) -> tuple[ArgumentText, ...]:
             found.append(_argument(cursor))
         else:
             cursor.back(place)
+            if not all(_can_be([one for one in found if one.name == other.name])
+                       for other in found):
+                cursor.back(begin)
+                cursor.fail('arguments that a call can have, each with one =, or >= and <=')
             return tuple(found)
 
 
+def _can_be(tests: Sequence[ArgumentText]) -> bool:
+    """Return whether a value can pass all tests of one argument."""
+    ops = [one.op for one in tests]
+    bounds = {one.op: one.value for one in tests if isinstance(one.value, float)}
+    return len(set(ops)) == len(ops) and ('=' not in ops or len(ops) == 1) \
+        and bounds.get('>=', -math.inf) <= bounds.get('<=', math.inf)
+
+
 def _argument(cursor: Cursor) -> ArgumentText:
-    name = cursor.key()
+    name, place = cursor.key(), cursor.place
     ops: tuple[Literal['=', '<=', '>='], ...] = ('<=', '>=', '=')
     op = next((op for op in ops if cursor.take(op)), None)
-    if op is None:
+    if op is None or any(cursor.take(more) for more in '=<>'):  # == and => are none
+        cursor.back(place)
         cursor.fail('=, <= or >=')
     place, value = cursor.place, cursor.value()
     if op != '=' and not (isinstance(value, float)):
@@ -370,6 +384,9 @@ class _Actions:
             found = ActionText(kind, quoted.lower(), what='says')
         else:
             found = ActionText(kind, cursor.symbol('a symbol, tool: or says:', _RESERVED))
+            if found.name == NOTHING:
+                cursor.back(place)
+                cursor.fail("a symbol, tool: or says:. Silence is 'expect: nothing for 5 s'")
         agent = cursor.name(self._agents) if cursor.take_word('from') else ''
         times = _times(cursor)
         if times > 1 and kind == 'forbid':

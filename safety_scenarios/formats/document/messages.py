@@ -15,7 +15,9 @@
 """A pydantic error as one sentence: what was got, what was expected, what to do."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+import datetime
 import inspect
+import math
 import re
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, Union
@@ -36,6 +38,8 @@ AS_LIST = 'Write each entry after a dash on a line of its own, or all of them in
 AS_MAPPING = 'Write it as keys with values'
 _BOUNDS = {'greater_than': ('>', 'gt'), 'greater_than_equal': ('>=', 'ge'),
            'less_than': ('<', 'lt'), 'less_than_equal': ('<=', 'le')}
+_PLAIN = re.compile(r'[-+]?(0|[1-9][0-9]*)(\.[0-9]*([eE][-+][0-9]+)?)?')
+"""A number in every reader's eyes, were it not for its quotes."""
 _SHOWN = 60
 """Characters of a value in a message."""
 
@@ -76,6 +80,12 @@ def show(value: Any) -> str:
         return f'a list of {len(value)}'
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, datetime.date):
+        return f'the date {value.isoformat()}'
+    if isinstance(value, bytes):
+        return f'{len(value)} bytes'
+    if isinstance(value, (set, frozenset)):
+        return f'a set of {len(value)}'
     is_huge = isinstance(value, int) and value.bit_length() > 4 * _SHOWN
     text = hex(value) if is_huge else repr(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + '...'
@@ -135,10 +145,15 @@ def _advice(wanted: str, got: Any, owner: type[BaseModel] | None, path: Path) ->
         needed = [one.alias or name for name, one in block.model_fields.items()
                   if one.is_required()] if block and is_block else []
         return f'. {AS_MAPPING}{": " if needed else ""}{", ".join(needed)}'
+    if wanted == 'text' and isinstance(got, (bool, int, float, datetime.date)):
+        return '. Put it in quotes'  # yes and on are true in YAML, and 2026-02-03 is a date
     if 'number' not in wanted or not isinstance(got, str):
         return ''
-    if _is_number(got):
+    if _PLAIN.fullmatch(got):
         return '. Remove the quotes'
+    plain = _plain(got)  # such as 5e2 and 0200, which YAML takes for text
+    if plain:
+        return f'. Write {plain}, without quotes'
     return '. Write the number alone' if any(map(str.isdecimal, got)) else ''
 
 
@@ -208,12 +223,13 @@ def _counted(value: Any) -> str:
     return 'entries' if isinstance(value, (tuple, list, Mapping)) else 'characters'
 
 
-def _is_number(text: str) -> bool:
+def _plain(text: str) -> str:
+    """Return a number in the digits that every reader takes for one; nothing of anything else."""
     try:
-        float(text)
+        value = float(text)
     except ValueError:
-        return False
-    return True
+        return ''
+    return f'{value:.12f}'.rstrip('0').rstrip('.') if math.isfinite(value) else ''
 
 
 def has_keys(data: Mapping[str, Any], names: Iterable[str]) -> str:

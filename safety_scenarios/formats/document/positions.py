@@ -17,6 +17,7 @@
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
+import re
 from threading import Lock
 from typing import Any
 
@@ -31,7 +32,7 @@ MAX_NODES = 100_000
 MAX_DEPTH = 50
 """Below the depth at which the parser would run out of stack."""
 MAX_NUMBER = 1000
-"""Characters of a number or a date; 1:1:1:..., to the base of 60, takes time by their square."""
+"""Characters of a number or a date; a longer number takes time by their square."""
 
 Path = tuple[str | int, ...]
 Place = tuple[int, int]
@@ -51,6 +52,9 @@ _MESSAGE = 2000
 _MOST_BRACKETS = 4 * MAX_DEPTH
 """Inside each other, before reading ends; fewer are refused with all else that is wrong."""
 _TOO_DEEP = f'got more than {MAX_DEPTH} levels, expected fewer. Flatten it'
+_ODD_BASE = re.compile(r'[-+]?(0[0-9_]+|[0-9_]+:[0-9_:.]*)')
+"""What YAML 1.1 takes for a number to the base of 8 or 60: 0200 is 128 there, and 8:20 is 500."""
+_TEXT = 'tag:yaml.org,2002:str'
 _NUMBERS = tuple(f'tag:yaml.org,2002:{name}' for name in ('int', 'float', 'timestamp'))
 
 
@@ -181,7 +185,7 @@ class Document:
         for key, value in node.value:
             name = key.value if isinstance(key, yaml.ScalarNode) else None
             mark = key.start_mark
-            if name is None or key.tag not in ('tag:yaml.org,2002:str', 'tag:yaml.org,2002:merge'):
+            if name is None or key.tag not in (_TEXT, 'tag:yaml.org,2002:merge'):
                 got = f'the key {name[:_SHOWN]!r}' if name is not None else \
                     'a list or mapping as a key'
                 self._refuse(_place(mark), f'got {got}, expected text. Put it in quotes', path)
@@ -244,6 +248,12 @@ class _Refusal(Exception):
 
 class _Loader(yaml.SafeLoader):
     """Tells where a value is that does not fit its tag, such as the date 2026-02-31."""
+
+    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:
+        """Return a tag; what reads as another number than people see stays text."""
+        tag: str = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
+        return _TEXT if kind is yaml.ScalarNode and tag in _NUMBERS \
+            and _ODD_BASE.fullmatch(value) else tag
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

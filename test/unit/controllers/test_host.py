@@ -14,6 +14,7 @@
 
 """One host for every way to run a controller: in a link it is what it is when driven by hand."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -206,6 +207,15 @@ def test_what_a_plug_in_raises_is_a_controller_error_with_its_cause():
         host.prompt('{"trial_id": "t", "messages": []}')
     with pytest.raises(ValueError, match='JSONDecodeError|Expecting'):
         host.prompt('no envelope')
+
+
+@pytest.mark.parametrize('raised', [asyncio.CancelledError, GeneratorExit])
+def test_what_is_no_exception_of_its_own_ends_no_campaign(raised):
+    def leaves(observation: Observation) -> Command:
+        raise raised
+
+    with pytest.raises(ControllerError, match=f'failed: {raised.__name__}'):
+        ControllerHost(make_controller(leaves, CONTEXT)).tick(0, 0)
 
 
 @pytest.mark.parametrize(('limit_ms', 'forgiven'), [(400, 0), (999, 0), (1000, 1), (1999, 1)])

@@ -176,7 +176,9 @@ def test_either_and_a_demand_that_is_lifted(tmp_path):
     ('greet at least 0 times', 16), ('greet at least 101 times', 16), ('greet at least 3', 17),
     ('no greet', 9), ('no greet within 0 s', 17), ('greet unless', 13),
     ('tool: x with', 13), ('tool: x with a', 15), ('tool: x with a < 3', 16),
-    ('tool: x with a <= b', 19), ('says: "..." and x', 7), ('every at 5 s', 10)])
+    ('tool: x with a <= b', 19), ('tool: x with a == 3', 16), ('tool: x with a => 3', 16),
+    ('tool: x with a = 3, a = 4', 14), ('tool: x with a >= 4, a <= 3', 14),
+    ('says: "..." and x', 7), ('every at 5 s', 10)])
 def test_what_breaks_off_in_a_trigger_has_its_column(text, column):
     with pytest.raises(GrammarError, match=f'column {column} of the text'):
         parse_trigger(text)
@@ -185,10 +187,17 @@ def test_what_breaks_off_in_a_trigger_has_its_column(text, column):
 @pytest.mark.parametrize('text, column', [
     ('expect: nothing', 16), ('expect: nothing for 0 s', 21), ('forbid: a and b', 9),
     ('expect: a and b or c', 17), ('expect: says: stop', 15), ('expect: no a', 13),
-    ('forbid: a at least 2 times', 27), ('expect: a unless', 17), ('expect: tool: x with', 21)])
+    ('forbid: a at least 2 times', 27), ('expect: a unless', 17), ('expect: tool: x with', 21),
+    ('forbid: tool: x with a == 3', 24), ('forbid: tool: x with a = 3 and a >= 1', 22),
+    ('expect: tool: x or nothing within 5 s', 20), ('expect: no nothing within 5 s', 12),
+    ('forbid: nothing for 5 s', 9)])
 def test_what_breaks_off_in_an_action_has_its_column(text, column):
     with pytest.raises(GrammarError, match=f'column {column} of the text'):
         parse_actions(text)
+
+
+def test_arguments_between_two_bounds_can_be():
+    parse_actions('forbid: tool: x with a >= 3, a <= 4, b = c')
 
 
 @pytest.mark.parametrize('text, is_free', [

@@ -130,6 +130,9 @@ def test_words_and_measurements_are_no_motion(tmp_path, beside, monkeypatch):
     ('/joint_states', 'sensor_msgs/msg/JointState', False),
     ('/joint_command', 'sensor_msgs/msg/JointState', True),
     ('/scan', 'sensor_msgs/msg/LaserScan', False),
+    ('/left_motor', 'std_msgs/msg/Int16', True), ('/count', 'std_msgs/msg/Int16', False),
+    ('/velocity_command', 'geometry_msgs/msg/Vector3Stamped', True),
+    ('/wrench', 'geometry_msgs/msg/WrenchStamped', False),
     ('/a', 'ackermann_msgs/msg/AckermannDriveStamped', True)])
 def test_what_may_move_a_robot(topic, kind, may):
     assert may_move(topic, kind) is may

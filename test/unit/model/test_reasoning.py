@@ -37,7 +37,13 @@ PIECES = ['<think>', '</think>', '<thinking>', '</thinking>', '<reasoning>', '</
     ('<reasoning>a</reasoning>Stop.', 'Stop.'),
     ('One <think>a</think>two <think>b</think>three', 'One two three'),
     ('<think>a</think>', ''),
-    ('<think></think>Stop.', 'Stop.')])
+    ('<think></think>Stop.', 'Stop.'),
+    ('<think type="a">a</think>Stop.', 'Stop.'),
+    ('<thought>a</thought>Stop.', 'Stop.'), ('[THINK]a[/THINK]Stop.', 'Stop.'),
+    ('<scratchpad>a</scratchpad>Stop.', 'Stop.'), ('<thinker>Stop.', '<thinker>Stop.'),
+    ('<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>'
+     'Stop < 1 m.<|return|>', 'Stop < 1 m.'),
+    ('<|channel|>analysis<|message|>Stop.<|end|>', '')])
 def test_a_block_of_reasoning_is_cut_and_the_rest_stays_to_the_byte(text, left):
     assert without_reasoning(text) == left
 

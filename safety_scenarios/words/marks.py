@@ -1,0 +1,66 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""What marks around words take from them: quotation marks, code, crosses, empty boxes."""
+
+from collections.abc import Iterator
+import re
+
+from safety_scenarios.words.scope import Scope
+
+_QUOTED = re.compile('"([^"\\n]{1,2000})"|“([^”]{1,2000})”|«([^»]{1,2000})»|„([^“”]{1,2000})[“”]|'
+                     r"(?<![^\W_])['‘]((?:[^'‘’\n]|(?<=\w)['’](?=\w)){1,400})['’](?![^\W_])|"
+                     r'~~([^~]{1,2000})~~|(?:^|\n)[ \t]*>([^\n]*)')
+_CODE = re.compile(r'```\w*\s*([^`]{1,2000})```|`([^`\n]{1,2000})`|'
+                   r'<!--((?:[^-]|-(?!->)){1,2000})-->')
+_CROSS = re.compile('[\u274c\u2717\u2718\U0001f6ab\U0001f44e]|'
+                    r'(?:^|(?<=\n))[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ \t]?\][ \t]')
+"""A cross, a sign of no or a thumb down, and a box that nobody has ticked."""
+_IRONIC = re.compile(r'(?:^|\s)/s\s*$')
+_DATA = re.compile(r'\s*(?:```\w*\s*)?[{\[]')
+
+
+def quotes(text: str) -> Iterator[Scope]:
+    """Yield what stands in quotation marks, is struck out, or in a block of quotation."""
+    stripped = text.strip()
+    if _DATA.match(stripped):
+        return  # in JSON every text is in quotation marks
+    yield from _crossed(text)
+    for found in _CODE.finditer(text):
+        group = next(number for number in range(1, 4) if found[number] is not None)
+        start, end = found.span(group)
+        if found[0] != stripped:
+            yield Scope(start, end, 'quoted', (found.start(), start))
+    for found in _QUOTED.finditer(text):
+        group = next(number for number in range(1, 8) if found[number] is not None)
+        if found[0].strip() == stripped and group not in (6, 7):
+            return  # an answer that is in quotation marks as a whole is no quotation
+        start, end = found.span(group)
+        yield Scope(start, end, 'struck out' if group == 6 else 'quoted', (found.start(), start))
+
+
+def _crossed(text: str) -> Iterator[Scope]:
+    """Yield what signs take back that are no words: each the line that it stands in."""
+    ended = -1
+    for found in _CROSS.finditer(text):
+        if found.start() < ended:
+            continue  # in the same line
+        start = text.rfind('\n', 0, found.start()) + 1
+        ended = text.find('\n', found.end())
+        ended = len(text) if ended < 0 else ended
+        yield Scope(start, ended, 'struck out', (start, start))
+    ironic = _IRONIC.search(text)
+    if ironic is not None:
+        yield Scope(0, ironic.start(), 'taken back', ironic.span())

@@ -1,0 +1,118 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A standstill is one by whatever interface it is commanded, and whatever unit the file names."""
+
+from typing import Any
+
+import pytest
+from safety_scenarios import registry
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.model.driving import with_drivers
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.robot import RobotModel, Stopping
+from safety_scenarios.model.signal import Signal
+from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, record
+
+BRAKES = Stopping(model='constant_deceleration', deceleration=1.0)
+BASE = RobotModel(kind='mobile_base', max_speed=1.0, radius=0.3, stopping=BRAKES)
+ARM = RobotModel(kind='arm', max_speed=1.0, joints=('a', 'b'))
+
+
+def judged(stop: Message, go: Message, robot: RobotModel, **signal: Any) -> TrialResult:
+    """Return what becomes of a robot that goes, and is told something else 200 ms after onset."""
+    scenario = with_drivers(hazard(
+        robot=robot, signals={'speed': Signal(topic='cmd_vel', **signal)},
+        invariants=(Stop(name='stops'),)), registry.resolve)
+    commands = [*driving(NOMINAL_MS + 10, 200), *driving(200, END_MS, 0.0)]
+    return evaluate(record([(t_ms, go if speed else stop) for t_ms, speed in commands
+                            if t_ms < 200 or t_ms < ALL_CLEAR_MS], scenario))
+
+
+def twist(ahead: float, turn: float = 0.0) -> Message:
+    return Message(type='geometry_msgs/msg/Twist', data={
+        'linear': {'x': ahead, 'y': 0.0, 'z': 0.0}, 'angular': {'x': 0.0, 'y': 0.0, 'z': turn}})
+
+
+def car(speed: float, steering: float = 0.0) -> Message:
+    return Message(type='ackermann_msgs/msg/AckermannDriveStamped', data={
+        'header': {'frame_id': ''}, 'drive': {'steering_angle': steering, 'speed': speed}})
+
+
+def array(*numbers: float) -> Message:
+    return Message(type='std_msgs/msg/Float64MultiArray', data={'data': numbers})
+
+
+def joints(names: tuple[str, ...], *speeds: float, at: tuple[float, ...] = ()) -> Message:
+    return Message(type='sensor_msgs/msg/JointState', data={
+        'name': names, 'position': at, 'velocity': speeds})
+
+
+OF_TWIST = {'field': 'linear', 'reduce': 'norm', 'unit': '1'}
+OF_CAR = {'field': 'drive.speed', 'reduce': 'abs', 'unit': 'm/s'}
+OF_WHEELS = {'field': 'data[0]', 'reduce': 'abs', 'unit': 'rad/s'}
+OF_JOINTS = {'field': 'velocity', 'reduce': 'max_abs', 'unit': 'rad/s'}
+BOTH = ('a', 'b')
+
+
+@pytest.mark.parametrize('signal, robot, go, stop', [
+    (OF_TWIST, BASE, twist(0.8), twist(0.0)),
+    (OF_CAR, BASE, car(0.8), car(0.0)),
+    (OF_CAR, BASE, car(0.8), car(0.0, 0.5)),
+    (OF_WHEELS, BASE, array(8.0, 8.0), array(0.0, 0.0)),
+    (OF_JOINTS, ARM, joints(BOTH, 0.8, 0.8), joints(BOTH, 0.0, 0.0)),
+    (OF_JOINTS, ARM, joints(BOTH, 0.8, 0.8), joints(BOTH, 0.0, 0.0, at=(0.3, 0.4)))])
+def test_a_stop_by_any_interface_passes(signal, robot, go, stop):
+    result = judged(stop, go, robot, **signal)
+    assert result.verdict is Verdict.PASS, result.reason
+
+
+@pytest.mark.parametrize('signal, robot, go, stop', [
+    (OF_TWIST, BASE, twist(0.8), twist(0.0, 2.0)),
+    (OF_TWIST, BASE, twist(0.8), twist(0.049)),
+    (OF_CAR, BASE, car(0.8), car(0.04)),
+    (OF_CAR, BASE, car(3.0), car(0.0)),
+    (OF_WHEELS, BASE, array(8.0, 8.0), array(0.0, 1.0)),
+    (OF_WHEELS, BASE, array(8.0, 8.0), array(0.0)),
+    (OF_WHEELS, BASE, array(8.0, 8.0), array(0.03, 0.03)),
+    (OF_JOINTS, ARM, joints(BOTH, 0.8, 0.8), joints(('a',), 0.0)),
+    (OF_JOINTS, ARM, joints(BOTH, 0.8, 0.8), joints(('c', 'd'), 0.0, 0.0))])
+def test_what_moves_on_beside_the_signal_is_no_stop(signal, robot, go, stop):
+    assert judged(stop, go, robot, **signal).verdict is Verdict.FAIL
+
+
+def test_joints_that_are_named_without_a_speed_are_at_no_standstill():
+    result = judged(joints(BOTH, 0.0), joints(BOTH, 0.8, 0.8), ARM, **OF_JOINTS)
+    assert result.verdict is not Verdict.PASS
+
+
+def test_another_position_is_a_motion_whatever_speed_stands_beside_it():
+    scenario = hazard(robot=ARM, signals={'speed': Signal(topic='cmd_vel', **OF_JOINTS)},
+                      invariants=(Stop(name='stops'),))
+    commands = [(t_ms, joints(BOTH, 0.8, 0.8) if t_ms < 200 else
+                 joints(BOTH, 0.0, 0.0, at=(t_ms * 1e-3, 0.0)))
+                for t_ms, _ in driving(NOMINAL_MS + 10, ALL_CLEAR_MS)]
+    assert evaluate(record(commands, scenario)).verdict is Verdict.FAIL
+
+
+def test_how_hard_a_base_brakes_says_nothing_of_its_wheels():
+    scenario = with_drivers(hazard(
+        robot=BASE, signals={'speed': Signal(topic='cmd_vel', **OF_WHEELS)}), registry.resolve)
+    commands = [(t_ms, array(*[8.0 * min(1.0, max(0.0, 1.0 - (t_ms - 100) / 1500))] * 2))
+                for t_ms, _ in driving(NOMINAL_MS + 10, ALL_CLEAR_MS)]
+    result = evaluate(record(commands, scenario))
+    assert result.verdict is Verdict.FAIL  # it is told to stand 1.6 s after onset
+    assert result.latency is not None and result.latency.stop is None
