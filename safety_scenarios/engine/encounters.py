@@ -22,8 +22,8 @@ from safety_scenarios.model.ground_truth import Entity, Floats, World
 
 _MOVES = 0.05
 """Who never gets faster (m/s) is no road user, whose place could be passed before or after."""
-_POINTS = 400
-"""Places of each way that are compared: 50 ms apart in a trial of 20 s."""
+_STRETCH = 64
+"""Places of a way that are looked at together."""
 _ROUNDING_M = 1e-6
 """More than rounding makes of a distance."""
 
@@ -93,13 +93,37 @@ def _pet(world: World, robot: Entity, thing: Entity, radius: float) -> float | N
     others = _around(mine, reach, others)
     if not len(mine) or not len(others):
         return None
-    near = numpy.hypot(mine[:, None, 1] - others[None, :, 1],
-                       mine[:, None, 2] - others[None, :, 2]) <= reach
-    if not near.any():
-        return None
-    apart = numpy.abs(mine[:, None, 0] - others[None, :, 0])
-    least = float(numpy.where(near, apart, math.inf).min())
-    return least
+    return _least_apart(mine, others, reach)
+
+
+def _least_apart(mine: Floats, others: Floats, reach: float) -> float | None:
+    """
+    Return the least time between a place of each way within reach of one another, None without.
+
+    Every place counts: to leave some out could only make the time longer. Stretches of both ways
+    are looked at in order of the time between them, as long as that is below what was found.
+    """
+    (low, high), (least, most) = _boxes(mine), _boxes(others)
+    apart = numpy.maximum(0.0, numpy.maximum(low[:, None] - most, least - high[:, None]))
+    wide = reach + _ROUNDING_M
+    pairs = numpy.argwhere(numpy.hypot(apart[..., 1], apart[..., 2]) <= wide)
+    soonest = apart[pairs[:, 0], pairs[:, 1], 0]
+    found = math.inf
+    for place in numpy.argsort(soonest, kind='stable').tolist():
+        if soonest[place] >= found:
+            break
+        one, other = (way[number * _STRETCH:(number + 1) * _STRETCH] for way, number
+                      in zip((mine, others), pairs[place].tolist(), strict=True))
+        near = numpy.hypot(one[:, None, 1] - other[:, 1], one[:, None, 2] - other[:, 2]) <= reach
+        found = min(found, numpy.abs(one[:, None, 0] - other[:, 0]).min(
+            where=near, initial=math.inf))
+    return float(found) if math.isfinite(found) else None
+
+
+def _boxes(way: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest time, x and y of each stretch of a way."""
+    begins = range(0, len(way), _STRETCH)
+    return numpy.minimum.reduceat(way, begins), numpy.maximum.reduceat(way, begins)
 
 
 def _around(way: Floats, reach: float, places: Floats) -> Floats:
@@ -113,8 +137,7 @@ def _around(way: Floats, reach: float, places: Floats) -> Floats:
 
 
 def _way(world: World, entity: Entity) -> Floats:
-    """Return (s, x, y) of an entity, at no more than ``_POINTS`` even steps."""
+    """Return (s, x, y) of an entity at each telling."""
     times = entity.clock.at(entity.times_ns) / 1e9
     rows = numpy.stack([times, entity.column('x'), entity.column('y')], axis=1)
-    rows = rows[~numpy.isnan(rows).any(axis=1)]
-    return rows[::max(1, -(-len(rows) // _POINTS))]
+    return rows[~numpy.isnan(rows).any(axis=1)]

@@ -231,7 +231,9 @@ def _say(axes: Axes, place: tuple[float, float], text: str, offset: tuple[float,
 
 def wrapped(text: str, width: float, most: int = _MOST_LINES) -> list[str]:
     """Return a text in lines of a width (inches), not more than fit; what is cut ends in dots."""
-    lines = textwrap.wrap(' '.join(text.split()), max(20, int(width / words.LETTER))) or ['']
+    letters = max(20, int(width / words.LETTER))
+    shown = ' '.join(text.split())[:(letters + 1) * (most + 1)]  # no line takes more, and a blank
+    lines = textwrap.wrap(shown, letters) or ['']
     return lines if len(lines) <= most else [*lines[:most - 1],
                                              lines[most - 1][:-3].rstrip() + ' ...']
 

@@ -16,26 +16,31 @@
 A recording that somebody else made, on a real robot, as the record of a trial.
 
 Nothing was published by us: the hazard begins when a declared predicate on a recorded topic comes
-true, and ends when it is false again or after the scenario's all-clear. Times are those at which
-the recorder received the messages, so that latencies carry the uncertainty of no calibration.
+true, and ends when it is false again or after the scenario's all-clear. Where the recording does
+not tell when that was, it is refused. Times are those at which the recorder received the messages,
+so that latencies carry the uncertainty of no calibration.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-import operator
+import math
 from pathlib import Path
 import re
+import sqlite3
 from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import MissingDependencyError, SettingsError, TraceError
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.observed_onset import ARMED, Edge, ObservedOnset, OnsetWatch
 from safety_scenarios.model.scenario import RosBlock
 from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 try:
+    from mcap import records
     from rosbags.highlevel import AnyReader
     from rosbags.highlevel.anyreader import AnyReaderError
     from rosbags.interfaces import MessageDefinitionFormat
@@ -45,11 +50,12 @@ except ImportError as error:
 
 from safety_scenarios.traces.mcap.cdr import Codec, UnfitError
 from safety_scenarios.traces.mcap.definitions import codec_of, Definition, interface, standard
+from safety_scenarios.traces.mcap.reading import records_of
 
 _ONSET = re.compile(r'([^:\s]{1,200}):([^:<>=\s]{1,200})(?::([a-z_]{1,20}))?\s{0,9}'
                     r'(<=|>=|<|>)\s{0,9}(\S{1,40})')
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
-    '<=': operator.le, '>=': operator.ge, '<': operator.lt, '>': operator.gt}
+_REORDERED_NS = 10_000_000
+"""By so much messages may be written in another order than they came: less than U."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,7 @@ class Onset:
 
     topic: str
     signal: Signal
-    compare: str
-    limit: float
+    when: Edge
 
     @staticmethod
     def parse(text: str) -> 'Onset':
@@ -72,24 +77,37 @@ class Onset:
         try:
             if match is None:
                 raise ValueError('it has another form')
-            return Onset(match[1], Signal.model_validate(
-                {'topic': match[1], 'field': match[2], 'reduce': match[3] or 'none', 'unit': '1'}),
-                match[4], float(match[5]))
+            signal = Signal.model_validate({'topic': match[1], 'field': match[2],
+                                            'reduce': match[3] or 'none', 'unit': '1'})
+            return Onset(match[1], signal, _edge(signal.field, match[4], float(match[5])))
         except (ValueError, ValidationError) as error:
             raise SettingsError(f'--onset: got {text!r}, expected TOPIC:FIELD[:REDUCE] <= NUMBER '
                                 f'such as /scan:ranges:min <= 1.5 ({str(error)[:200]})') from None
 
-    def holds(self, message: Message) -> bool:
+    def holds(self, message: Message) -> bool | None:
         """
-        Return whether the hazard is there; what a message does not tell is none.
+        Return whether the hazard is there; None: the message does not tell.
 
         :raises SettingsError: the message has no such field
         """
         try:
-            value = self.signal.value(message)
+            margin = self.when.margin(self.signal.value(message))
         except LookupError as error:
             raise SettingsError(f'--onset: {error.args[0]}') from None
-        return value is not None and _COMPARE[self.compare](value, self.limit)
+        return None if margin is None else margin >= 0
+
+    def watch(self) -> OnsetWatch:
+        """Return what looks for the hazard's beginning and end, as for one that a sensor tells."""
+        return OnsetWatch(ObservedOnset.model_construct(
+            topic=self.topic, when=self.when, latency_ms=0.0, uncertainty_ms=0.0,
+            release_within_ms=0.0), {self.when.signal: self.signal})
+
+
+def _edge(name: str, compare: str, limit: float) -> Edge:
+    """Return a limit that includes itself, of one that may not."""
+    if '=' not in compare:
+        limit = math.nextafter(limit, math.inf if compare == '>' else -math.inf)
+    return Edge(signal=name, **{'at_most' if '<' in compare else 'at_least': limit})
 
 
 def read_bag(path: Path, trial: Trial, onset: Onset, *,
@@ -122,9 +140,44 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
                 kind, name = names.get(connection.topic, ('stimulus', connection.topic))
                 events.append(Event(kind=kind, name=name, stamps=_stamps(stamp_ns),
                                     message=message))
-    except (AnyReaderError, UnfitError, OSError, ValueError) as error:
+        _refuse_stepped(path, {found.topic for found in wanted})
+    except (AnyReaderError, UnfitError, OSError, ValueError, sqlite3.Error) as error:
         raise TraceError(f'{path}: cannot be read as a bag: {error!s:.300}') from None
     return TrialRecord(trial=trial, events=tuple(_marked(path, events, onset, names, ros)))
+
+
+def _refuse_stepped(path: Path, topics: Collection[str]) -> None:
+    """
+    Refuse a bag whose recorder's clock was set back while it recorded.
+
+    Readers sort messages by its times, and what came later then stands before what it answers.
+    """
+    for file in [path] if path.is_file() else sorted(path.iterdir()):
+        latest: dict[str, int] = {}
+        for topic, at_ns in _as_written(file):
+            if topic in topics and latest.get(topic, at_ns) - at_ns > _REORDERED_NS:
+                raise TraceError(
+                    f'{file}: got a message on {topic} {(latest[topic] - at_ns) / 1e6:.0f} ms '
+                    f'before the one that was written before it: the clock of the recorder was '
+                    f'set back, so that no latency can be told')
+            latest[topic] = max(at_ns, latest.get(topic, at_ns))
+
+
+def _as_written(file: Path) -> Iterator[tuple[str, int]]:
+    """Yield the topic and the time of each message, in the order in which a file holds them."""
+    if file.suffix == '.mcap':
+        topics: dict[int, str] = {}
+        with file.open('rb') as stream:
+            for record in records_of(stream, partial=True):
+                if isinstance(record, records.Channel):
+                    topics[record.id] = record.topic
+                elif isinstance(record, records.Message):
+                    yield topics.get(record.channel_id, ''), record.log_time
+    elif file.suffix == '.db3':
+        with closing(sqlite3.connect(f'{file.absolute().as_uri()}?mode=ro', uri=True)) as found:
+            yield from found.execute(
+                'SELECT topics.name, messages.timestamp FROM messages JOIN topics '
+                'ON messages.topic_id = topics.id ORDER BY messages.id')
 
 
 def _names(ros: RosBlock, full_name: Callable[[str], str]) -> dict[str, tuple[Any, str]]:
@@ -161,20 +214,7 @@ def _marked(path: Path, events: list[Event], onset: Onset, names: Mapping[str, A
     if not events:
         raise TraceError(f'{path}: holds no message on the topics of the scenario')
     topic = names.get(onset.topic, (None, onset.topic))[1]
-    begin_ns, end_ns = None, None
-    before: bool | None = None
-    for event in events:
-        if event.name != topic or event.message is None:
-            continue
-        holds, at_ns = onset.holds(event.message), event.stamps.steady_ns
-        if begin_ns is None and holds and before is False:
-            begin_ns = at_ns
-        elif begin_ns is not None and end_ns is None and not holds:
-            end_ns = at_ns
-        before = holds
-    if begin_ns is None:
-        raise TraceError(f'{path}: {onset.signal.field} on {onset.topic} never came to be '
-                         f'{onset.compare} {onset.limit:g} after it was not: there is no onset')
+    begin_ns, end_ns = _there(path, [event for event in events if event.name == topic], onset, ros)
     latest_ns = begin_ns + round(ros.all_clear.at_ms * 1e6)
     clear_ns = latest_ns if end_ns is None else min(end_ns, latest_ns)
     marks = {NOMINAL: events[0].stamps.steady_ns, ONSET: begin_ns}
@@ -192,6 +232,34 @@ def _marked(path: Path, events: list[Event], onset: Onset, names: Mapping[str, A
                 and event.stamps.steady_ns == begin_ns:
             yield event.model_copy(update={'kind': 'stimulus', 'hazard': True})
     yield Event(kind='mark', name=END, stamps=events[-1].stamps)
+
+
+def _there(path: Path, told: Sequence[Event], onset: Onset, ros: RosBlock) -> \
+        tuple[int, int | None]:
+    """
+    Return when the hazard began, and when it was gone before the scenario's all-clear, if it was.
+
+    :param told: what there is on the topic of the onset
+    :raises TraceError: it never began, or nobody knows when it began or whether it was gone
+    """
+    watch, is_armed, latest_ns = onset.watch(), False, math.inf
+    for event in told:
+        if event.message is None or event.stamps.steady_ns > latest_ns:
+            continue
+        watch.take(event.model_copy(update={'kind': 'feedback', 'name': onset.topic}))
+        if not is_armed and onset.holds(event.message) is False:
+            is_armed = True  # what was there when the recording began is no onset
+            watch.take(Event(kind='mark', name=ARMED, stamps=event.stamps))
+        if watch.edge is not None:
+            latest_ns = watch.edge.stamps.steady_ns + round(ros.all_clear.at_ms * 1e6)
+    if watch.problem:
+        raise TraceError(f'{path}: {watch.problem.partition(". ")[0]}. Choose another --onset, or '
+                         f'an earlier ros.all_clear')
+    if watch.edge is None:
+        raise TraceError(f'{path}: {onset.when} on {onset.topic} never came to hold after it did '
+                         f'not: there is no onset')
+    return watch.edge.stamps.steady_ns, \
+        None if watch.release is None else watch.release.stamps.steady_ns
 
 
 def _stamps(at_ns: int) -> Stamps:

@@ -78,7 +78,7 @@ class Reading:
         self._messages: dict[tuple[str, int], records.Message] = {}
         try:
             with path.open('rb') as stream:
-                for record in _records(stream, partial):
+                for record in records_of(stream, partial):
                     self._take(record)
         except OSError as error:
             raise TraceError(f'{path}: cannot be read: {error.strerror}') from error
@@ -170,7 +170,7 @@ class Reading:
         return codec.decode(recorded.data)
 
 
-def _records(stream: Any, partial: bool) -> Iterator[records.McapRecord]:
+def records_of(stream: Any, partial: bool) -> Iterator[records.McapRecord]:
     """Yield the records of a file, each checked by the checksum of its chunk."""
     found = StreamReader(stream, validate_crcs=True).records
     while True:

@@ -115,7 +115,7 @@ def test_an_onset_that_is_none_is_refused(onset):
 
 @pytest.mark.parametrize(('text', 'value', 'holds'), [
     ('/a:x<=1', 1.0, True), ('/a:x<1', 1.0, False), ('/a:x>=1', 1.0, True), ('/a:x>1', 1.0, False),
-    ('/a:x<=1', float('nan'), False), ('/a:x > -1', 0.0, True)])
+    ('/a:x<=1', float('nan'), None), ('/a:x > -1', 0.0, True)])
 def test_the_limit_is_as_it_reads(text, value, holds):
     assert Onset.parse(text).holds(Message(type='a/msg/B', data={'x': value})) is holds
 

@@ -30,7 +30,7 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.film import words
 from safety_scenarios.film.moving import Stage, times
-from safety_scenarios.film.pages import draw_page
+from safety_scenarios.film.pages import draw_page, wrapped
 from safety_scenarios.film.strip import draw_strip
 from safety_scenarios.model.planned import PlannedTrial
 from safety_scenarios.model.verdict import Verdict
@@ -147,6 +147,13 @@ def test_a_wrong_use_is_told_and_writes_nothing(worlds, tmp_path, monkeypatch, c
     assert main(['film', str(worlds['late']), NEAR, *given]) == 2
     assert told in capsys.readouterr().err and not list(tmp_path.iterdir())
     assert not (worlds['late'] / 'a.png').exists()
+
+
+def test_a_text_of_any_length_is_cut_to_the_lines_that_fit():
+    endless = wrapped('a fault ' * 5_000_000, 2.0, 3)
+    assert len(endless) == 3 and endless[-1].endswith(' ...')
+    assert endless == wrapped('a fault ' * 50, 2.0, 3)
+    assert wrapped('a fault ' * 5, 2.0, 3) == ['a fault a fault a fault a', 'fault a fault']
 
 
 def test_the_same_record_gives_the_same_bytes_in_every_format(worlds, tmp_path, monkeypatch):
