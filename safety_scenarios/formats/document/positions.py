@@ -41,7 +41,7 @@ _KEPT = 50_000
 """Bytes of a file that is remembered when it has been read: any that is written by hand."""
 _REMEMBERED = 200_000
 """Values of all files that are remembered, some 50 MB: eight times what is shipped."""
-_TEXT = 20
+_VALUE = 20
 """Bytes of a file that take as much memory as a value in it, or less."""
 _SHOWN = 60
 """Characters of a value in a message."""
@@ -231,7 +231,7 @@ class _Read:
 
     @staticmethod
     def _size(document: Document, raw: bytes) -> int:
-        return document.values + len(raw) // _TEXT
+        return document.values + len(raw) // _VALUE
 
 
 _READ = _Read()
