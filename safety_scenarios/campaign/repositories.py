@@ -43,13 +43,19 @@ def repositories_of(files: Iterable[Path], *, not_added: bool = True,
     states = {} if states is None else states
     found: States = {}
     for folder, names in folders.items():
+        nearest = next((above for above in (folder, *folder.parents)
+                        if (above / '.git').exists()), None)
+        if nearest is None:  # git would look for nothing else
+            continue
         try:
             added = set(_git(folder, 'ls-files', '-z', '--', *names).split('\0')) & set(names)
             new = [name for name in names if name not in added and not _is_ignored(folder, name)] \
                 if not_added else []
             if added or new:
-                told = _git(folder, 'rev-parse', '--show-toplevel', 'HEAD')
-                root, _, commit = told.rpartition('\n')
+                root = str(nearest)
+                if root not in states:
+                    told = _git(folder, 'rev-parse', '--show-toplevel', 'HEAD')
+                    root, _, commit = told.rpartition('\n')
                 if root not in states:
                     states[root] = _state(folder, commit)
                 found.setdefault(root, dict(states[root]))['changed'] |= bool(new)
