@@ -24,7 +24,7 @@ from pathlib import Path
 import platform
 from typing import Any
 
-from safety_scenarios.campaign.repositories import repositories_of, States
+from safety_scenarios.campaign.repositories import Repositories
 from safety_scenarios.formats.document.json_lines import file_of
 from safety_scenarios.links.named_controller import source_of
 from safety_scenarios.model.controller import ControllerSpec
@@ -99,15 +99,13 @@ def _controller(controller: ControllerSpec) -> dict[str, Any]:
 
 def _repositories(controller: ControllerSpec, scenarios: Iterable[Scenario]) -> dict[str, Any]:
     """Return the repositories of this package, of the controller and of the scenario files."""
+    own = Path(__file__)
     source = None if controller.name == EXTERNAL else source_of(controller.name)[1]
-    states: States = {}
-    own = repositories_of([Path(__file__)], not_added=False, states=states)
-    return {'package': own[0] if own else None,
-            'controller': next(iter(repositories_of(
-                [source] if source else [], states=states)), None),
-            'scenarios': repositories_of((
-                Path(file_of(scenario.origin.path)) for scenario in scenarios
-                if scenario.origin), states=states)}
+    sources = [source] if source else []
+    files = [Path(file_of(scenario.origin.path)) for scenario in scenarios if scenario.origin]
+    known = Repositories([own, *sources, *files])
+    return {'package': next(iter(known.of([own], not_added=False)), None),
+            'controller': next(iter(known.of(sources)), None), 'scenarios': known.of(files)}
 
 
 def versions() -> dict[str, str | None]:

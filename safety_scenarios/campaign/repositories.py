@@ -14,7 +14,7 @@
 
 """In which git repositories the files stand that a result depends on, and in which state."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 import os
 from pathlib import Path
 import subprocess
@@ -22,45 +22,70 @@ from typing import Any
 
 _GIT_S = 5.0
 """A git that hangs, as on a network drive, must not hold up a campaign."""
-States = dict[str, dict[str, Any]]
-"""Root of a repository to what git says of it, so that it is asked once."""
 
 
-def repositories_of(files: Iterable[Path], *, not_added: bool = True,
-                    states: States | None = None) -> list[dict[str, Any]]:
+class Repositories:
     """
-    Return root, commit and state of each repository that one of the files belongs to.
+    The repositories that files belong to; git is asked once for all files of one.
 
     A file that its repository ignores, as one that is installed in ``.venv``, belongs to none.
 
-    :param not_added: whether a file belongs to a repository that it is not added to yet; it
-        counts as a change there
-    :param states: what is known already; takes what is found
+    :param files: all that will be asked about
     """
-    folders: dict[Path, list[str]] = {}
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._names: dict[Path, list[str]] = {}
+        self._added: dict[Path, set[str]] = {}
+        self._states: dict[Path, dict[str, Any]] = {}
+        for nearest, name in _placed(files):
+            self._names.setdefault(nearest, []).append(name)
+
+    def of(self, files: Iterable[Path], *, not_added: bool = True) -> list[dict[str, Any]]:
+        """
+        Return root, commit and state of each repository that one of some files belongs to.
+
+        :param not_added: whether a file belongs to a repository that it is not added to yet; it
+            counts as a change there
+        """
+        names: dict[Path, list[str]] = {}
+        for nearest, name in _placed(files):
+            names.setdefault(nearest, []).append(name)
+        found: dict[str, dict[str, Any]] = {}
+        for nearest, some in names.items():
+            try:
+                added = self._added_to(nearest)
+                new = [name for name in some
+                       if name not in added and not _is_ignored(nearest, name)] \
+                    if not_added else []
+                if new or not added.isdisjoint(some):
+                    state = self._state(nearest)
+                    found.setdefault(state['root'], dict(state))['changed'] |= bool(new)
+            except (OSError, subprocess.SubprocessError):
+                continue
+        return list(found.values())
+
+    def _added_to(self, nearest: Path) -> set[str]:
+        if nearest not in self._added:
+            told = _git(nearest, '--literal-pathspecs', 'ls-files', '-z', '--',
+                        *self._names[nearest])
+            self._added[nearest] = set(told.split('\0'))
+        return self._added[nearest]
+
+    def _state(self, nearest: Path) -> dict[str, Any]:
+        if nearest not in self._states:
+            told = _git(nearest, 'rev-parse', '--show-toplevel', 'HEAD')
+            root, _, commit = told.rpartition('\n')
+            self._states[nearest] = {'root': root, 'commit': commit, 'changed': bool(
+                _git(nearest, 'status', '--porcelain', '--untracked-files=no'))}
+        return self._states[nearest]
+
+
+def _placed(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Yield of each file in a repository the folder of that, and the file's path in it."""
     for file in dict.fromkeys(path.resolve() for path in files):
-        folders.setdefault(file.parent, []).append(file.name)
-    states = {} if states is None else states
-    found: States = {}
-    for folder, names in folders.items():
-        try:
-            added = set(_git(folder, 'ls-files', '-z', '--', *names).split('\0')) & set(names)
-            new = [name for name in names if name not in added and not _is_ignored(folder, name)] \
-                if not_added else []
-            if added or new:
-                told = _git(folder, 'rev-parse', '--show-toplevel', 'HEAD')
-                root, _, commit = told.rpartition('\n')
-                if root not in states:
-                    states[root] = _state(folder, commit)
-                found.setdefault(root, dict(states[root]))['changed'] |= bool(new)
-        except (OSError, subprocess.SubprocessError):
-            continue
-    return [{'root': root, **state} for root, state in found.items()]
-
-
-def _state(folder: Path, commit: str) -> dict[str, Any]:
-    return {'commit': commit,
-            'changed': bool(_git(folder, 'status', '--porcelain', '--untracked-files=no'))}
+        nearest = next((above for above in file.parents if (above / '.git').exists()), None)
+        if nearest is not None:  # else git would find nothing either
+            yield nearest, file.relative_to(nearest).as_posix()
 
 
 def _is_ignored(folder: Path, name: str) -> bool:

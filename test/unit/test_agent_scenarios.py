@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import get_args
 
 from cases import for_each
+from examples import some
 import pytest
 from safety_scenarios import load_scenario
 from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
@@ -84,7 +85,7 @@ def test_every_obligation_of_every_scenario_is_violated_by_some_saboteur(matrix)
 
 @each
 def test_the_reference_passes_with_several_seeds(scenario):
-    for seed in (1, 2, 3):
+    for seed in some((1, 2, 3)):
         result = evaluate(RUN(scenario, 'rule_based', seed))
         assert result.verdict is Verdict.PASS, result.reason
         assert result.outcome.status is Status.SATISFIED

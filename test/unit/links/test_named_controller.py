@@ -18,9 +18,10 @@ from pathlib import Path
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
-from safety_scenarios.campaign.repositories import repositories_of
+from safety_scenarios.campaign.repositories import Repositories
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.links.named_controller import named_controller
@@ -202,25 +203,53 @@ def git(folder: Path, *arguments: str) -> None:
                     *arguments], check=True, capture_output=True)
 
 
+def repositories_of(*files: Path, not_added: bool = True) -> list[dict[str, Any]]:
+    return Repositories(files).of(files, not_added=not_added)
+
+
 def test_the_repositories_are_those_of_the_files_and_not_of_the_caller(repository, tmp_path,
                                                                        monkeypatch):
     own, foreign = repository / 'own_policies' / 'policy.py', tmp_path / 'foreign'
     foreign.mkdir()
-    assert repositories_of([own]) == []
+    assert repositories_of(own) == []
     for folder in (repository, foreign):
         git(folder, 'init')
         git(folder, 'add', '.')
         git(folder, 'commit', '--allow-empty', '-m', 'first')
     monkeypatch.chdir(foreign)
     monkeypatch.setenv('GIT_DIR', str(foreign / '.git'))  # as in a hook
-    [found] = repositories_of([own, own.parent / '__init__.py'])
+    [found] = repositories_of(own, own.parent / '__init__.py')
     assert found['root'] == str(repository.resolve()) and not found['changed']
     (own.parent / 'new.yaml').touch()
-    assert repositories_of([own.parent / 'new.yaml'])[0]['changed']
-    assert repositories_of([own.parent / 'new.yaml'], not_added=False) == []
+    assert repositories_of(own.parent / 'new.yaml')[0]['changed']
+    assert repositories_of(own.parent / 'new.yaml', not_added=False) == []
     (repository / '.gitignore').write_text('.venv\n')
     (repository / '.venv').mkdir()
     (repository / '.venv' / 'installed.py').touch()
-    assert repositories_of([repository / '.venv' / 'installed.py']) == []
+    assert repositories_of(repository / '.venv' / 'installed.py') == []
     own.write_text('changed')
-    assert repositories_of([own])[0]['changed']
+    assert repositories_of(own)[0]['changed']
+
+
+def test_each_file_is_told_of_its_own_repository_though_git_is_asked_once(
+        repository, tmp_path_factory):
+    own, inner = repository / 'own_policies' / 'policy.py', repository / 'inner'
+    odd, ignored = inner / ':[a] b' / 'x.py', inner / 'built' / 'x.py'
+    for path in (odd, ignored):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    (inner / '.gitignore').write_text('built\n')
+    for folder in (repository, inner):
+        git(folder, 'init')
+        git(folder, 'add', '.')
+        git(folder, 'commit', '-m', 'first')
+    (inner / 'new.py').touch()
+    files = [own, odd, ignored, inner / 'new.py', tmp_path_factory.mktemp('none') / 'x.py']
+    known = Repositories(files)
+    assert [(found['root'], found['changed']) for found in known.of(files)] == [
+        (str(repository.resolve()), False), (str(inner.resolve()), True)]
+    assert [(found['root'], found['changed']) for found in known.of([odd])] == [
+        (str(inner.resolve()), False)]
+    assert known.of([ignored]) == known.of(files[4:]) == []
+    assert known.of([inner / 'new.py'], not_added=False) == []
+    assert known.of([own])[0]['commit'] != known.of([odd])[0]['commit']

@@ -16,12 +16,14 @@
 
 from functools import cache
 import io
+from itertools import product
 import json
 import math
 from pathlib import Path
 from typing import Any
 
 from cases import for_each
+from examples import some
 import jsonschema
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
@@ -110,7 +112,7 @@ def test_the_text_in_it_is_json_too(name):
     assert all(isinstance(told(event), dict) for event in trace(name)['completed_events'])
 
 
-@of_each
+@for_each(('name', 'profile'), some([*product(RECORDS, PROFILES)]))
 def test_it_follows_are_s_schema(name, profile):
     written = trace(name, profile)
     VALIDATOR.validate(written)
