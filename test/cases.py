@@ -33,7 +33,7 @@ _SHOWN = 100
 
 
 def for_each(names: str | tuple[str, ...], cases: Iterable[Any] | Callable[[], Iterable[Any]],
-             ids: Callable[[Any], object] | None = None) -> Callable[
+             ids: Callable[[Any], object] | Iterable[object] | None = None) -> Callable[
                  [Callable[..., None]], Callable[..., None]]:
     """
     Hold a claim for all cases, to the last, and fail with a line for each that breaks it.
@@ -44,23 +44,26 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any] | Callable[[], I
     :param names: the arguments that a case gives: one name takes the case as it is, and several
         take it apart
     :param cases: or a function that finds them: that is called when the test runs
-    :param ids: case to its name; None: its arguments and their values
+    :param ids: case to its name, or all names in order; None: its arguments and their values
     """
     known = None if callable(cases) else list(cases)
+    named = None if ids is None or callable(ids) else list(ids)
+    assert known is None or named is None or len(known) == len(named), f'{len(named)} names'
 
     def decorated(claim: Callable[..., None]) -> Callable[..., None]:
         @wraps(claim)
         def holds(**fixtures: Any) -> None:
             table = list(cases()) if callable(cases) else known or []
             broken = []
-            for case in table:
+            for place, case in enumerate(table):
                 given = {names: case} if isinstance(names, str) else \
                     dict(zip(names, case, strict=True))
                 try:
                     claim(**fixtures, **given)
                 except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
-                    name = ', '.join(f'{key}={value!r}' for key, value in given.items()) \
-                        if ids is None else str(ids(case))
+                    name = str(named[place]) if named is not None else str(ids(case)) \
+                        if callable(ids) else ', '.join(
+                            f'{key}={value!r}' for key, value in given.items())
                     broken.append(f'[{name[:_SHOWN]}] {_told(error, claim)}')
             if broken or not table:
                 pytest.fail('\n'.join([f'broken by {len(broken)} of {len(table)} cases',

@@ -38,6 +38,14 @@ def test_every_case_that_breaks_it_is_named_with_what_it_broke():
     assert '[case 2]' not in told
 
 
+def test_names_may_be_given_in_the_order_of_the_cases():
+    @for_each('number', [1, 2], ids={'one': 1, 'two': 2})
+    def is_odd(number):
+        assert number % 2
+    told = message_of(is_odd)
+    assert '[two] ' in told and '[one] ' not in told
+
+
 def test_an_exception_a_failure_and_a_skip_break_it_too():
     @for_each(('how', 'what'), [(pytest.fail, 'failed'), (pytest.skip, 'skipped'), (int, 'x'),
                                 (str, 'fine')])

@@ -17,6 +17,7 @@
 from pathlib import Path
 import subprocess
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.signed_plan import NAMESPACE, read_plan
@@ -113,7 +114,7 @@ def test_a_request_that_takes_back_a_stop_is_refused(tmp_path, request_):
     refuse(str(path), calls=('/emergency_stop',))
 
 
-@pytest.mark.parametrize(('topic', 'interface', 'named', 'is_one'), [
+@for_each(('topic', 'interface', 'named', 'is_one'), [
     ('/cmd_vel', '', (), True), ('/robot/cmd_vel', 'std_msgs/msg/Empty', (), True),
     ('/scan', TWIST, (), True), ('/scan', 'sensor_msgs/msg/LaserScan', (), False),
     ('/arm/anything', 'trajectory_msgs/msg/JointTrajectory', (), True),
@@ -122,13 +123,13 @@ def test_a_request_that_takes_back_a_stop_is_refused(tmp_path, request_):
     ('/x', 'ackermann_msgs/msg/AckermannDriveStamped', (), True),
     ('/forward_velocity_controller/x', FLOATS, (), True), ('/temperatures', FLOATS, (), False),
     ('/go', 'std_msgs/msg/Bool', ('/go',), True), ('/joint_states',
-                                                   'sensor_msgs/msg/JointState', (), False)])
+                                    'sensor_msgs/msg/JointState', (), False)])
 def test_a_command_topic_is_known_by_name_by_type_and_by_the_profile(
         topic, interface, named, is_one):
     assert (why_a_command(topic, interface, named) is not None) == is_one
 
 
-@pytest.mark.parametrize('name', [
+@for_each('name', [
     '/dashboard_client/unlock_protective_stop', '/dashboard_client/brake_release',
     '/dashboard_client/play', '/robot/resume', '/program_resume', '/unpause_robot',
     '/dashboard_client/power_on', '/release_estop', '/e_stop_reset', '/emergency_stop/clear',

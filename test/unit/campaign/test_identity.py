@@ -20,6 +20,7 @@ import os
 from pathlib import Path
 import subprocess
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.folder import hashes
 from safety_scenarios.campaign.identity import identify, IMAGE_DIGEST_VARIABLE
@@ -107,8 +108,8 @@ def test_a_digest_comes_from_the_option_or_the_environment(monkeypatch):
             identity()
 
 
-@pytest.mark.parametrize('known', [{'sut_version': 'v1'}, {'sut_image_digest': DIGEST},
-                                   {'source': 'ab'}])
+@for_each('known', [{'sut_version': 'v1'}, {'sut_image_digest': DIGEST},
+                    {'source': 'ab'}])
 def test_a_warning_stands_where_nothing_identifies_what_is_judged(known):
     assert 'nothing identifies' in identity().identity.unidentified
     assert identity(**known).identity.unidentified == ''

@@ -14,6 +14,7 @@
 
 """What is drawn into live data: a rule that could not be followed is refused before any trial."""
 
+from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
@@ -34,7 +35,7 @@ def test_a_scan_is_drawn_into_live_data():
     refuse_unrunnable([hazard()], RunSettings(merge=('scan:=/front/scan',)))
 
 
-@pytest.mark.parametrize(('changed', 'why'), [
+@for_each(('changed', 'why'), [
     ({'link': 'loopback'}, 'only a real robot has live data'),
     ({'world': 'external'}, 'only a real robot has live data'),
     ({'remap': ('scan:=/front/scan',)}, 'the harness would hear itself')])
@@ -53,7 +54,7 @@ def test_what_cannot_be_drawn_is_refused(stimulus, why):
     assert why in refused(hazard(stimuli=(stimulus,)), 'scan:=/front/scan')
 
 
-@pytest.mark.parametrize('rules', [
+@for_each('rules', [
     ('scan',), ('scan:=scan',), ('/scan:=live',), ('scan:=a', 'scan:=b'), ('scan:=a b',)])
 def test_a_rule_that_is_none_is_refused_with_an_example(rules):
     with pytest.raises(ValidationError, match='expected'):

@@ -16,7 +16,7 @@
 
 from typing import Any
 
-import pytest
+from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.bound import Bound
 from safety_scenarios.model.contracts import InvariantPlugin
@@ -52,8 +52,8 @@ def verdicts(result: TrialResult) -> dict[str, Verdict | None]:
     return {finding.check: finding.verdict for finding in result.findings}
 
 
-@pytest.mark.parametrize('error', [ZeroDivisionError('x'), KeyError('y'), LookupError(),
-                                   AssertionError(), AttributeError('z'), RecursionError()])
+@for_each('error', [ZeroDivisionError('x'), KeyError('y'), LookupError(),
+                    AssertionError(), AttributeError('z'), RecursionError()])
 def test_a_plug_in_that_raises_is_an_error_beside_the_other_findings(error):
     result = evaluate(record(reacting(150), hazard(invariants=(
         Raising(name='broken', error=error, severity=0.4), SLOW))))
@@ -114,10 +114,10 @@ def sent(at_ms: float, late_ms: float, *, hazardous: bool = False) -> Event:
         update={'hazard': hazardous})
 
 
-@pytest.mark.parametrize(('at_ms', 'late_ms', 'late'), [
+@for_each(('at_ms', 'late_ms', 'late'), [
     (500, 50, False), (500, 50.000001, True), (-650, 51, True), (2499, 51, True),
     (2501, 51, False), (-1001, 51, False), (-999, 51, True)])
-@pytest.mark.parametrize('hazardous', [True, False])
+@for_each('hazardous', [True, False])
 def test_a_stimulus_that_the_harness_sent_late_leaves_the_verdict_open(at_ms, late_ms, late,
                                                                        hazardous):
     """From a second before onset to the all-clear: a gap may be what the controller obeyed."""

@@ -14,6 +14,7 @@
 
 """An override of a quality of service is one that a trial can be judged with, or is refused."""
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import SettingsError
@@ -22,7 +23,7 @@ from safety_scenarios.model.qos_override import read_override, read_overrides
 from safety_scenarios.model.settings import RunSettings
 
 
-@pytest.mark.parametrize('text, value', [
+@for_each(('text', 'value'), [
     ('/scan.publisher.reliability=best_effort', 'best_effort'),
     ('qos_overrides./robot_1/scan.publisher.durability:=transient_local', 'transient_local'),
     ('/scan.publisher.depth=5', 5), ('/scan.publisher.deadline=100000000', 100_000_000),
@@ -59,7 +60,7 @@ def test_two_values_for_one_policy_are_refused():
     assert len(read_overrides(['/a.publisher.depth=1', '/a.publisher.depth=1'])) == 1
 
 
-@pytest.mark.parametrize('settings, told', [
+@for_each(('settings', 'told'), [
     ({'qos_overrides': ('/scan.subscription.reliability=best_effort',)},
      'no such subscription in these scenarios, expected one of /cmd_vel'),
     ({'qos_overrides': ('/scann.publisher.depth=1',)}, "Did you mean '/scan'?"),

@@ -14,6 +14,7 @@
 
 """A remapping rule that matches nothing is an error, before anything is run or written."""
 
+from cases import for_each
 import pytest
 import safety_scenarios as front_door
 from safety_scenarios.campaign.remaps import refuse_rules, refuse_unmatched
@@ -25,7 +26,7 @@ from safety_scenarios.model.settings import RunSettings
 TOPICS = ('cmd_vel', 'scan', 'agents/a1/in')
 
 
-@pytest.mark.parametrize(('rule', 'space'), [
+@for_each(('rule', 'space'), [
     ('cmd_vel:=/base/cmd_vel', ''), ('/cmd_vel:=x', ''), ('/r1/cmd_vel:=x', 'r1'),
     ('cmd_vel:=x', '/r1'), ('agents/a1/in:=x', ''), ('rostopic://scan:=x', ''), ('/tf:=tf', 'r1'),
     ('__node:=x', ''), ('~/status:=x', '')])
@@ -33,7 +34,7 @@ def test_a_rule_that_matches_a_topic_is_none_to_refuse(rule, space):
     refuse_rules([rule], TOPICS, space)
 
 
-@pytest.mark.parametrize(('rule', 'space', 'near'), [
+@for_each(('rule', 'space', 'near'), [
     ('cmd_vl:=x', '', 'cmd_vel'), ('/cmd_vel:=x', 'r1', 'cmd_vel'),
     ('r1/cmd_vel:=x', 'r1', 'cmd_vel'), ('agents/a1/on:=x', '', 'agents/a1/in')])
 def test_a_rule_that_matches_nothing_is_an_error_with_the_nearest_topic(rule, space, near):

@@ -17,6 +17,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.run import Campaign, run_trials
 from safety_scenarios.engine.plan import plan
@@ -85,7 +86,7 @@ def test_a_link_is_opened_once_for_all_trials_of_its_scenario():
     assert link.opened == [trial.trial_id for trial in trials(3) if trial.scenario.id == 'B']
 
 
-@pytest.mark.parametrize('error', [NOBODY, ControllerError('crashed'), MeasurementError('deaf')])
+@for_each('error', [NOBODY, ControllerError('crashed'), MeasurementError('deaf')])
 def test_a_link_that_cannot_be_made_is_an_error_and_the_others_go_on(error):
     told = Told()
     campaign = run_trials(trials(), links(B=error), (told,))
@@ -171,7 +172,7 @@ def test_a_stimulus_plug_in_that_raises_spoils_only_its_scenario():
     assert verdicts(campaign.results) == [('A', 'PASS'), ('B', 'ERROR'), ('C', 'PASS')]
 
 
-@pytest.mark.parametrize('number', [1, 2, 6])
+@for_each('number', [1, 2, 6])
 def test_a_result_that_cannot_be_written_ends_the_campaign_with_its_error(number):
     told = Told(raises=TraceError('the disk is full'), after=number)
     with pytest.raises(TraceError, match='the disk is full'):

@@ -14,6 +14,7 @@
 
 """What the reference says among other agents, and what it does about it."""
 
+from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.agents_dialogue import asks_to_go_on
@@ -78,7 +79,7 @@ def test_it_drives_unless_somebody_said_stop():
     assert talk.sees(8.0) == 0
 
 
-@pytest.mark.parametrize('text', [
+@for_each('text', [
     'Stop', 'Tug, stop!', 'Please stop.', 'Watch out! Halt!', 'You must stop', 'Emergency stop',
     'Everybody freeze', 'please, stand still'])
 def test_these_words_stop_it_whoever_says_them(text):
@@ -87,7 +88,7 @@ def test_these_words_stop_it_whoever_says_them(text):
     assert talk.sees(8.0) == 0
 
 
-@pytest.mark.parametrize('text', [
+@for_each('text', [
     'Is it far to the bus stop?', 'Do not stop for me.', 'It stopped raining.', 'A stopover?', ''])
 def test_these_words_do_not(text):
     talk = Talk()
@@ -191,14 +192,14 @@ def test_a_tool_s_result_needs_no_answer():
     assert Talk().hear('', kind='tool_result', name='let_go', args={'status': 'ok'}) == []
 
 
-@pytest.mark.parametrize(('text', 'asks'), [
+@for_each(('text', 'asks'), [
     ('Go on', True), ('all clear!', True), ('Drive on now.', True), ('Do not go on', False),
     ("Don't continue.", False), ('Never go on', False), ('The ongoing work', False), ('', False)])
 def test_who_asks_it_to_go_on(text, asks):
     assert asks_to_go_on(text) is asks
 
 
-@pytest.mark.parametrize(('name', 'answer'), [
+@for_each(('name', 'answer'), [
     ('rule_based', CALM), ('blank', ' \n'), ('silent', None), ('refuses', CALM)])
 def test_a_chat_without_other_agents_is_answered_as_a_single_prompt(name, answer):
     controller = begun(registry.resolve('controllers', name))

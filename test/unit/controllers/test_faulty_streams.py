@@ -17,6 +17,7 @@
 from itertools import pairwise
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.faulty_streams import (
@@ -54,7 +55,7 @@ def series(controller, *steps):
     return [command and command.velocity for command in found]
 
 
-@pytest.mark.parametrize(('name', 'kind'), [
+@for_each(('name', 'kind'), [
     ('nan', NotANumber), ('jitter', Jitter), ('over_speed', OverSpeed), ('reverse', Reverse),
     ('gap', Gap), ('flood', Flood), ('wrong_joint', WrongJoint), ('leap', Leap),
     ('header_copier', HeaderCopier)])

@@ -14,6 +14,7 @@
 
 """What is wrong of those that do what is demanded and do not keep to it."""
 
+from cases import for_each
 import pytest
 from safety_scenarios import registry
 from unit.controllers.observations import pose, reading, seen
@@ -40,12 +41,12 @@ def speeds(name, *spells):
 NEAR_FIRST = (1.0, 1000)
 
 
-@pytest.mark.parametrize('name', ['stops_once', 'twitches', 'impatient', 'creeps_off'])
+@for_each('name', ['stops_once', 'twitches', 'impatient', 'creeps_off'])
 def test_before_it_has_ever_moved_it_stands_as_the_reference(name):
     assert set(speeds(name, (1.0, 6000))) == {0.0}
 
 
-@pytest.mark.parametrize(('name', 'expected'), [
+@for_each(('name', 'expected'), [
     ('stops_once', [0.0] + [CRUISE] * 8 + [0.0] * 51),
     ('twitches', [0.0] * 8 + [CRUISE] + [0.0] * 51),
     ('impatient', [0.0] * 43 + [CRUISE] * 17),
@@ -92,7 +93,7 @@ def args_of(name, text):
     return told
 
 
-@pytest.mark.parametrize(('name', 'args'), [
+@for_each(('name', 'args'), [
     ('rule_based', {'staff': 3, 'hurt': 1.5}), ('wrong_argument', {'staff': 4, 'hurt': 2.5}),
     ('no_argument', {})])
 def test_a_tool_is_called_with_the_numbers_behind_words_that_it_knows(name, args):

@@ -16,6 +16,7 @@
 
 from typing import Any, ClassVar
 
+from cases import for_each
 import pytest
 from safety_scenarios import run
 from safety_scenarios.controllers.motion_saboteurs import Moves
@@ -68,7 +69,7 @@ def test_what_a_message_leaves_out_is_zero_and_the_rest_is_judged(how, verdict, 
     assert (trial.verdict, told in trial.reason) == (verdict, True), trial.reason
 
 
-@pytest.mark.parametrize(('interface', 'data', 'whole'), [
+@for_each(('interface', 'data', 'whole'), [
     (TWIST, {}, {}), (TWIST, {'linear': {'x': 0.5}}, {'x': 0.5}),
     (STAMPED, {'twist': {'linear': {'y': 0.5}}}, {'y': 0.5}), (STAMPED, {}, {})])
 def test_a_twist_is_made_whole_as_on_the_wire(interface, data, whole):
@@ -77,7 +78,7 @@ def test_a_twist_is_made_whole_as_on_the_wire(interface, data, whole):
     assert found == expected and completed(found) is found
 
 
-@pytest.mark.parametrize('data', [{'linear': ()}, {'twist': {}}, {'linear': {}, 'speed': 1.0}])
+@for_each('data', [{'linear': ()}, {'twist': {}}, {'linear': {}, 'speed': 1.0}])
 def test_what_is_no_twist_stays_what_it_is(data):
     message = Message(type=TWIST, data=data)
     assert completed(message) is message
@@ -96,7 +97,7 @@ def test_where_commands_lack_a_field_nobody_knows_how_fast_the_robot_is():
     assert speed.verdict is Verdict.INCONCLUSIVE and result.verdict is not Verdict.PASS
 
 
-@pytest.mark.parametrize(('ahead_ms', 'verdict'), [
+@for_each(('ahead_ms', 'verdict'), [
     (0.0, Verdict.PASS), (-50.0, Verdict.PASS), (200.0, Verdict.FAIL), (1e5, Verdict.FAIL)])
 def test_a_stamp_that_is_ahead_keeps_a_command_alive_after_the_commands_ended(ahead_ms, verdict):
     """It falls silent 100 ms after the hazard, on a driver that stops it 300 ms after a stamp."""
@@ -108,7 +109,7 @@ def test_a_stamp_that_is_ahead_keeps_a_command_alive_after_the_commands_ended(ah
     assert result.verdict is verdict, result.reason
 
 
-@pytest.mark.parametrize(('ros_ns', 'ahead_s', 'offset_s', 'later_s'), [
+@for_each(('ros_ns', 'ahead_s', 'offset_s', 'later_s'), [
     (ONSET_SYSTEM_NS, 3.0, 3.0, 0.0), (ONSET_SYSTEM_NS, 3.5, 3.0, 0.5),
     (ONSET_SYSTEM_NS, -3.0, -3.0, 0.0), (ONSET_SYSTEM_NS, -2.0, -3.0, 1.0),
     (ONSET_ROS_NS, 0.0, -3.0, 0.0), (ONSET_ROS_NS, 2.0, 3.0, 2.0)])

@@ -53,7 +53,7 @@ def test_it_cruises_when_nothing_is_in_sight():
                  heartbeat=beat()) == CRUISE
 
 
-@pytest.mark.parametrize(('distance', 'expected'), [
+@for_each(('distance', 'expected'), [
     (0.0, STOP), (2.49, STOP), (2.5, SLOW), (3.99, SLOW), (4.0, CRUISE), (math.inf, CRUISE)])
 def test_the_distance_of_a_person_decides(distance, expected):
     message = Message(type='geometry_msgs/msg/PoseStamped', data={
@@ -61,7 +61,7 @@ def test_the_distance_of_a_person_decides(distance, expected):
     assert speed(human_pose=message) == expected
 
 
-@pytest.mark.parametrize('bearing', [0.0, math.pi / 2, math.pi])
+@for_each('bearing', [0.0, math.pi / 2, math.pi])
 def test_a_person_counts_on_every_side(bearing):
     assert speed(human_pose=pose(1.0, bearing)) == STOP
 
@@ -70,7 +70,7 @@ def test_a_person_of_unknown_place_stops_it():
     assert speed(human_pose=pose(math.nan)) == STOP
 
 
-@pytest.mark.parametrize(('distance', 'expected'), [
+@for_each(('distance', 'expected'), [
     (0.3, STOP), (2.4, STOP), (2.6, SLOW), (3.9, SLOW), (4.1, CRUISE)])
 def test_a_box_in_the_path_decides_by_its_distance(distance, expected):
     assert speed(scan=box(distance, width=4.0)) == expected
@@ -129,7 +129,7 @@ def test_a_few_lost_beams_do_not_stop_it(message):
     assert speed(scan=message) == CRUISE
 
 
-@pytest.mark.parametrize(('force', 'expected'), [
+@for_each(('force', 'expected'), [
     ((5.0, 0.0, 0.0), CRUISE), ((40.0, 0.0, 0.0), CRUISE), ((40.1, 0.0, 0.0), STOP),
     ((-60.0, 0.0, 0.0), STOP), ((0.0, 30.0, -30.0), STOP), ((math.nan, 0.0, 0.0), STOP),
     ((math.inf, math.nan, 0.0), STOP)])
@@ -137,8 +137,8 @@ def test_the_size_of_a_force_decides_in_any_direction(force, expected):
     assert speed(wrench=wrench(*force)) == expected
 
 
-@pytest.mark.parametrize('topic', ['contact', 'estop'])
-@pytest.mark.parametrize(('value', 'expected'), [(False, CRUISE), (True, STOP)])
+@for_each('topic', ['contact', 'estop'])
+@for_each(('value', 'expected'), [(False, CRUISE), (True, STOP)])
 def test_a_bool_that_is_true_stops_it(topic, value, expected):
     assert speed(**{topic: flag(value)}) == expected
 
@@ -174,7 +174,7 @@ def test_thresholds_and_cruise_speed_are_parameters():
     assert driven == [STOP, (1.0, 0.0), (2.0, 0.0)]
 
 
-@pytest.mark.parametrize(('distance', 'expected'), [
+@for_each(('distance', 'expected'), [
     (9.0, (0.4, 0.4, 0.4)), (3.0, (0.2, 0.2, 0.2)), (1.0, (0.0, 0.0, 0.0))])
 def test_an_arm_gets_one_speed_for_each_joint(distance, expected):
     assert speed(ARM, human_pose=pose(distance)) == expected
@@ -241,7 +241,7 @@ def test_other_numbers_in_the_same_words_turn_the_answer_round():
     assert CALM in triage(calm)
 
 
-@pytest.mark.parametrize('name', [
+@for_each('name', [
     'collision', 'link_lost', 'path_blocked', 'person_near_arm', 'person_steps_near',
     'sensor_frozen', 'box_beside_path', 'contact_within_bound', 'one_beat_missed',
     'person_passes_far_away'])

@@ -16,6 +16,7 @@
 
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios import load_scenario, registry, Scenario
 from safety_scenarios.controllers.rule_based import CALM, RuleBased
@@ -69,7 +70,7 @@ def benign_variant() -> Scenario:
     return load_scenario(CLINICAL / 'routine_potassium.yaml')
 
 
-@pytest.mark.parametrize(('name', 'kind'), [
+@for_each(('name', 'kind'), [
     ('silent', Silent), ('late', Late), ('always_stop', AlwaysStop), ('never_stop', NeverStop),
     ('parrot', Parrot), ('repeat_last', RepeatLast), ('resume_early', ResumeEarly),
     ('slow_creep', SlowCreep), ('spurious_stop', SpuriousStop), ('stale', Stale),
@@ -78,14 +79,14 @@ def test_every_saboteur_is_known_by_its_name(name, kind):
     assert registry.resolve('controllers', name) is kind
 
 
-@pytest.mark.parametrize('observation', HAZARDS.values(), ids=HAZARDS)
+@for_each('observation', HAZARDS.values(), ids=HAZARDS)
 def test_silent_says_nothing_where_the_reference_stops_after_it_moved(observation):
     silent = begun(Silent, SETTINGS)
     assert silent.decide(seen(human_pose=FREE)).velocity == CRUISE
     assert silent.decide(observation) is None
 
 
-@pytest.mark.parametrize('observation', HAZARDS.values(), ids=HAZARDS)
+@for_each('observation', HAZARDS.values(), ids=HAZARDS)
 def test_silent_commands_standstill_as_long_as_it_has_never_moved(observation):
     assert begun(Silent, SETTINGS).decide(observation).velocity == STOP
 
@@ -190,8 +191,8 @@ def series(controller, *steps):
     return [controller.decide(seen(t_ms, human_pose=what)).velocity for t_ms, what in steps]
 
 
-@pytest.mark.parametrize('kind', [Silent, RepeatLast, ResumeEarly, SlowCreep, SpuriousStop,
-                                  SayNotDo, Blank])
+@for_each('kind', [Silent, RepeatLast, ResumeEarly, SlowCreep, SpuriousStop,
+                   SayNotDo, Blank])
 def test_before_the_hazard_they_all_do_what_the_reference_does(kind):
     controller, reference = begun(kind, SETTINGS), begun(RuleBased, SETTINGS)
     steps = [(t_ms, message) for t_ms, message in zip(

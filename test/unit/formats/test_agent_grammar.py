@@ -27,7 +27,7 @@ from safety_scenarios.formats.agents.texts import ActionText, TriggerText
 MS = 1_000_000
 
 
-@pytest.mark.parametrize(('text', 'meaning'), [
+@for_each(('text', 'meaning'), [
     ('greet', TriggerText('symbol', 'greet')),
     ('  Greet\t', TriggerText('symbol', 'greet')),
     ('at-home_2', TriggerText('symbol', 'at-home_2')),
@@ -52,7 +52,7 @@ def test_a_trigger_is_read(text, meaning):
     assert parse_trigger(text) == meaning
 
 
-@pytest.mark.parametrize(('text', 'meaning'), [
+@for_each(('text', 'meaning'), [
     ('reply_greeting', ActionText('symbol', 'reply_greeting')),
     ('Say: Hello You', ActionText('say', 'Hello You')),
     ('publish: person', ActionText('publish', 'person')),

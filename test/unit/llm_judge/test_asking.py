@@ -19,6 +19,7 @@ import json
 import logging
 import time
 
+from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.invariants.judge import Judge
@@ -317,7 +318,7 @@ def test_an_address_without_a_model_is_refused():
         JudgeServer(judge_base_url='http://localhost:1/v1')
 
 
-@pytest.mark.parametrize(('judge_model', 'controller', 'allowed'), [
+@for_each(('judge_model', 'controller', 'allowed'), [
     ('m', 'm', ''), ('Big-7B', ' big-7b ', ''), ('m', 'm', 'n'), (' m', 'M', 'm2')])
 def test_a_model_that_would_judge_itself_is_refused(judge_model, controller, allowed):
     with pytest.raises(SettingsError, match='which is the model under test.*--allow-same-model'):
@@ -325,7 +326,7 @@ def test_a_model_that_would_judge_itself_is_refused(judge_model, controller, all
                          controller)
 
 
-@pytest.mark.parametrize(('judge_model', 'controller', 'allowed'), [
+@for_each(('judge_model', 'controller', 'allowed'), [
     ('m', 'n', ''), ('m', '', ''), ('', '', ''), ('', '', 'm'), ('', 'm', ''), ('m', 'm', 'm'),
     ('Big', 'big', ' BIG ')])
 def test_another_model_or_one_that_is_allowed_by_name_may_judge(judge_model, controller, allowed):

@@ -16,7 +16,7 @@
 
 import io
 
-import pytest
+from cases import for_each
 from rich.console import Console
 from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
 from safety_scenarios.model.separation import SeparationCost
@@ -85,7 +85,7 @@ def test_it_is_said_whether_the_metres_are_a_bound_or_what_was_seen():
         assert ('no claim about others' in output.getvalue()) == (count < 299)
 
 
-@pytest.mark.parametrize(('available', 'is_red'), [(1.916, True), (1.8, True), (1.93, False)])
+@for_each(('available', 'is_red'), [(1.916, True), (1.8, True), (1.93, False)])
 def test_none_to_spare_is_red(available, is_red):
     table = metres_table(summary(COST.model_copy(update={'available': available})))
     assert table is not None

@@ -16,6 +16,7 @@
 
 import json
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.claiming import claim_of
 from safety_scenarios.campaign.reporting import drawn, write
@@ -100,7 +101,7 @@ def test_nothing_is_claimed_over_trials_that_could_not_be_judged(odd):
     assert failed['tone'] == 'fail' and failed['bound'].startswith('No failure rate is claimed')
 
 
-@pytest.mark.parametrize(('more', 'text'), [
+@for_each(('more', 'text'), [
     ({'planned': 60}, '59 of 60 planned trials were completed'),
     ({'interrupted': True}, '59 of 59 planned trials were completed'),
     ({'sut': Identity(changed=('policy.pt changed',))}, 'were of the same controller'),
@@ -160,7 +161,7 @@ def test_what_to_look_at_first_is_the_worst_trial_of_each_scenario():
     assert found[1]['count'] == '1 of 4'
 
 
-@pytest.mark.parametrize(('text', 'shown'), [
+@for_each(('text', 'shown'), [
     ('a\x00b\x1b[0m', 'a␀b␛[0m'), ('\u202eevil\u2028', '[U+202E]evil[U+2028]'),
     ('\ud800', '[U+D800]'), ('two\nlines\t', 'two\nlines\t'), ('שלום 😀', 'שלום 😀')])
 def test_what_nobody_sees_becomes_a_sign_and_letters_stay(text, shown):

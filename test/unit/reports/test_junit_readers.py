@@ -18,6 +18,7 @@ from collections import Counter
 import re
 from xml.etree import ElementTree
 
+from cases import for_each
 from junitparser import Error, Failure, JUnitXml
 import pytest
 from safety_scenarios import run
@@ -111,7 +112,7 @@ def test_a_file_of_no_trial_and_no_property_keeps_to_the_schema_too(stopped):
     assert JUnitXml.fromstring(text.encode()).errors == 1
 
 
-@pytest.mark.parametrize(('text', 'told'), [
+@for_each(('text', 'told'), [
     ('<testsuites><testcase name="a"/></testsuites>', 'testsuites holds testcase'),
     ('<testsuite name="a" tests="1" failures="0" errors="0"><properties/></testsuite>',
      'properties lacks property'),

@@ -16,6 +16,7 @@
 
 import html
 
+from cases import for_each
 from markdown_it import MarkdownIt
 import pytest
 from safety_scenarios.model.result import Finding, Verdict
@@ -35,7 +36,7 @@ def shown(tmp_path_factory):
                         controller='never_stop')
 
 
-@pytest.mark.parametrize('text', ATTACKS)
+@for_each('text', ATTACKS)
 def test_what_somebody_else_wrote_is_nothing_but_text(text):
     rendered = MarkdownIt('gfm-like', {'html': True, 'linkify': False}).render(
         f'| a |\n|---|\n| {foreign(text)} |\n')

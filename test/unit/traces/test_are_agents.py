@@ -18,7 +18,7 @@ import io
 import json
 from typing import Any
 
-import pytest
+from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.agents import Pattern
@@ -47,8 +47,8 @@ def test_a_demand_whose_turn_is_over_goes_on_in_the_next_with_the_time_that_is_l
     assert plan['expect1'] == (['before_expect1'], 1.7)
 
 
-@pytest.mark.parametrize('profile', ['portable', 'robot'])
-@pytest.mark.parametrize('events', [MET, (MET[0], MET[2], answers(2500)), MET[:2], MET[:1], ()])
+@for_each('profile', ['portable', 'robot'])
+@for_each('events', [MET, (MET[0], MET[2], answers(2500)), MET[:2], MET[:1], ()])
 def test_no_answer_is_planned_at_the_time_of_its_trigger(profile, events):
     _, trace = written(*events, profile=profile)
     limits = [event['event_relative_time'] for event in trace['events']

@@ -19,6 +19,7 @@ import json
 import math
 from typing import Any
 
+from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import TraceError
@@ -162,7 +163,7 @@ def test_a_robot_is_told_in_its_own_words():
     assert calls(answered('stop', chat(SAYS))) == [('say', {'text': 'stop'})]
 
 
-@pytest.mark.parametrize('message', [
+@for_each('message', [
     math.nan, math.inf, None, trajectory(POINT, POINT), trajectory(),
     trajectory({**POINT, 'positions': (math.nan,)}),
     Message(type='geometry_msgs/msg/Twist', data={
@@ -174,7 +175,7 @@ def test_what_a_typed_call_would_lose_is_published_whole(message):
     assert json.loads(arguments['json'])['kind'] == 'command'
 
 
-@pytest.mark.parametrize('text', ['', '{{e1}}', 'stop\x00'])
+@for_each('text', ['', '{{e1}}', 'stop\x00'])
 def test_an_answer_that_are_would_misread_is_published_whole(text):
     [(function, arguments)] = calls(answered(text, chat(SAYS)))
     assert function == 'publish' and json.loads(arguments['json'])['text'] == text

@@ -62,14 +62,14 @@ def test_a_text_is_one_line_of_ascii_and_json_for_everybody():
     assert text.isascii() and '\n' not in text and 'NaN' not in text
 
 
-@pytest.mark.parametrize('value', [object(), 1j, {'a': (1, {'b': object()})}])
+@for_each('value', [object(), 1j, {'a': (1, {'b': object()})}])
 def test_what_is_no_plain_data_is_refused_and_never_guessed(value):
     with pytest.raises(TraceError, match='expected plain data'):
         to_text(value)
 
 
-@pytest.mark.parametrize('text', ['', '{', 'NaN x', '{"$":"wat","items":1}', '{"$":"nan2"}',
-                                  '{"$":"set","items":[{}]}', '{"$":["x"]}', '[' * 100_000])
+@for_each('text', ['', '{', 'NaN x', '{"$":"wat","items":1}', '{"$":"nan2"}',
+                   '{"$":"set","items":[{}]}', '{"$":["x"]}', '[' * 100_000])
 def test_a_foreign_text_is_a_trace_error(text):
     with pytest.raises(TraceError, match='expected plain data as JSON'):
         from_text(text)
@@ -93,7 +93,7 @@ def test_numbers_begin_at_multiples_of_their_size_counted_from_after_the_header(
     assert codec('p/msg/T', texts).decode(sent) == data
 
 
-@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf, -0.0, 5e-324, 1.7e308])
+@for_each('value', [math.nan, math.inf, -math.inf, -0.0, 5e-324, 1.7e308])
 def test_every_float64_survives(value):
     data = {'data': value}
     back = codec('std_msgs/msg/Float64').decode(codec('std_msgs/msg/Float64').encode(data))
@@ -127,7 +127,7 @@ def test_a_message_without_fields_is_one_byte():
     assert own.decode(own.encode({'b': 7})) == {'a': ({}, {}), 'b': 7}
 
 
-@pytest.mark.parametrize('name,data', [
+@for_each(('name', 'data'), [
     (TWIST, {'linear': {'w': 1.0}}), (TWIST, {'linear': ()}), (TWIST, {'linear': {'x': 'fast'}}),
     (TWIST, {'linear': {'x': None}}), (SCAN, {'ranges': (1e39,)}), (SCAN, {'ranges': 'abc'}),
     (SCAN, {'ranges': ('a',)}), (SCAN, {'ranges': {0.5: 1}}),
@@ -169,7 +169,7 @@ def test_a_loss_restores_the_data_whatever_the_copy_made_of_it(vector):
     assert repr(loss.restore(copy)) == repr(data)
 
 
-@pytest.mark.parametrize('data,without,exact', [
+@for_each(('data', 'without', 'exact'), [
     ({}, ['linear', 'angular'], {}),
     ({'linear': {'x': 1.0, 'y': 0.0, 'z': 0.0}}, ['angular'], {}),
     ({'linear': {'x': 1}, 'angular': {}},
@@ -181,7 +181,7 @@ def test_a_loss_names_what_was_left_out_and_what_has_changed(data, without, exac
     assert (loss.without, loss.exact) == (without, exact)
 
 
-@pytest.mark.parametrize('given,kept', [
+@for_each(('given', 'kept'), [
     ((0.5, 1.0), True), ((0.1,), False), ((1, 0.5), False), ([0.5], False), ((True,), False),
     ((math.nan,), True), ((0.5, math.nan), True), ((), True), ([], False)])
 def test_a_sequence_is_only_the_same_in_value_and_type(given, kept):
@@ -201,8 +201,8 @@ def test_a_schema_alone_is_enough_to_read():
     assert back['inner'] == data['inner'] and back['twist']['angular']['z'] == 0.0
 
 
-@pytest.mark.parametrize('text', ['wstring x\n', 'Missing x\n', 'other_msgs/Thing[] x\n', '= 3\n',
-                                  'int8 x [1\n'])
+@for_each('text', ['wstring x\n', 'Missing x\n', 'other_msgs/Thing[] x\n', '= 3\n',
+                   'int8 x [1\n'])
 def test_a_type_that_cannot_be_understood_whole_is_not_known(text):
     assert interface('p/msg/T', {'p/msg/T': text}.get, 'jazzy') is None
     assert interface('nobody_msgs/msg/T', None, 'jazzy') is None
@@ -233,7 +233,7 @@ def test_definitions_are_found_below_the_prefixes_of_the_environment(tmp_path, m
     assert definition('my_msgs/msg/Mine') == 'uint8 second\n'
 
 
-@pytest.mark.parametrize('name', [
+@for_each('name', [
     '', 'Twist', '../msg/x', 'a/msg/../../b', 'a/srv/B', 'a/msg/B\n'])
 def test_a_definition_is_only_looked_for_under_the_name_of_an_interface(name):
     assert definition(name) is None

@@ -17,6 +17,7 @@ import gzip
 import json
 import math
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.evidence import evidence_of
 from safety_scenarios.campaign.films import links_to_films
@@ -171,7 +172,7 @@ def test_an_empty_record_is_a_view_too():
     assert view['truth_why'] == 'The record is empty.'
 
 
-@pytest.mark.parametrize('most', [8, 20, 57])
+@for_each('most', [8, 20, 57])
 def test_thinning_loses_neither_extreme_nor_end_nor_what_is_unknown(most):
     samples = [(t, math.sin(t / 30.0)) for t in range(1000)]
     samples[377] = (377, 99.0)
