@@ -140,13 +140,17 @@ def refuse_pipes(folder: Path) -> None:
 
     :raises SettingsError: there is a pipe, a socket or a device in it, or a link to one
     """
-    with os.scandir(folder) as found:
-        for entry in found:
-            if entry.is_dir(follow_symlinks=False):
-                refuse_pipes(Path(entry))
-            elif not (entry.is_file() or entry.is_dir()) and os.path.exists(entry):
-                raise SettingsError(f'{entry.path}: is a pipe, a socket or a device, expected a '
-                                    f'file: a campaign leaves nothing else. Take it out')
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return  # whoever reads it says what is wrong
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            refuse_pipes(Path(entry))
+        elif not (entry.is_file() or entry.is_dir()) and os.path.exists(entry):
+            raise SettingsError(f'{entry.path}: is a pipe, a socket or a device, expected a file: '
+                                f'a campaign leaves nothing else. Take it out')
 
 
 def digest(path: Path) -> str:
