@@ -134,6 +134,25 @@ def hashes(folder: Path) -> dict[str, str]:
     return found
 
 
+def refuse_pipes(folder: Path) -> None:
+    """
+    Refuse a folder with what is neither a file nor a folder: who reads a pipe waits for ever.
+
+    :raises SettingsError: there is a pipe, a socket or a device in it, or a link to one
+    """
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return  # whoever reads it says what is wrong
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            refuse_pipes(Path(entry))
+        elif not (entry.is_file() or entry.is_dir()) and os.path.exists(entry):
+            raise SettingsError(f'{entry.path}: is a pipe, a socket or a device, expected a file: '
+                                f'a campaign leaves nothing else. Take it out')
+
+
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file, however large it is."""
     found = hashlib.sha256()

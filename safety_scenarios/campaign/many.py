@@ -33,6 +33,7 @@ from safety_scenarios.campaign.folder import (
     digest,
     lines_of,
     MANIFEST,
+    refuse_pipes,
     SETTINGS,
     SUMMARY,
     TRIALS,
@@ -227,9 +228,10 @@ def _listed(place: Path, top: Path) -> Listed:
         return Listed(folder=place, name=name, state='judged again',
                       problem='evaluate wrote it, and it has no records of its own')
     started, results, settings, summary = '', list[TrialResult](), None, None
-    running = is_running(place)
-    problem, state = '', 'ended'
+    problem, state, running = '', 'ended', False
     try:
+        refuse_pipes(place)
+        running = is_running(place)
         started = started_in(place)
         settings = settings_of(place)
         results += [result for result in results_so_far(_text(place / TRIALS))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.campaign.folder import SETTINGS, SUMMARY
+from safety_scenarios.campaign.folder import refuse_pipes, SETTINGS, SUMMARY
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.identity import Identity
@@ -63,6 +63,7 @@ def settings_of(folder: Path) -> Settings:
     :raises SettingsError: the folder is not that of a campaign
     """
     path = folder / SETTINGS
+    refuse_pipes(folder)
     try:
         data = json.loads(path.read_text(encoding='utf-8'))
         return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import json
 from pathlib import Path
 
-from safety_scenarios.campaign.folder import hashes, MANIFEST
+from safety_scenarios.campaign.folder import hashes, MANIFEST, refuse_pipes
 from safety_scenarios.errors import SettingsError
 
 
@@ -28,6 +28,7 @@ def verify(folder: Path) -> Sequence[str]:
 
     :raises SettingsError: the folder has no manifest
     """
+    refuse_pipes(folder)
     try:
         known = json.loads((folder / MANIFEST).read_text(encoding='utf-8'))
         if not isinstance(known, dict):

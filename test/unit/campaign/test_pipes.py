@@ -1,0 +1,70 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A pipe in a folder is named, and nobody waits for what will never come out of it."""
+
+import os
+from pathlib import Path
+import shutil
+import threading
+
+import pytest
+from safety_scenarios.cli.main import main
+from unit.loopback_runs import loopback_run
+
+SHIPPED = Path(__file__).parents[3] / 'config' / 'scenarios' / 'robotic'
+
+
+@pytest.fixture(scope='module')
+def ran(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp('runs') / 'one'
+    return loopback_run(folder, str(SHIPPED / 'person_steps_near.yaml')).folder
+
+
+@pytest.fixture
+def piped(ran, tmp_path, request):
+    """Put a pipe in the place of a file; its other end is opened and closed now and then."""
+    folder = tmp_path / 'runs' / 'one'
+    shutil.copytree(ran, folder)
+    [path] = folder.glob(request.param)
+    path.unlink()
+    os.mkfifo(path)
+    freed = threading.Event()
+
+    def free():
+        while not freed.wait(10):
+            os.close(os.open(path, os.O_RDWR))
+    waits = threading.Thread(target=free)
+    waits.start()
+    yield path
+    freed.set()
+    waits.join()
+
+
+@pytest.mark.parametrize(('command', 'piped'), [
+    *((command, 'traces/*/*.events.jsonl') for command in (
+        'evaluate', 'repair', 'verify', 'show', 'film', 'report')),
+    ('evaluate', 'settings.json'), ('evaluate', 'trials.jsonl')], indirect=['piped'])
+def test_a_pipe_is_wrong_input_at_once(piped, command, tmp_path, capsys):
+    folder = tmp_path / 'runs' / 'one'
+    more = {'film': ['SCN-R-101', '--output', str(tmp_path / 'x.png')], 'show': ['SCN-R-101']}
+    assert main([command, str(folder), *more.get(command, [])]) == 2
+    told = capsys.readouterr()
+    assert f'{piped}: is a pipe' in ' '.join((told.out + told.err).split())
+
+
+@pytest.mark.parametrize('piped', ['settings.json', 'trials.jsonl'], indirect=True)
+def test_a_list_of_campaigns_names_the_one_with_a_pipe(piped, tmp_path, capsys):
+    main(['ls', str(tmp_path / 'runs')])
+    assert 'is a pipe' in ' '.join(capsys.readouterr().out.split())
