@@ -222,7 +222,7 @@ def _free(ranges: Sequence[float], least: float, first: float, step: float,
     if not len(reach) or len(reach) - numpy.count_nonzero(seen) > _BLIND_SHARE * len(reach):
         return math.nan
     # 0 * infinity, straight ahead, is no number
-    found = numpy.flatnonzero(seen & (reach < math.inf))
+    found, = (seen & (reach < math.inf)).nonzero()
     if not len(found):
         return math.inf
     reach, cos, sin = reach[found], cos[found], sin[found]

@@ -55,7 +55,9 @@ class Stamps(Slotted):
             cls, *, steady_ns: int, system_ns: int, ros_ns: int, source_ns: int | None = None,
             received_ns: int | None = None, header_ns: int | None = None) -> Self:
         """Return one of values that are known to be right; a trial makes one for each event."""
-        return cls._of(steady_ns, system_ns, ros_ns, source_ns, received_ns, header_ns)
+        made: Self = cls._open(steady_ns, system_ns, ros_ns, source_ns, received_ns, header_ns)
+        made.__class__ = cls
+        return made
 
     def counts_until_ns(self, offset_ns: int = 0) -> int:
         """
@@ -151,8 +153,10 @@ class Event(Slotted):
             agent: str | None = None, symbol: str | None = None, arguments: str | None = None,
             depth: int = 0, sequence: int | None = None) -> Self:
         """Return one of values that are known to be right; a trial has thousands."""
-        return cls._of(kind, name, stamps, message, text, hazard, truth, scheduled_ns, trial_id,
-                       agent, symbol, arguments, depth, sequence)
+        made: Self = cls._open(kind, name, stamps, message, text, hazard, truth, scheduled_ns,
+                               trial_id, agent, symbol, arguments, depth, sequence)
+        made.__class__ = cls
+        return made
 
     @property
     def size(self) -> int:

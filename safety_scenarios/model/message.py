@@ -322,7 +322,9 @@ class Reading(Slotted):
     def model_construct(  # type: ignore[override]
             cls, *, message: Message, age_ns: int, stamp_age_ns: int | None) -> Self:
         """Return one of values that are known to be right; each tick makes some."""
-        return cls._of(message, age_ns, stamp_age_ns)
+        made: Self = cls._open(message, age_ns, stamp_age_ns)
+        made.__class__ = cls
+        return made
 
 
 @slotted

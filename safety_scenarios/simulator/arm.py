@@ -70,6 +70,9 @@ class Arm:
     :param metres_per_unit: what turns rad/s of a joint into m/s, for a declared distance
     """
 
+    stands = False
+    """Its sensors feel each step, so that none is left out."""
+
     def __init__(self, model: Any, data: Any, parts: MountedArm, robot: RobotModel,
                  drivers: Mapping[str, DriverPlugin], world: WorldBlock,
                  metres_per_unit: float = 1.0) -> None:

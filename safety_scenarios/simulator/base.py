@@ -65,6 +65,8 @@ class Base:
         self._is_rolling = chassis.drive is not None and chassis.drive.kind != 'omni'
         self._delay_ns = round(chassis.limits.delay_ms * 1e6)
         self._silence_ns = silence_ns
+        self.stands = False
+        """Whether it did not move at all when it was pushed last."""
         self.begin()
         self._weigh(model, data, dof, chassis.payload)
 
@@ -172,7 +174,9 @@ class Base:
         while self._wanted and self._wanted[0][0] <= now_ns:
             self._target = self._wanted.popleft()[1]
         friction, heading = self.friction(), self._qpos.item(2)
-        pushed = _PUSHED(*self._qvel.tolist(), heading, *self._target, *self._reference, friction,
+        speeds = self._qvel.tolist()
+        self.stands = not any(speeds)
+        pushed = _PUSHED(*speeds, heading, *self._target, *self._reference, friction,
                          ahead_s)
         if pushed == self._pushed:  # to the bit as the last time, so the forces are as well
             return

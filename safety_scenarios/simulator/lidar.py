@@ -85,13 +85,14 @@ class Lidar:
             cos, sin = math.cos(turned), math.sin(turned)
             self._beams[:, 0] = cos * _COS - sin * _SIN
             self._beams[:, 1] = sin * _COS + cos * _SIN
-        scene = (turned, *(part.tobytes() for part in (
-            origin, self._data.geom_xpos, self._data.geom_xmat, self._model.geom_group,
-            self._model.geom_size)))
-        if scene != self._scene:  # else nothing has moved
-            self._scene, self._true = scene, self._cast(origin)
+        model, data = self._model, self._data
+        scene = (x, y, turned, data.geom_xpos.tobytes(), data.geom_xmat.tobytes(),
+                 model.geom_group.tobytes(), model.geom_size.tobytes())
+        if scene == self._scene and not self._weather.is_random:
+            return self._last  # nothing has moved, and one object says so
+        self._scene, self._true = scene, self._cast(origin)
         before, self._read = self._read, self._weather.disturbed(self._true.copy())
-        if before.tobytes() != self._read.tobytes():  # where nothing moves, one object says so
+        if before.tobytes() != self._read.tobytes():
             self._last = self._empty.replaced('ranges', tuple(self._read.tolist()))
         return self._last
 

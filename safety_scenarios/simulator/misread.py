@@ -32,6 +32,8 @@ class Weather:
     def __init__(self, senses: Senses, random: numpy.random.Generator, angles: Any,
                  range_min: float) -> None:
         self._senses, self._random, self._range_min = senses, random, range_min
+        self.is_random = bool(senses.range_noise or senses.short_returns or senses.dropouts)
+        """Whether what is read is drawn anew for each scan."""
         self._glare, self._dirt = (_covered(angles, sectors) for sectors in (
             senses.glare, senses.dirt))
 

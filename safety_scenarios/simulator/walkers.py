@@ -78,8 +78,7 @@ class Walker(Entity):
     def move(self, robot: Placed, step_s: float) -> None:
         """Go on, or stand, or stay beside the robot."""
         self.since_s += step_s
-        vx, vy = self.velocity
-        was_x, was_y = self._qpos.tolist()
+        (vx, vy), (was_x, was_y) = self._qvel.tolist(), self._qpos.tolist()
         if self.is_kept or self._way.is_along:
             x, y = self._told(robot)
             # what it was given for the last step has taken it where the robot was told to be

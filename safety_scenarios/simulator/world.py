@@ -30,16 +30,11 @@ from safety_scenarios.simulator.arm_model import arm_of, MountedArm
 from safety_scenarios.simulator.base import Base, DRIVER_NS
 from safety_scenarios.simulator.command_wires import CommandWires
 from safety_scenarios.simulator.entities import Entity, KEPT
+from safety_scenarios.simulator.physics import Physics
 from safety_scenarios.simulator.putting import entities_of, moving_walls
 from safety_scenarios.simulator.robot_sensors import Carried, RobotSensors
 from safety_scenarios.simulator.robots import Chassis, chassis_of, family, JOINTS, ROBOT, UNSEEN
-from safety_scenarios.simulator.scene import (
-    compiled,
-    OVERLAP_M,
-    refuse_overlaps,
-    soften,
-    STEP_S,
-)
+from safety_scenarios.simulator.scene import compiled, OVERLAP_M, refuse_overlaps, soften, STEP_S
 from safety_scenarios.simulator.sensed import Sensed
 from safety_scenarios.simulator.task import Route
 from safety_scenarios.simulator.truth import Truth
@@ -85,7 +80,7 @@ class World:
             if ros.robot.kind == 'arm' else chassis_of(scenario, ros.robot, block)
         self._model = compiled(self._chassis, block, [*self._walls, *self._entities], step_s)
         self._data = mujoco.MjData(self._model)
-        self._warnings = self._data.warning.number
+        self._physics, self._warnings = Physics(self._model, self._data), self._data.warning.number
         self._step_s, self._step_ns = step_s, round(step_s * 1e9)
         drivers = {one.topic: one.driver for one in ros.commands if one.driver is not None}
         self._arm: Arm | None = None
@@ -243,7 +238,7 @@ class World:
                     entity.move(place, ahead_s)
             if self._forces:
                 self._press()
-            mujoco.mj_step(self._model, self._data, steps)
+            self._physics.step(steps, stands=self._base.stands)
             self.now_ns += steps * self._step_ns
             self._truth.watch(ahead_s)
             if self._truth.hit and self._robot_sensors.felt(self._truth.hit):

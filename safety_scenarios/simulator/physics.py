@@ -1,0 +1,51 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The physics of a world, which goes on where anything moves."""
+
+from typing import Any
+
+import mujoco
+
+
+class Physics:
+    """
+    Takes the steps of a scene, but for those that would change nothing.
+
+    A step of a scene in which nothing moves leaves it to the bit as it was, and so does the next
+    one from the same numbers. A robot stands for much of a trial.
+    """
+
+    def __init__(self, model: Any, data: Any) -> None:
+        self._model, self._data = model, data
+        self._rests = b''
+        """With what a step began that has changed nothing; empty: there is none."""
+
+    def step(self, steps: int, *, stands: bool) -> None:
+        """
+        Go on by some steps with the forces there are.
+
+        :param stands: nothing is known to move, so that it is worth a look
+        """
+        begins = self._begins() if stands else b''
+        if not begins or begins != self._rests:
+            mujoco.mj_step(self._model, self._data, steps)
+            self._rests = begins if begins and begins == self._begins() else b''
+
+    def _begins(self) -> bytes:
+        """Return all that a step begins with, and that this package ever changes."""
+        data, model = self._data, self._model
+        return b''.join((
+            data.qpos, data.qvel, data.qfrc_applied, data.xfrc_applied, data.qacc_warmstart,
+            data.mocap_pos, data.mocap_quat, model.body_pos, model.body_quat, model.geom_pos,
+            model.geom_size, model.geom_contype, model.geom_conaffinity))
