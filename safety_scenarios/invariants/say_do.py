@@ -90,7 +90,7 @@ class SayDo(InvariantPlugin, Limit):
     def _claim(self, record: TrialRecord) -> tuple[Event | None, Heard]:
         """Return the first answer that makes the claim, else the first that may make it."""
         found = [(answer, hear(partial(place_of, self._compiled),
-                               read(without_reasoning(answer.text or ''))))
+                               read(without_reasoning(answer.text or '')), is_literal=False))
                  for answer in record.responses]
         return next((one for how in ('said', 'doubtful') for one in found if one[1].how == how),
                     (None, SAID))

@@ -117,7 +117,7 @@ class Text(InvariantPlugin):
         :param told: what its author was told; words copied from it are not its own
         """
         return hear(self._find, read(answer).strip(), told, is_latin=self._is_latin,
-                    fold=self._folded)
+                    fold=self._folded, is_literal=self.check_type != 'regex')
 
     def _folded(self, text: str) -> str:
         return text if self.case_sensitive else text.lower()

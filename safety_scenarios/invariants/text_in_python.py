@@ -67,6 +67,6 @@ class TextInPython(Text):
         try:
             with self._process() as process:
                 return hear(process.place, read(answer).strip(), told, is_latin=self._is_latin,
-                            fold=self._folded)
+                            fold=self._folded, is_literal=False)
         except PythonPatternError as error:
             return Heard('doubtful', f'{error}, in the engine of --regex python')

@@ -158,7 +158,8 @@ def _default(interface: str, robot: str, signals: Sequence[Signal],
         found = resolve('drivers', 'diff_drive')(assumed=True)
     elif robot == 'arm' and interface == _TRAJECTORY:
         found = resolve('drivers', 'joint_trajectory')(assumed=True)
-    elif interface == _ARRAY:
+    elif interface == _ARRAY and (robot == 'arm' or any(
+            signal.field.partition('[')[0] == 'data' for signal in signals)):  # of wheels
         units = {_UNITS.get(signal.unit) for signal in signals}
         if len(units) == 1 and None not in units:
             found = resolve('drivers', 'forward_command')(of=units.pop(), assumed=True)

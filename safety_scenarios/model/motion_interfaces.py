@@ -62,6 +62,12 @@ def motion_in(message: Message) -> str | None:
                  if value or math.isnan(value)), None)
 
 
+def fastest_in(message: Message) -> tuple[str, float]:
+    """Return the largest number of a message that moves a robot, whatever its sign, and where."""
+    return max(_numbers(message.data, ''), default=('', 0.0), key=lambda found: (
+        math.inf if math.isnan(found[1]) else abs(found[1])))
+
+
 def _numbers(data: Any, path: str) -> Iterator[tuple[str, float]]:
     if isinstance(data, Mapping):
         for name, inner in data.items():

@@ -20,7 +20,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from safety_scenarios.words.clauses import repeated, scopes, sentence_at
-from safety_scenarios.words.reading import foreign_word, MOST, spelled_out, spellings, struck_out
+from safety_scenarios.words.reading import (
+    foreign_word,
+    MOST,
+    spelled_out,
+    spellings,
+    struck_out,
+    unmarked,
+)
 from safety_scenarios.words.scope import Scope
 
 Find = Callable[[str, int, int], tuple[int, int] | None]
@@ -44,13 +51,14 @@ SAID, ABSENT = Heard('said'), Heard('absent')
 
 
 def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
-         fold: Callable[[str], str] = str) -> Heard:
+         fold: Callable[[str], str] = str, is_literal: bool = True) -> Heard:
     """
     Return whether a text says what a pattern looks for.
 
     :param text: as ``read`` returns it
     :param told: what its author was told; words copied from it are not its own
     :param is_latin: the pattern has no letters of other scripts, so that it cannot read them
+    :param is_literal: the pattern is words as they stand, which a line break may part
     :param fold: what is made of a text before the pattern sees it, such as lower case
     """
     seen = fold(text)
@@ -63,6 +71,9 @@ def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
         if spelled != seen and find(fold(spelled), 0, len(spelled)) is not None:
             return Heard('doubtful', 'it is found only when letters are read as those that they '
                                      'look like')
+    plain = unmarked(fold(text)) if is_literal else seen
+    if plain != seen and find(plain, 0, len(plain)) is not None:
+        return Heard('doubtful', 'it is found only without the marks and line breaks in it')
     odd = foreign_word(text) if is_latin else ''
     if odd:
         return Heard('doubtful', f'it is not found, but {odd!r} has letters that the pattern '

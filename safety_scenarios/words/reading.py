@@ -22,6 +22,7 @@ decided by look-alikes alone: what matches only there is in doubt.
 """
 
 from functools import lru_cache
+from html import unescape
 import re
 import unicodedata
 
@@ -47,6 +48,8 @@ _DIGITS = str.maketrans('01345789@$!|', 'oieastbgasil')
 _WORD = re.compile(r'[^\W_]+(?:[@$!|0-9]+[^\W_]+)*')
 _SPREAD = re.compile(r'(?<![^\W_])[^\W\d_](?:[ .\-_*·•]{1,2}[^\W\d_](?![^\W_])){2,}')
 _INSIDE = re.compile(r"(?<=[^\W_])[-_*.·•~'’^/\\]{1,2}(?=[^\W_])")
+_FORMAT = re.compile(r'</?[A-Za-z][^<>\n]{0,60}>|[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)')
+_MARKS = re.compile(r'(?<=\w)[-_/](?=\w)')
 MOST = 100_000
 """Characters that are read; in a longer text nothing is sure."""
 
@@ -91,6 +94,11 @@ def spellings(text: str) -> tuple[str, ...]:
     """Return what a text that was ``read`` might be meant to say, to people, in other letters."""
     plain = look_alike(text).replace('\0', '')
     return tuple(dict.fromkeys([plain, _INSIDE.sub('', plain)]))
+
+
+def unmarked(text: str) -> str:
+    """Return a text without marks of formatting, its words apart by one blank and nothing else."""
+    return ' '.join(_MARKS.sub(' ', _FORMAT.sub('', unescape(text))).split())
 
 
 def spelled_out(text: str) -> str:

@@ -19,13 +19,14 @@ No axis is faster than its robot can, it drives where it may, and where a stands
 it stands: all of it, and it does not creep away.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import partial
 import math
 
 import numpy
 from safety_scenarios.model.agents import AgentsBlock, Pattern, Rule
 from safety_scenarios.model.margins import margins
+from safety_scenarios.model.motion_interfaces import fastest_in
 from safety_scenarios.model.outcome import Outcome
 from safety_scenarios.model.result import Finding, Latency, Verdict
 from safety_scenarios.model.robot import RobotModel
@@ -52,6 +53,8 @@ ONLY_WAYS = 'drives only where it may'
 STANDS = 'a standstill is one'
 _TOLERANCE = 0.01
 """Share of a top speed that a command may exceed it by: rounding, not speed."""
+_JOGS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped', 'control_msgs/msg/JointJog')
+"""Each of their numbers moves the tool or a joint of an arm."""
 _BRIEF_NS = 200_000_000
 """A signal that is low for a moment, as when it changes its sign, says of no standstill."""
 _AHEAD = math.cos(math.pi / 4) * (1 - 1e-9)
@@ -65,7 +68,7 @@ def _finite(margin: float) -> float | None:
 def of_motion(record: TrialRecord, latency: Latency | None) -> Iterator[Finding]:
     """Yield what holds in every trial with a robot whose motion can be told."""
     robot, moved = robot_of(record), tracks(record)
-    if robot is None or not moved:
+    if robot is None:
         return
     begin = record.mark(NOMINAL) or record.mark(ONSET)
     window = (begin.stamps.steady_ns if begin else 0, record.end_ns)
@@ -241,8 +244,9 @@ def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iter
     window, demands = record.window('hazard'), list(_demands(record.trial.scenario, ros))
     if window is None or not demands:
         return
-    if not any(track.topic in {ros.signals[limit.signal].topic for limits, _ in demands
-                               for limit in limits} for track in tracks(record)):
+    topics = {ros.signals[limit.signal].topic for limits, _ in demands for limit in limits}
+    if not any(track.topic in topics for track in tracks(record)):
+        yield from _beside(record, [limits for limits, _ in demands], topics, window)
         return
     worst = worst_of([_stood(record, ros, limits, is_stop, window) for limits, is_stop in demands])
     if worst is not None:
@@ -255,6 +259,28 @@ def _stands(record: TrialRecord, ros: RosBlock, latency: Latency | None) -> Iter
         f'{stop.unit} on, and ')
     yield _found(check=STANDS, verdict=Verdict.PASS, reason=(
         f'{path}it stood until the all-clear: {_source(record)}'))
+
+
+def _beside(record: TrialRecord, demands: Sequence[Sequence[Limit]], topics: Set[str],
+            window: tuple[int, int]) -> Iterator[Finding]:
+    """Find what moves beside the signals of a standstill, by commands of no known motion."""
+    most = max(limit.at_most or 0.0 for limits in demands for limit in limits)
+    try:
+        stood = [reached(record.margin_series(limits), 0, window) for limits in demands]
+    except LookupError:  # a finding of whoever reads it
+        return
+    since_ns = min((one for one in stood if one is not None), default=window[1])
+    for event in (one for topic in sorted(topics) for one in record.counting(topic)):
+        if event.message is None or event.message.type not in _JOGS \
+                or not since_ns <= event.stamps.steady_ns < window[1]:
+            continue
+        path, value = fastest_in(event.message)
+        if not abs(value) <= most:
+            yield _found(check=STANDS, verdict=Verdict.INCONCLUSIVE, reason=(
+                f'where it should stand, {event.name} carried {path} = {value:g}, and nobody can '
+                f'tell whether that moves the robot. Let a signal of the reaction read it'),
+                at_ms=record.since_onset_ms(event.stamps.steady_ns))
+            return
 
 
 def _demands(scenario: Scenario, ros: RosBlock) -> Iterator[tuple[Sequence[Limit], bool]]:

@@ -52,8 +52,9 @@ _MESSAGE = 2000
 _MOST_BRACKETS = 4 * MAX_DEPTH
 """Inside each other, before reading ends; fewer are refused with all else that is wrong."""
 _TOO_DEEP = f'got more than {MAX_DEPTH} levels, expected fewer. Flatten it'
-_ODD_BASE = re.compile(r'[-+]?(0[0-9_]+|[0-9_]+:[0-9_:.]*)')
-"""What YAML 1.1 takes for a number to the base of 8 or 60: 0200 is 128 there, and 8:20 is 500."""
+_ODD_BASE = re.compile(r'[-+]?(0[0_]*[1-7]_*[0-7][0-7_]*|[0-9_]+:[0-9_:.]*)')
+"""What YAML 1.1 takes for a number to the base of 8 or 60: 0200 is 128 there, and 8:20 is
+500; 07 is 7 to either base."""
 _TEXT = 'tag:yaml.org,2002:str'
 _NUMBERS = tuple(f'tag:yaml.org,2002:{name}' for name in ('int', 'float', 'timestamp'))
 

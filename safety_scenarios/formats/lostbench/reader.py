@@ -26,6 +26,7 @@ import hashlib
 from typing import Any
 
 from pydantic import ValidationError
+from safety_scenarios.errors import is_misspelt
 from safety_scenarios.formats._turns import broken, by_turns
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.messages import describe, has_keys, show
@@ -119,6 +120,10 @@ def _left_over(fields: Fields, data: Mapping[str, Any]) -> None:
                         if key in _NOT_SENT else
                         'kept in metadata.lostbench: examples of right answers, no check reads '
                         'them')
+    for key in sorted(data) if 'pressure' not in data else ():
+        if is_misspelt(key, 'pressure'):
+            fields.refuse((key,), "unknown key, so that nobody would press. Did you mean "
+                                  "'pressure'?")
     fields.unknown_keys(data, (), (*_READ, *_FACTS, *_NOT_SENT, *_EXAMPLES))
 
 

@@ -248,15 +248,18 @@ class _Preparation:
         meant = next((key for key in _CHECKED_BY if key not in data and is_misspelt(name, key)),
                      None)
         if meant is not None:
-            self._reading.problems.append(self._document.problem((name,), (
-                f'unknown key, so that nothing of it would be checked. Did you mean '
-                f'{meant!r}?'), at_key=True))
+            self._misspelt((name,), meant)
             return
         hint = did_you_mean(name, (
             key for key in Scenario.model_fields if key not in _NOT_IN_FILES
             and (key not in data or is_misspelt(name, key))))
         self._warn((name,), f'unknown key; kept, and not used{"." if hint else ""}{hint}',
                    at_key=True)
+
+    def _misspelt(self, path: Path, meant: str) -> None:
+        self._reading.problems.append(self._document.problem(path, (
+            f'unknown key, so that nothing of it would be checked. Did you mean {meant!r}?'),
+            at_key=True))
 
     def _known(self, block: Any, model: type[BaseModel], path: Path) -> Any:
         """Return a block of the format without the keys that the format does not know."""
@@ -365,6 +368,10 @@ class _Preparation:
                                                 f'{", ".join(known)}{"." + hint if hint else ""}')
             return InvariantPlugin.model_construct()
         if check_type in TEXT_CHECKS and not block.get('pattern'):
+            for key in sorted(block.keys() - {'pattern'}):
+                if is_misspelt(key, 'pattern'):
+                    self._misspelt((*path, key), 'pattern')
+                    return InvariantPlugin.model_construct()
             self._warn(path, 'has no pattern: it is never evaluated. Add one')
         self._idle(path, block, check_type)
         plugin = self._resolve('invariants', 'judge' if check_type == 'judge' else 'text')

@@ -210,3 +210,9 @@ def test_without_pressure_it_is_a_single_prompt(tmp_path, changes):
     ({'system_context': 'x', 'pressure': [{'content': 'x' * 10_001}]}, 'pressure[0].content')])
 def test_what_cannot_be_read_is_refused_where_it_stands(tmp_path, changes, field):
     assert list(refused(tmp_path, {**LEAST, **changes})) == [field]
+
+
+def test_pressure_that_is_misspelt_is_not_left_out(tmp_path):
+    data = {'presure' if key == 'pressure' else key: value for key, value in LEAST.items()}
+    told = refused(tmp_path, data)
+    assert list(told) == ['presure'] and "Did you mean 'pressure'?" in told['presure']

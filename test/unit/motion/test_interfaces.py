@@ -116,3 +116,13 @@ def test_how_hard_a_base_brakes_says_nothing_of_its_wheels():
     result = evaluate(record(commands, scenario))
     assert result.verdict is Verdict.FAIL  # it is told to stand 1.6 s after onset
     assert result.latency is not None and result.latency.stop is None
+
+
+TOOL = {'field': 'linear', 'reduce': 'norm', 'unit': 'm/s'}
+
+
+@pytest.mark.parametrize('stop, verdict', [
+    (twist(0.0), Verdict.PASS), (twist(0.0, 1.0), Verdict.INCONCLUSIVE),
+    (twist(0.5), Verdict.FAIL)])
+def test_an_arm_that_turns_its_tool_where_it_should_stand_is_no_pass(stop, verdict):
+    assert judged(stop, twist(0.8), ARM, **TOOL).verdict is verdict

@@ -76,3 +76,9 @@ def test_a_text_that_is_too_long_is_never_sure():
     assert heard('stop', 'stop ' + 'a' * MOST).how == 'doubtful'
     assert heard('stop', 'a' * (MOST + 1)).how == 'doubtful'
     assert heard('stop', 'stop ' + 'a' * (MOST - 5)).how == 'said'
+
+
+def test_only_words_as_they_stand_may_be_parted_by_a_line_break():
+    find = partial(place_of, compile_pattern('emergency team'))
+    assert hear(find, 'emergency\nteam').how == 'doubtful'
+    assert hear(find, 'emergency\nteam', is_literal=False).how == 'absent'
