@@ -122,8 +122,8 @@ def test_a_request_that_takes_back_a_stop_is_refused(tmp_path, request_):
     ('/cmd_vel_teleop', '', (), True),
     ('/x', 'ackermann_msgs/msg/AckermannDriveStamped', (), True),
     ('/forward_velocity_controller/x', FLOATS, (), True), ('/temperatures', FLOATS, (), False),
-    ('/go', 'std_msgs/msg/Bool', ('/go',), True), ('/joint_states',
-                                    'sensor_msgs/msg/JointState', (), False)])
+    ('/go', 'std_msgs/msg/Bool', ('/go',), True),
+    ('/joint_states', 'sensor_msgs/msg/JointState', (), False)])
 def test_a_command_topic_is_known_by_name_by_type_and_by_the_profile(
         topic, interface, named, is_one):
     assert (why_a_command(topic, interface, named) is not None) == is_one

@@ -116,8 +116,8 @@ def absent(pattern, for_ms, on=GREETED):
     return Trigger(any=(on,), unless=(pattern,), unless_ns=ns(for_ms), counts_own=True)
 
 
-@for_each(('done_ms', 'fired'), [(None, [1100]), (50, [1100]), (600, []), (1100, []),
-                             (1101, [1100])])
+@for_each(('done_ms', 'fired'), [
+    (None, [1100]), (50, [1100]), (600, []), (1100, []), (1101, [1100])])
 def test_the_lack_of_something_is_known_when_its_time_is_over(done_ms, fired):
     events = [greets(100), *([] if done_ms is None else [says(done_ms, BOT, 'done')])]
     events.sort(key=lambda event: event.stamps.steady_ns)

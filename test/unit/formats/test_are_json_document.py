@@ -51,8 +51,8 @@ def test_it_reads_what_the_standard_reader_reads(value, indent, ascii_only):
 
 @for_each(('text', 'value'), [
     ('1e3', 1000.0), ('-0.5', -0.5), ('"\\u00e9"', 'é'), ('"\\ud83d\\ude00"', '😀'),
-    ('"yes"', 'yes'), ('"\\/"', '/'), ('[\t1,\r\n2 ]', (1, 2)), ('0', 0), ('12345678901234567890',
-                                                            12345678901234567890),
+    ('"yes"', 'yes'), ('"\\/"', '/'), ('[\t1,\r\n2 ]', (1, 2)), ('0', 0),
+    ('12345678901234567890', 12345678901234567890),
     ('"# no comment"', '# no comment'), ('1E-2', 0.01), ('""', ''), ('{}', {}), ('[]', ())])
 def test_what_yaml_reads_in_another_way_is_read_as_json(text, value):
     assert repr(read(text).data) == repr(value)

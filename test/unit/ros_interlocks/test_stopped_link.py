@@ -83,10 +83,10 @@ def test_who_waits_for_somebody_waits_no_longer():
 
 @for_each(('published', 'told'), [
     ([('/scan', 'L')], None), ([], None),
-    ([('/scan', 'L'), ('/other', 'B')], '/other [B]: got a publisher of the harness, expected one '
-                         'of /scan. Add it to hil.publishes'),
-    ([('/scan', 'L'), ('/cmd_vel', 'T')], '/cmd_vel [T]: got a publisher of the harness, expected '
-                           'none: it moves')])
+    ([('/scan', 'L'), ('/other', 'B')],
+     '/other [B]: got a publisher of the harness, expected one of /scan. Add it to hil.publishes'),
+    ([('/scan', 'L'), ('/cmd_vel', 'T')],
+     '/cmd_vel [T]: got a publisher of the harness, expected none: it moves')])
 def test_a_publisher_that_the_profile_does_not_list_is_found_by_what_there_is(published, told):
     assert unlisted(published, ['/scan'], lambda topic, interface: (
         'it moves' if interface == 'T' else None)) == told

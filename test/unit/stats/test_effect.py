@@ -53,8 +53,8 @@ def test_d_is_positive_when_the_second_is_larger():
     ([1e30, 2e30], [1.0, 2.0], pytest.approx(-3.0), "Cohen's d"),
     ([1.0, 1.0 + 2e-16], [2.0, 2.0], None, 'no spread'),
     ([1.0, None], [2.0, 3.0], None, 'a value is missing'), ([], [2.0, 3.0], None, 'too few'),
-    ([2.0, 3.0, 4.0], [], None, 'too few'), ([], [], None, 'too few'), ([1.0], [2.0], None,
-                                                         'too few')])
+    ([2.0, 3.0, 4.0], [], None, 'too few'), ([], [], None, 'too few'),
+    ([1.0], [2.0], None, 'too few')])
 def test_d_says_why_it_has_no_value(first, second, value, why):
     found = cohen_d(first, second)
     assert found.value == value
