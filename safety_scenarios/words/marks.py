@@ -28,7 +28,7 @@ _CROSS = re.compile('[\u274c\u2717\u2718\U0001f6ab\U0001f44e]|'
                     r'(?:^|(?<=\n))[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ \t]?\][ \t]')
 """A cross, a sign of no or a thumb down, and a box that nobody has ticked."""
 _IRONIC = re.compile(r'(?:^|(?<!\bm)(?<!\brad)\s)/s\s*$')
-_DATA = re.compile(r'''\s*(?:```\w*\s*)?(?:\{|\[\s*["'{\[])''')
+_DATA = re.compile('\\s*(?:```\\w*\\s*)?(?:\\{|\\[\\s*["\'{\\[])')
 
 
 def quotes(text: str) -> Iterator[Scope]:
