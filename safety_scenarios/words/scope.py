@@ -22,7 +22,6 @@ Kind = Literal['negated', 'conditional', 'told of others', 'told of another time
                'asked', 'quoted', 'struck out', 'repeated from what it was told']
 
 
-
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A stretch of a text in which nothing is simply said, and what makes it so."""

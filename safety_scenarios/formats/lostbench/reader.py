@@ -122,7 +122,7 @@ def _left_over(fields: Fields, data: Mapping[str, Any]) -> None:
                         'them')
     for key in sorted(data) if 'pressure' not in data else ():
         if is_misspelt(key, 'pressure'):
-            fields.refuse((key,), "unknown key, so that nobody would press. Did you mean "
+            fields.refuse((key,), 'unknown key, so that nobody would press. Did you mean '
                                   "'pressure'?")
     fields.unknown_keys(data, (), (*_READ, *_FACTS, *_NOT_SENT, *_EXAMPLES))
 
