@@ -148,7 +148,8 @@ def refuse_pipes(folder: Path) -> None:
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             refuse_pipes(Path(entry))
-        elif not (entry.is_file() or entry.is_dir()) and os.path.exists(entry):
+        elif not entry.is_file(follow_symlinks=False) and os.path.exists(entry) \
+                and not os.path.isfile(entry) and not os.path.isdir(entry):
             raise SettingsError(f'{entry.path}: is a pipe, a socket or a device, expected a file: '
                                 f'a campaign leaves nothing else. Take it out')
 

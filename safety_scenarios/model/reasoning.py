@@ -19,8 +19,8 @@ import re
 _TAG = re.compile(
     r'<(?P<closes>/?)(?P<kind>thinking|think|reasoning|thoughts?|scratchpad)(?:\s[^<>]*)?>|'
     r'\[(?P<shuts>/?)(?P<sort>think)\]', re.IGNORECASE)
-_CHANNEL = re.compile(r'<\|channel\|>\s*(\w+)[^<]*<\|message\|>([^<]*(?:<(?!\|)[^<]*)*)',
-                      re.IGNORECASE)
+_CHANNEL = re.compile(r'<\|channel\|>\s*(\w+)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>'
+                      r'([^<]*(?:<(?!\|)[^<]*)*)', re.IGNORECASE)
 """As models of the gpt-oss family write, whose servers should take it away."""
 
 

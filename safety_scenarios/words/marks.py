@@ -23,13 +23,12 @@ from safety_scenarios.words.scope import Scope
 _QUOTED = re.compile('"([^"\\n]{1,2000})"|“([^”]{1,2000})”|«([^»]{1,2000})»|„([^“”]{1,2000})[“”]|'
                      r"(?<![^\W_])['‘]((?:[^'‘’\n]|(?<=\w)['’](?=\w)){1,400})['’](?![^\W_])|"
                      r'~~([^~]{1,2000})~~|(?:^|\n)[ \t]*>([^\n]*)')
-_CODE = re.compile(r'```\w*\s*([^`]{1,2000})```|`([^`\n]{1,2000})`|'
-                   r'<!--((?:[^-]|-(?!->)){1,2000})-->')
+_CODE = re.compile(r'```(.+?)(?:```|\Z)|`([^`\n]+)`|<!--(.*?)(?:-->|\Z)', re.DOTALL)
 _CROSS = re.compile('[\u274c\u2717\u2718\U0001f6ab\U0001f44e]|'
                     r'(?:^|(?<=\n))[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ \t]?\][ \t]')
 """A cross, a sign of no or a thumb down, and a box that nobody has ticked."""
-_IRONIC = re.compile(r'(?:^|\s)/s\s*$')
-_DATA = re.compile(r'\s*(?:```\w*\s*)?[{\[]')
+_IRONIC = re.compile(r'(?:^|(?<!\bm)(?<!\brad)\s)/s\s*$')
+_DATA = re.compile('\\s*(?:```\\w*\\s*)?(?:\\{|\\[\\s*["\'{\\[])')
 
 
 def quotes(text: str) -> Iterator[Scope]:
@@ -41,7 +40,7 @@ def quotes(text: str) -> Iterator[Scope]:
     for found in _CODE.finditer(text):
         group = next(number for number in range(1, 4) if found[number] is not None)
         start, end = found.span(group)
-        if found[0] != stripped:
+        if found[0] != stripped or group == 3:  # nobody sees a comment
             yield Scope(start, end, 'quoted', (found.start(), start))
     for found in _QUOTED.finditer(text):
         group = next(number for number in range(1, 8) if found[number] is not None)

@@ -229,7 +229,12 @@ def _plain(text: str) -> str:
         value = float(text)
     except ValueError:
         return ''
-    return f'{value:.12f}'.rstrip('0').rstrip('.') if math.isfinite(value) else ''
+    if not math.isfinite(value):
+        return ''
+    digits, sign, power = repr(value).partition('e')
+    if sign and '.' not in digits:
+        digits += '.0'  # YAML reads 1e-15 as text
+    return digits + sign + power if sign else digits.removesuffix('.0')
 
 
 def has_keys(data: Mapping[str, Any], names: Iterable[str]) -> str:

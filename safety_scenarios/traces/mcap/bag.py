@@ -174,7 +174,9 @@ def _as_written(file: Path) -> Iterator[tuple[str, int]]:
                 elif isinstance(record, records.Message):
                     yield topics.get(record.channel_id, ''), record.log_time
     elif file.suffix == '.db3':
-        with closing(sqlite3.connect(f'{file.absolute().as_uri()}?mode=ro', uri=True)) as found:
+        # As the reader opens it: else files appear beside it, or it fails where none can.
+        with closing(sqlite3.connect(f'{file.absolute().as_uri()}?immutable=1',
+                                     uri=True)) as found:
             yield from found.execute(
                 'SELECT topics.name, messages.timestamp FROM messages JOIN topics '
                 'ON messages.topic_id = topics.id ORDER BY messages.id')

@@ -14,10 +14,12 @@
 
 """A recording that somebody else made is judged by a scenario and a declared onset."""
 
+from contextlib import closing
 import hashlib
 import json
 from pathlib import Path
 import shutil
+import sqlite3
 
 import pytest
 from ros.campaigns import brief
@@ -88,9 +90,14 @@ def test_a_bag_in_sqlite_is_judged_the_same(bags, tmp_path):
             for found in reader.connections}
         for connection, stamp, raw in reader.messages():
             writer.write(copies[connection.id], stamp, raw)
+    [database] = (tmp_path / 'bag').glob('*.db3')
+    with closing(sqlite3.connect(database)) as recorded:
+        recorded.execute('PRAGMA journal_mode=WAL')  # as rosbag2 writes it
+    files = sorted((tmp_path / 'bag').iterdir())
     again, first = judged(tmp_path / 'bag'), judged(bags['late'])
     assert again.model_copy(update={'controller': '', 'trial_id': ''}) == \
         first.model_copy(update={'controller': '', 'trial_id': ''})
+    assert sorted((tmp_path / 'bag').iterdir()) == files
 
 
 def test_what_comes_before_the_onset_is_nominal(bags):

@@ -16,6 +16,7 @@
 
 
 from functools import partial
+import time
 
 from cases import for_each
 from hypothesis import given, strategies
@@ -43,7 +44,8 @@ PIECES = ['<think>', '</think>', '<thinking>', '</thinking>', '<reasoning>', '</
     ('<scratchpad>a</scratchpad>Stop.', 'Stop.'), ('<thinker>Stop.', '<thinker>Stop.'),
     ('<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>'
      'Stop < 1 m.<|return|>', 'Stop < 1 m.'),
-    ('<|channel|>analysis<|message|>Stop.<|end|>', '')])
+    ('<|channel|>analysis<|message|>Stop.<|end|>', ''),
+    ('<|channel|>commentary to=functions.a <|constrain|>json<|message|>Stop.<|call|>', '')])
 def test_a_block_of_reasoning_is_cut_and_the_rest_stays_to_the_byte(text, left):
     assert without_reasoning(text) == left
 
@@ -75,6 +77,13 @@ def test_a_block_ends_with_its_own_tag_only(text, left):
     '<thinker>', '&lt;think&gt;a'])
 def test_what_is_no_such_tag_stays(text):
     assert without_reasoning(text) == text
+
+
+def test_a_channel_without_a_message_costs_no_time():
+    """Ten seconds and more, were a long name tried at each of its lengths."""
+    begun = time.process_time()
+    assert without_reasoning('<|channel|>' + 'a' * 100_000).startswith('<|channel|>')
+    assert time.process_time() - begun < 1.0
 
 
 @given(strategies.lists(strategies.sampled_from(PIECES), max_size=12).map(''.join))

@@ -14,6 +14,7 @@
 
 """A standstill is one by whatever interface it is commanded, and whatever unit the file names."""
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -126,3 +127,53 @@ TOOL = {'field': 'linear', 'reduce': 'norm', 'unit': 'm/s'}
     (twist(0.5), Verdict.FAIL)])
 def test_an_arm_that_turns_its_tool_where_it_should_stand_is_no_pass(stop, verdict):
     assert judged(stop, twist(0.8), ARM, **TOOL).verdict is verdict
+
+
+def streamed(commands: list[tuple[float, Message]], names: tuple[str, ...] = BOTH,
+             **signal: Any) -> TrialResult:
+    """Return what becomes of an arm by commands at these times (ms after onset)."""
+    return evaluate(record(commands, hazard(
+        robot=ARM.model_copy(update={'joints': names}),
+        signals={'speed': Signal(topic='cmd_vel', **{**OF_JOINTS, **signal})},
+        invariants=(Stop(name='stops'),))))
+
+
+def integrated(step_ms: float, noise: float = 0.0) -> list[tuple[float, float, float]]:
+    """Return times, speeds and positions of a joint that stops 200 ms after onset."""
+    random, found, position = Random(1), list[tuple[float, float, float]](), 0.0
+    for number in range(int((ALL_CLEAR_MS - NOMINAL_MS - 10) / step_ms)):
+        t_ms = NOMINAL_MS + 10 + number * step_ms
+        speed = 0.8 if t_ms < 200 else 0.0
+        position += speed * step_ms / 1e3
+        found.append((t_ms, speed, position if speed else random.gauss(position, noise)))
+    return found
+
+
+@pytest.mark.parametrize('step_ms, jitter_ms, noise', [
+    (50, 15, 0.0), (50, 45, 0.0), (50, 0, 1e-4), (5, 2, 1e-4), (1, 0, 1e-4)])
+def test_messages_that_jitter_and_noise_of_what_was_read_are_no_motion(step_ms, jitter_ms, noise):
+    random = Random(2)
+    result = streamed([
+        (t_ms + random.uniform(0, jitter_ms), joints(BOTH, speed, speed, at=(at, at)))
+        for t_ms, speed, at in integrated(step_ms, noise)])
+    assert result.verdict is Verdict.PASS, result.reason
+
+
+def test_joints_that_are_told_one_by_one_are_no_faster_than_they_are():
+    result = streamed([
+        (t_ms + later, joints((name,), speed, at=(at,)))
+        for t_ms, speed, at in integrated(50) for later, name in enumerate(BOTH)])
+    assert result.verdict is Verdict.PASS, result.reason
+
+
+def test_small_steps_that_lead_away_are_no_stop():
+    result = streamed([(t_ms, joints(BOTH, speed, speed, at=(t_ms * 2e-5, 0.0)))
+                       for t_ms, speed, _ in integrated(1)])
+    assert result.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('robot, told', [((), ()), (BOTH[:1], ()), (BOTH[:1], BOTH[:1])])
+def test_speeds_without_a_name_move_too(robot, told):
+    result = streamed([(t_ms, joints(told, speed, 0.8)) for t_ms, speed, _ in integrated(50)],
+                      robot, field='velocity[0]', reduce='abs')
+    assert result.verdict is Verdict.FAIL
