@@ -22,6 +22,9 @@ from typing import Any
 
 _GIT_S = 5.0
 """A git that hangs, as on a network drive, must not hold up a campaign."""
+_MOST_NAMES = 1000
+"""Of more files git is asked for all that it has: it compares each name with each of those, and a
+command can only be so long."""
 
 
 class Repositories:
@@ -66,8 +69,9 @@ class Repositories:
 
     def _added_to(self, nearest: Path) -> set[str]:
         if nearest not in self._added:
+            names = self._names[nearest]
             told = _git(nearest, '--literal-pathspecs', 'ls-files', '-z', '--',
-                        *self._names[nearest])
+                        *(names if len(names) <= _MOST_NAMES else ()))
             self._added[nearest] = set(told.split('\0'))
         return self._added[nearest]
 
@@ -100,4 +104,5 @@ def _git(folder: Path, *arguments: str) -> str:
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith('GIT_')}
     return subprocess.run(['git', '-C', str(folder), *arguments], capture_output=True, text=True,
-                          check=True, timeout=_GIT_S, env=environment).stdout.strip()
+                          errors='surrogateescape', check=True, timeout=_GIT_S,
+                          env=environment).stdout.rstrip('\n')

@@ -14,6 +14,7 @@
 """A controller in the user's own code, named MODULE:NAME: found and made, or told why not."""
 
 import json
+import os
 from pathlib import Path
 import re
 import subprocess
@@ -253,3 +254,18 @@ def test_each_file_is_told_of_its_own_repository_though_git_is_asked_once(
     assert known.of([ignored]) == known.of(files[4:]) == []
     assert known.of([inner / 'new.py'], not_added=False) == []
     assert known.of([own])[0]['commit'] != known.of([odd])[0]['commit']
+
+
+def test_a_repository_is_found_however_many_files_are_asked_about(tmp_path):
+    files = [tmp_path / ' first.yaml', Path(os.fsdecode(bytes(tmp_path) + b'/\xff.yaml'))]
+    for path in files:
+        path.touch()
+    git(tmp_path, 'init')
+    git(tmp_path, 'add', '.')
+    git(tmp_path, 'commit', '-m', 'first')
+    many = [tmp_path / f'{number:0250}' for number in range(9000)]  # no command can be so long
+    for known in (Repositories(files), Repositories([*files, *many])):
+        for path in files:
+            [found] = known.of([path])
+            assert (found['root'], found['changed']) == (str(tmp_path.resolve()), False)
+        assert known.of(many[:2], not_added=False) == []

@@ -116,6 +116,21 @@ def test_what_is_left_out_changes_nothing(monkeypatch):
     assert next(taken) - some > 1.2 * some
 
 
+def test_what_swings_back_within_some_steps_does_not_rest():
+    model = mujoco.MjModel.from_xml_string("""
+        <mujoco><option timestep="1" gravity="0 0 0" integrator="Euler"/><worldbody><body>
+        <joint type="slide" axis="1 0 0" stiffness="2"/>
+        <geom type="sphere" size="0.1" mass="1"/></body></worldbody></mujoco>""")
+    data = mujoco.MjData(model)
+    data.qpos[0] = 1.0
+    swinging = physics.Physics(model, data)
+    places = []
+    for steps in (4, 4, 4, 1, 1, 1, 1, 4):  # it is back after four
+        swinging.step(steps, stands=True)
+        places.append(data.qpos.item(0))
+    assert places == [1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, 1.0]
+
+
 def test_a_base_that_was_put_somewhere_is_pushed_anew():
     world = drive({})
     world.on(twist(), 1.0)
