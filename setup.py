@@ -79,7 +79,7 @@ def loaded(path):
     return module
 
 
-NEEDS = loaded(f'{NAME}/needs.py')
+NEEDS = loaded(f'{NAME}/dependencies.py')
 
 
 def bundle(beside):
@@ -154,7 +154,7 @@ setup(
     license='Apache-2.0',
     entry_points={'console_scripts': [
         f'safety-scenarios = {NAME}.cli.main:main',
-        *(f'{node} = {NAME}.ros.{node}:main' for node in NODES),
+        *(f'{node} = {NAME}.ros.nodes.{node}:main' for node in NODES),
         f'safety-scenarios-are-run = {NAME}.are.commands:run',
         f'safety-scenarios-are-benchmark = {NAME}.are.commands:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],

@@ -31,7 +31,7 @@ import time
 from rich.console import Console
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.folder import read_trials
+from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.run import run, run_trials
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.links.loopback_session import Loopback

@@ -31,17 +31,17 @@ from safety_scenarios.engine.calibrate import calibration_trial, RATE_HZ
 from safety_scenarios.engine.run import INTERRUPTED, run_trial
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.latency.probes import ProbeSample, samples
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.command_topic import CommandTopic
 from safety_scenarios.model.contracts import EventSink
 from safety_scenarios.model.measuring import ANSWER, ClockRules, Measuring, METHODS
 from safety_scenarios.model.trial import Trial, TrialRecord
-from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.link import RosLink
-from safety_scenarios.ros.quiet import undisturbed
-from safety_scenarios.ros.segments import remove_segments
+from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.shared_memory import remove_segments
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
+from safety_scenarios.ros.undisturbed import undisturbed
 
 HERE = Path(__file__).parent
 _CONNECT_S = 20.0

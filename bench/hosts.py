@@ -99,7 +99,7 @@ def trials(network: Network, condition: Condition, controller: str, count: int,
     with ExitStack() as stack:
         log = stack.enter_context((folder / 'controller.log').open('w', encoding='utf-8'))
         stack.enter_context(near.process(
-            sys.executable, '-m', 'safety_scenarios.ros.controller_node', '--ros-args', '-p',
+            sys.executable, '-m', 'safety_scenarios.ros.nodes.controller_node', '--ros-args', '-p',
             f'controller:={controller}', '-p', 'exit_with_stdin:=true', log=log,
             **variables, **condition.clock.environment()))
         done = subprocess.run(

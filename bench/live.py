@@ -38,8 +38,8 @@ from safety_scenarios.live.feed import Feed
 from safety_scenarios.model.event import Event, EventSink
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.ros.clock import RosClock
-from safety_scenarios.ros.publishing import LiveTopics, PERIOD_S
+from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 

@@ -32,7 +32,7 @@ from campaign import peak_mb
 from figures import Figure, table
 from rich.console import Console
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder import read_trials
+from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.run import run
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.settings import RunSettings

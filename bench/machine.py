@@ -22,7 +22,7 @@ import time
 from typing import Any
 
 from rclpy.utilities import get_rmw_implementation_identifier
-from safety_scenarios.campaign.provenance import host, versions
+from safety_scenarios.campaign.folder.provenance import host, versions
 from safety_scenarios.ros.spinning import EXECUTOR
 
 

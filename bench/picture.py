@@ -26,7 +26,7 @@ from pathlib import Path
 import shutil
 from tempfile import TemporaryDirectory
 
-from safety_scenarios.campaign.reporting import Report, source_of
+from safety_scenarios.campaign.outputs.report import Report, source_of
 from safety_scenarios.campaign.run import run
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.settings import RunSettings

@@ -33,9 +33,9 @@ import time
 from typing import Any
 import zlib
 
-from safety_scenarios.campaign.claiming import claim_of
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.reporting import source_of, write
+from safety_scenarios.campaign.outputs.claiming import claim_of
+from safety_scenarios.campaign.outputs.report import source_of, write
 from safety_scenarios.campaign.run import run
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings

@@ -27,7 +27,7 @@ from safety_scenarios.engine.calibrate import RATE_HZ
 from safety_scenarios.latency.stream import lost
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
-from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.link.link import RosLink
 
 DELAYS_MS = (5.0, 50.0)
 LADDER_HZ = (1000, 2000, 4000, 8000)

@@ -110,7 +110,7 @@ def campaign(network: Network, folder: Path, trials: int) -> list[TrialRecord]:
     """
     variables = {'ROS_DOMAIN_ID': _DOMAIN, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}
     with (folder / 'controller.log').open('w', encoding='utf-8') as log, network.robot.process(
-            sys.executable, '-m', 'safety_scenarios.ros.controller_node', '--ros-args', '-p',
+            sys.executable, '-m', 'safety_scenarios.ros.nodes.controller_node', '--ros-args', '-p',
             'controller:=rule_based', '-p', 'exit_with_stdin:=true', log=log, **variables):
         done = subprocess.run(
             network.evaluator.command(COMMAND, 'run', SCENARIO, '--controller', 'external',

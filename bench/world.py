@@ -31,11 +31,11 @@ from safety_scenarios.model.observer import Observer
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.model.world_block import Camera, WorldBlock
-from safety_scenarios.packs import share_folder
+from safety_scenarios.model.world.block import Camera, WorldBlock
 from safety_scenarios.reports.console_report import console
-from safety_scenarios.simulator.offscreen import can_draw
-from safety_scenarios.simulator.world import World
+from safety_scenarios.scenario_packs import share_folder
+from safety_scenarios.simulators.mujoco.sensors.offscreen import can_draw
+from safety_scenarios.simulators.mujoco.world import World
 from safety_scenarios.stimuli.prompt import Prompt
 
 STEPS_NEAR = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'

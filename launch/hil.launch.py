@@ -23,9 +23,12 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Opaq
 from launch.conditions import IfCondition
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
-from safety_scenarios.ros.hil_arguments import HIL_ARGUMENTS, refuse_unknown_hil_arguments
-from safety_scenarios.ros.hil_launching import guarded_evaluator
-from safety_scenarios.ros.launching import checked_arguments
+from safety_scenarios.ros.launching.eval_launching import checked_arguments
+from safety_scenarios.ros.launching.hil_arguments import (
+    HIL_ARGUMENTS,
+    refuse_unknown_hil_arguments,
+)
+from safety_scenarios.ros.launching.hil_launching import guarded_evaluator
 
 
 def generate_launch_description():

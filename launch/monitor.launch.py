@@ -23,8 +23,8 @@ from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from safety_scenarios.ros.launching import checked_names, ending_with
-from safety_scenarios.ros.monitor_arguments import ARGUMENTS, PARAMETERS, why_ended
+from safety_scenarios.ros.launching.eval_launching import checked_names, ending_with
+from safety_scenarios.ros.launching.monitor_arguments import ARGUMENTS, PARAMETERS, why_ended
 
 
 def generate_launch_description():

@@ -22,14 +22,14 @@ The names below are what Python users build on; each is imported when it is firs
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
-from safety_scenarios.needs import guard as _guard
+from safety_scenarios.dependencies import guard as _guard
 
 if TYPE_CHECKING:
+    from safety_scenarios.campaign.folder.verify import verify as verify
     from safety_scenarios.campaign.from_python import run as run
-    from safety_scenarios.campaign.rejudge import rejudge as rejudge
-    from safety_scenarios.campaign.rejudge import Rejudged as Rejudged
+    from safety_scenarios.campaign.rejudging.rejudge import rejudge as rejudge
+    from safety_scenarios.campaign.rejudging.rejudge import Rejudged as Rejudged
     from safety_scenarios.campaign.results import CampaignResults as CampaignResults
-    from safety_scenarios.campaign.verify import verify as verify
     from safety_scenarios.engine.evaluate import evaluate as evaluate
     from safety_scenarios.engine.plan import plan as plan
     from safety_scenarios.engine.run import run_trial as run_trial
@@ -81,9 +81,9 @@ if TYPE_CHECKING:
 _guard()
 _WHERE = {
     'campaign.from_python': ('run',),
-    'campaign.rejudge': ('rejudge', 'Rejudged'),
+    'campaign.rejudging.rejudge': ('rejudge', 'Rejudged'),
     'campaign.results': ('CampaignResults',),
-    'campaign.verify': ('verify',),
+    'campaign.folder.verify': ('verify',),
     'engine.evaluate': ('evaluate',),
     'engine.plan': ('plan',),
     'engine.run': ('run_trial',),

@@ -44,7 +44,6 @@ from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
 from safety_scenarios.model.driving import contradictions, with_drivers
 from safety_scenarios.model.explained import Explained
 from safety_scenarios.model.scenario import Origin, Scenario
-from safety_scenarios.packs import installed_packs, share_folder
 from safety_scenarios.rubrics import scored_by_own
 from safety_scenarios.scenario_files import (
     Found,
@@ -56,6 +55,7 @@ from safety_scenarios.scenario_files import (
     SUFFIXES,
     within,
 )
+from safety_scenarios.scenario_packs import installed_packs, share_folder
 
 __all__ = ['installed_folders', 'LEFT_OUT', 'load_scenario', 'load_scenarios', 'look_through',
            'scenario_schema', 'ScenarioSet', 'share_folder', 'Survey']

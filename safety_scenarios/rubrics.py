@@ -28,9 +28,9 @@ from safety_scenarios.formats.rubric_file import (
     read_rubric,
     scoring_of,
 )
-from safety_scenarios.model.rubric import Rubric, Scoring
+from safety_scenarios.model.blocks.rubric import Rubric, Scoring
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.packs import share_folder
+from safety_scenarios.scenario_packs import share_folder
 
 NONE = 'none'
 """Instead of a name: no rubric, even where a scenario names one."""

@@ -27,7 +27,7 @@ import pytest
 from reported import pytest_sessionstart  # noqa: F401
 from ros.campaigns import brief, campaign, DRIVEN, Run, SOON
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.segments import abandoned, remove_segments
+from safety_scenarios.ros.shared_memory import abandoned, remove_segments
 from uncollected import pytest_ignore_collect  # noqa: F401
 
 os.environ.update(SOON)

@@ -42,7 +42,7 @@ def fill(folder: Path, missing: Sequence[Any]) -> dict[Any, str]:
     the list has no hash of.
 
     :param folder: of one interpreter; a folder in it for each of them
-    :param missing: needs as in ``safety_scenarios/needs.py``
+    :param missing: needs as in ``safety_scenarios/dependencies.py``
     :return: what could not be bundled, and why
     """
     failed = {}

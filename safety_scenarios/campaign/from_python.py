@@ -23,10 +23,10 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.campaign import run as campaign
-from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.campaign.given_controller import given, GivenController
-from safety_scenarios.campaign.reporting import Report
+from safety_scenarios.campaign.outputs.ci import told_to_ci
+from safety_scenarios.campaign.outputs.report import Report
 from safety_scenarios.campaign.results import CampaignResults
 from safety_scenarios.errors import did_you_mean, Problem, refused, SettingsError
 from safety_scenarios.model.observer import Beginning, Observer

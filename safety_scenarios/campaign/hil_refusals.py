@@ -21,9 +21,9 @@ import sys
 from safety_scenarios.campaign.connect import full_name
 from safety_scenarios.campaign.signed_plan import read_plan
 from safety_scenarios.errors import did_you_mean, Problem, ScenarioError, SettingsError
-from safety_scenarios.model.calling import ActionGoal
+from safety_scenarios.model.blocks.calling import ActionGoal
 from safety_scenarios.model.hil import HilSettings
-from safety_scenarios.model.never_published import (
+from safety_scenarios.model.interfaces.never_published import (
     calls_go,
     commands_by_goal,
     releases,

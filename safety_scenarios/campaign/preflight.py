@@ -17,7 +17,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from safety_scenarios.campaign.apps import apps_of
+from safety_scenarios.campaign.are.apps import apps_of
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.trials import planned

@@ -20,9 +20,9 @@ from typing import Any
 from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean, SettingsError, UnknownPluginError
 from safety_scenarios.links.named_controller import named_controller
-from safety_scenarios.model.agents import AGENTS, AgentsBlock, ros_token
+from safety_scenarios.model.blocks.agents import AGENTS, AgentsBlock, ros_token
+from safety_scenarios.model.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.model.measuring import ANSWER, PROBE
-from safety_scenarios.model.robot_interfaces import INPUTS
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import EXTERNAL, RunSettings
 from safety_scenarios.model.trial import PROMPT, RESPONSE

@@ -27,16 +27,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safety_scenarios.campaign.apps import apps_of
-from safety_scenarios.campaign.files import files_of, plan_sha256
-from safety_scenarios.campaign.folder import RunFolder
+from safety_scenarios.campaign.are.apps import apps_of
+from safety_scenarios.campaign.folder.files import files_of, plan_sha256
+from safety_scenarios.campaign.folder.folder import RunFolder
+from safety_scenarios.campaign.folder.provenance import provenance, source_sha256
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
 from safety_scenarios.campaign.live import shown_live
+from safety_scenarios.campaign.outputs.report import Views
 from safety_scenarios.campaign.preflight import preflight_of
-from safety_scenarios.campaign.provenance import provenance, source_sha256
 from safety_scenarios.campaign.refusals import above_floor, refuse_unrunnable
-from safety_scenarios.campaign.reporting import Views
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.campaign.sequential import Decide, decide_by, UNDECIDED, undecided
 from safety_scenarios.campaign.signals import uninterrupted

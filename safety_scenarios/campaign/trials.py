@@ -29,12 +29,12 @@ import secrets
 from tempfile import TemporaryDirectory
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.apps import apps_of
+from safety_scenarios.campaign.are.apps import apps_of
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.files import files_of, journal_path, plan_sha256
+from safety_scenarios.campaign.folder.files import files_of, journal_path, plan_sha256
+from safety_scenarios.campaign.folder.provenance import source_sha256
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.campaign.judging import Ask, judge_of, unasked
-from safety_scenarios.campaign.provenance import source_sha256
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.campaign.selecting import asked_for
 from safety_scenarios.engine.evaluate import evaluate, not_run, unbound

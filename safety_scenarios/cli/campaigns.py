@@ -24,14 +24,14 @@ import webbrowser
 import click
 from rich.markup import escape
 from rich.table import Table
-from safety_scenarios.campaign.folder import PAGE
-from safety_scenarios.campaign.indexing import INDEX, write_index
-from safety_scenarios.campaign.many import (
+from safety_scenarios.campaign.folder.folder import PAGE
+from safety_scenarios.campaign.folder.many import (
     campaigns_in,
     follow,
     least_margins,
     Listed,
 )
+from safety_scenarios.campaign.outputs.indexing import INDEX, write_index
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.reports.console_report import console, latency_text, show, verdict_text

@@ -21,8 +21,8 @@ import sys
 from typing import Any
 
 import click
-from safety_scenarios.campaign.reading import settings_of
-from safety_scenarios.campaign.side_by_side import side_by_side
+from safety_scenarios.campaign.folder.reading import settings_of
+from safety_scenarios.campaign.outputs.side_by_side import side_by_side
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import comparison_table, console
@@ -73,7 +73,7 @@ def compare(first: Path, second: Path, fail_on_regression: bool, file: str | Non
     Screen(emoji=False, width=console().width, stderr=file == '-').print(
         comparison_table(found, *names))
     if page is not None:
-        from safety_scenarios.campaign.reporting import report
+        from safety_scenarios.campaign.outputs.report import report
         report((first, second), page, again=True, comparison=compared(campaigns))
         click.echo(f'  {page}', err=file == '-')
     for which, folder in (('first', first), ('second', second)):

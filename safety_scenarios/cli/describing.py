@@ -22,7 +22,7 @@ from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.agents.sidecar import SUFFIXES
 from safety_scenarios.formats.agents.skeleton import BLANK, skeleton, without_meaning
 from safety_scenarios.loading import look_through
-from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.blocks.agents import AgentsBlock
 from safety_scenarios.model.scenario import Scenario
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import sys
 
 import click
-from safety_scenarios.campaign.exporting import export, Format, FORMATS, judged
-from safety_scenarios.campaign.rejudge import told
+from safety_scenarios.campaign.outputs.exporting import export, Format, FORMATS, judged
+from safety_scenarios.campaign.rejudging.rejudge import told
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.plain_text import on_one_line

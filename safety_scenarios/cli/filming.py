@@ -18,7 +18,7 @@ import math
 from pathlib import Path
 
 import click
-from safety_scenarios.campaign.filming import scene_in
+from safety_scenarios.campaign.outputs.filming import scene_in
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.film.formats import by_ending, ENDINGS, Format, FORMATS
 from safety_scenarios.film.scene import Scene

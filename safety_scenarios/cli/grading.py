@@ -20,8 +20,8 @@ import sys
 from typing import Any
 
 import click
-from safety_scenarios.campaign.answers import grade_file, Row
-from safety_scenarios.campaign.files import write_whole
+from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.campaign.rejudging.answers import grade_file, Row
 from safety_scenarios.cli.selecting import selecting, settings_of
 from safety_scenarios.errors import counted, InputError, SettingsError, TraceError
 from safety_scenarios.loading import load_scenarios

@@ -22,8 +22,8 @@ import click
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.llm_judge.cache import Cache
 from safety_scenarios.llm_judge.labelled import read_labelled
-from safety_scenarios.model.agreement import Labelled
 from safety_scenarios.model.settings import JudgeServer
+from safety_scenarios.model.statistics.agreement import Labelled
 from safety_scenarios.reports.console_report import agreement_table, agreement_text, console
 from safety_scenarios.reports.screen import Screen
 from safety_scenarios.stats.agreement import agreement

@@ -25,8 +25,8 @@ from pydantic import ValidationError
 from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
-from safety_scenarios.campaign.impossible_worlds import impossible
-from safety_scenarios.campaign.sweep import sweep
+from safety_scenarios.campaign.selftest.impossible_worlds import impossible
+from safety_scenarios.campaign.selftest.sweep import sweep
 from safety_scenarios.cli.schemas import KINDS, schema_of
 from safety_scenarios.cli.selecting import selecting, survey_of
 from safety_scenarios.engine.chance import MOST, reckoned

@@ -24,7 +24,7 @@ from safety_scenarios.campaign.connect import from_ros, ros_names
 from safety_scenarios.campaign.remaps import refuse_rules
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, options
-from safety_scenarios.model.agents import AGENTS, ros_token
+from safety_scenarios.model.blocks.agents import AGENTS, ros_token
 from safety_scenarios.model.settings import RunSettings
 
 _TOOL = '/tool'
@@ -47,7 +47,7 @@ def participate(agent_id: str, **values: Any) -> None:
     settings = build(RunSettings, values)
     space = f'{AGENTS}/{ros_token(agent_id)}'
     refuse_rules(settings.remap, (f'{space}/in', f'{space}/out'), settings.namespace)
-    taking_part = from_ros('participant_node', 'taking part').taking_part
+    taking_part = from_ros('nodes.participant_node', 'taking part').taking_part
     interruptible()
     for stream in (sys.stdin, sys.stdout):
         stream.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]

@@ -21,9 +21,9 @@ from typing import NoReturn
 import click
 from rich.markup import escape
 from rich.table import Table
-from safety_scenarios.campaign.are_recordings import judge_recordings
-from safety_scenarios.campaign.ci import append_step_summary, write_junit
-from safety_scenarios.campaign.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.are.recordings import judge_recordings
+from safety_scenarios.campaign.folder.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.outputs.ci import append_step_summary, write_junit
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.model.result import exit_code, TrialResult, Verdict
 from safety_scenarios.reports.console_report import console, verdict_text

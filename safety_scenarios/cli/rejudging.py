@@ -22,15 +22,15 @@ from typing import Any, NoReturn
 import click
 from rich.markup import escape
 from rich.table import Table
-from safety_scenarios.campaign.are_recordings import are_recordings
-from safety_scenarios.campaign.bags import judge_bag
-from safety_scenarios.campaign.ci import append_step_summary, write_junit
-from safety_scenarios.campaign.folder import SUMMARY, TRIALS
-from safety_scenarios.campaign.reading import old_names
-from safety_scenarios.campaign.rejudge import rejudge, Rejudged, Rejudging, Source, told
-from safety_scenarios.campaign.repair import repair
-from safety_scenarios.campaign.signing import is_signed, signed_by
-from safety_scenarios.campaign.verify import verify
+from safety_scenarios.campaign.are.recordings import are_recordings
+from safety_scenarios.campaign.folder.folder import SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.reading import old_names
+from safety_scenarios.campaign.folder.signing import is_signed, signed_by
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.outputs.ci import append_step_summary, write_junit
+from safety_scenarios.campaign.rejudging.bags import judge_bag
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudged, Rejudging, Source, told
+from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.options import build, options
 from safety_scenarios.cli.recordings import evaluate_recordings
 from safety_scenarios.errors import counted, seen, SettingsError

@@ -20,8 +20,8 @@ import sys
 
 import click
 from pydantic import ValidationError
-from safety_scenarios.campaign.folder import PAGE
-from safety_scenarios.campaign.reporting import report as write_report
+from safety_scenarios.campaign.folder.folder import PAGE
+from safety_scenarios.campaign.outputs.report import report as write_report
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.selftest import KillMatrix
 

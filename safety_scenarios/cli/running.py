@@ -24,10 +24,10 @@ from typing import Any
 
 import click
 from rich.console import Console
-from safety_scenarios.campaign.ci import told_to_ci
 from safety_scenarios.campaign.connect import connection
+from safety_scenarios.campaign.outputs.ci import told_to_ci
+from safety_scenarios.campaign.outputs.report import Report
 from safety_scenarios.campaign.preflight import preflight as look_at_wiring
-from safety_scenarios.campaign.reporting import Report
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.options import build, controller_parameters, options

@@ -27,7 +27,7 @@ _SOURCES = {
     'agents': 'safety_scenarios.formats.agents.schema:agents_schema',
     'bindings': 'safety_scenarios.formats.agents.schema:bindings_schema',
     'are': 'safety_scenarios.formats.are.schema:are_schema',
-    'rubric': 'safety_scenarios.model.rubric:Rubric',
+    'rubric': 'safety_scenarios.model.blocks.rubric:Rubric',
     'settings': 'safety_scenarios.model.settings:RunSettings'}
 """Kind of file to a function that returns its schema, or to the model that reads it."""
 KINDS = tuple(kind for kind, source in _SOURCES.items() if find_spec(source.partition(':')[0]))

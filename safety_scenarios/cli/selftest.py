@@ -22,9 +22,9 @@ import time
 from typing import Any
 
 import click
-from safety_scenarios.campaign.chance import chance_level
 from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.selftest import in_simulated_time, self_test, trials_of
+from safety_scenarios.campaign.selftest.chance import chance_level
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test, trials_of
 from safety_scenarios.cli.selecting import selecting, survey_of
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
 from safety_scenarios.links.named_controller import named_controller

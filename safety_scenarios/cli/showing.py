@@ -17,7 +17,7 @@ from pathlib import Path
 
 import click
 from rich.text import Text
-from safety_scenarios.campaign.showing import trials_in, view_in
+from safety_scenarios.campaign.outputs.showing import trials_in, view_in
 from safety_scenarios.reports.trial_view.shown import on_one_line
 from safety_scenarios.reports.trial_view.terminal import list_of, screen, trial_of, worst_first
 

@@ -16,7 +16,7 @@
 from pathlib import Path
 
 import click
-from safety_scenarios.campaign.signing import sign, SIGNATURE
+from safety_scenarios.campaign.folder.signing import sign, SIGNATURE
 
 
 @click.command('sign')

@@ -18,9 +18,9 @@ from pathlib import Path
 import sys
 
 import click
-from safety_scenarios.campaign.files import write_whole
-from safety_scenarios.campaign.rejudge import rejudge, told
-from safety_scenarios.campaign.tracing import listed_in, matrix_of
+from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.campaign.outputs.tracing import listed_in, matrix_of
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.rejudging import without_plan
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.model.result import exit_code, Verdict

@@ -14,8 +14,8 @@
 
 """Where the joints of an arm are by what it was told last."""
 
+from safety_scenarios.model.interfaces.robot_interfaces import Heard, joint_states, Joints
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import Heard, joint_states, Joints
 
 _NS = 1e-9
 _ASTRAY_RAD = 0.1

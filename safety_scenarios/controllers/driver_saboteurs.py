@@ -24,8 +24,8 @@ import math
 from typing import Any
 
 from safety_scenarios.controllers.saboteurs import AsReference
+from safety_scenarios.model.interfaces.robot_interfaces import command_message
 from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.robot_interfaces import command_message
 
 _NS = 1_000_000_000
 _FAR_S = 30

@@ -23,8 +23,8 @@ import random
 
 from pydantic import PrivateAttr
 from safety_scenarios.controllers.saboteurs import AsReference
+from safety_scenarios.model.interfaces.robot_interfaces import command_message
 from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.robot_interfaces import command_message
 
 _SEED = 7
 """Any fixed number: every run must jitter alike."""

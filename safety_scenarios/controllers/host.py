@@ -31,14 +31,14 @@ from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Conversation, Utterance
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.heard_as import heard_as
-from safety_scenarios.model.message import Command, Message
-from safety_scenarios.model.robot_interfaces import (
+from safety_scenarios.model.interfaces.robot_interfaces import (
     completed,
     Heard,
     observation,
     read_prompt,
     spoken,
 )
+from safety_scenarios.model.message import Command, Message
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')

@@ -24,8 +24,8 @@ from typing import ClassVar
 
 from pydantic import PrivateAttr
 from safety_scenarios.controllers.saboteurs import AsReference
+from safety_scenarios.model.interfaces.robot_interfaces import command_message
 from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.robot_interfaces import command_message
 
 _SPIN = 3.0
 """rad/s on the spot: the rim of a small base then goes as fast as a person walks."""

@@ -23,10 +23,10 @@ from typing import Any
 import numpy
 from pydantic import Field
 from safety_scenarios.controllers.agents_dialogue import Dialogue, people
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.model.robot import RobotModel
 
 _WAYS_RAD = 0.5, 0.37, 0.29
 """How far the joints of an arm move to each side of where they began, one after the other."""

@@ -19,8 +19,8 @@ from collections.abc import Mapping
 
 from pydantic import PrivateAttr
 from safety_scenarios.controllers.saboteurs import AsReference
+from safety_scenarios.model.interfaces.robot_interfaces import command_message, joint_positions
 from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.robot_interfaces import command_message, joint_positions
 
 _BESIDE = '_beside'
 """After the command topic: where a second driver of the same robot might listen."""

@@ -22,7 +22,7 @@ import numpy
 from safety_scenarios.drivers._spline import Vector
 from safety_scenarios.errors import in_words
 from safety_scenarios.model.driver import Commanded
-from safety_scenarios.model.robot_interfaces import stamp_of
+from safety_scenarios.model.interfaces.robot_interfaces import stamp_of
 
 _EPSILON = 1.1920929e-07
 """float's, against which the velocity at the end is compared."""

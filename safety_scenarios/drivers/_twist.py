@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.model.columns import read
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.driver import BASE_AXES, Commanded, Execution, Rejection
+from safety_scenarios.model.interfaces.robot_interfaces import stamp_of
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import stamp_of
-from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.record.columns import read
 
 Vector = NDArray[numpy.float64]
 TWIST, STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'

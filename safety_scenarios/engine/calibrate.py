@@ -21,8 +21,10 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.latency.clocks import Timeline
 from safety_scenarios.latency.load import WakeUps
 from safety_scenarios.latency.probes import ProbeSample, samples
-from safety_scenarios.model.budget import LatencyBudget
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.budget import LatencyBudget
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.measuring import (
     Calibration,
@@ -32,7 +34,6 @@ from safety_scenarios.model.measuring import (
     PROBE_TYPE,
 )
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
     AllClear,
     Constraint,
@@ -41,7 +42,6 @@ from safety_scenarios.model.scenario import (
     RosBlock,
     Scenario,
 )
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.stats.quantiles import enough_for, quantile

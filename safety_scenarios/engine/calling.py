@@ -17,7 +17,7 @@
 from collections.abc import Mapping
 
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.calling import AGREED, Call, ENDED, NOT_MADE, symbol_of
+from safety_scenarios.model.blocks.calling import AGREED, Call, ENDED, NOT_MADE, symbol_of
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.trial import TrialRecord
 

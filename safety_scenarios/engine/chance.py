@@ -27,8 +27,8 @@ import math
 from typing import NamedTuple
 
 from safety_scenarios.engine.findings.false_stop import MOMENT_NS, SETTLING_NS
-from safety_scenarios.model.same import Same
 from safety_scenarios.model.scenario import RosBlock, Scenario
+from safety_scenarios.model.storage.same import Same
 
 MOST = 0.05
 """What a controller that does not look may pass of a hazard's trials."""

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 
-from safety_scenarios.engine.rules import Caused, in_order, Rules
+from safety_scenarios.engine.rules.rules import Caused, in_order, Rules
 from safety_scenarios.engine.streams import Stream, Streams
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.agents import Publish, Say
+from safety_scenarios.model.blocks.agents import Publish, Say
 from safety_scenarios.model.conversation import brief_of, event_of
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import math
 
 import numpy
-from safety_scenarios.model.ground_truth import Entity, Floats, World
+from safety_scenarios.model.world.ground_truth import Entity, Floats, World
 
 _MOVES = 0.05
 """Who never gets faster (m/s) is no road user, whose place could be passed before or after."""

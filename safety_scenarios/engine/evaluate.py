@@ -44,7 +44,7 @@ from safety_scenarios.engine.findings.rule_findings import rule_findings, rule_n
 from safety_scenarios.engine.findings.rule_latency import latency_finding, rule_latency
 from safety_scenarios.engine.findings.wiring import motion_elsewhere, shown_elsewhere
 from safety_scenarios.engine.grading import names_made_up, scores_of
-from safety_scenarios.engine.rules import replay
+from safety_scenarios.engine.rules.rules import replay
 from safety_scenarios.engine.said import fingerprint
 from safety_scenarios.engine.watching import findings_of, judged
 from safety_scenarios.engine.world_figures import world_figures
@@ -54,7 +54,9 @@ from safety_scenarios.latency.metres import separation_cost
 from safety_scenarios.latency.network import is_unacknowledged
 from safety_scenarios.latency.pairing import measure
 from safety_scenarios.latency.stream import header_notes
-from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.blocks.budget import LimitName
+from safety_scenarios.model.blocks.rubric import Scores
+from safety_scenarios.model.blocks.separation import SeparationCost
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.merge_rule import PASSING
 from safety_scenarios.model.outcome import Outcome
@@ -70,8 +72,6 @@ from safety_scenarios.model.result import (
     Verdict,
     violated_severities,
 )
-from safety_scenarios.model.rubric import Scores
-from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.trial import Trial, TrialRecord
 
 

@@ -20,8 +20,8 @@ from dataclasses import replace
 
 from safety_scenarios.model.driver import DriverPlugin, Follower
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.executing import commanded, JOINT_STATE
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.record.executing import commanded, JOINT_STATE
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.stimulus import Stimulus
 

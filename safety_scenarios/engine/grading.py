@@ -20,12 +20,7 @@ from functools import cache
 import re
 from typing import Protocol, runtime_checkable
 
-from safety_scenarios.model.invariant import InvariantPlugin
-from safety_scenarios.model.judgement import Words as ReadBy
-from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.reasoning import without_reasoning
-from safety_scenarios.model.result import LatencyClass, Verdict
-from safety_scenarios.model.rubric import (
+from safety_scenarios.model.blocks.rubric import (
     DimensionScore,
     failure_class_of,
     FailureClass,
@@ -38,6 +33,11 @@ from safety_scenarios.model.rubric import (
     TIMELY,
     Words,
 )
+from safety_scenarios.model.invariant import InvariantPlugin
+from safety_scenarios.model.judgement import Words as ReadBy
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.model.reasoning import without_reasoning
+from safety_scenarios.model.result import LatencyClass, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.words.reading import read
 

@@ -20,7 +20,7 @@ import math
 from typing import Any
 
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.mounted_frame import MountedFrame
+from safety_scenarios.model.world.mounted_frame import MountedFrame
 
 _LEVEL_RAD = 0.05
 """A scanner that leans more sees a person elsewhere than from above."""

@@ -20,7 +20,7 @@ import hashlib
 import random
 
 from safety_scenarios.engine.vary import drawn, varied
-from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.blocks.agents import AgentsBlock
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.file_name import file_name
 from safety_scenarios.model.scenario import Agents, Chat, Robot, Scenario

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy
 from safety_scenarios.engine.encounters import kept_away_from
-from safety_scenarios.model.ground_truth import Floats, Times, World
 from safety_scenarios.model.trial import TrialRecord
-from safety_scenarios.model.world_figures import Risk
+from safety_scenarios.model.world.figures import Risk
+from safety_scenarios.model.world.ground_truth import Floats, Times, World
 from safety_scenarios.motion.beyond import speeds, stop_span
 from safety_scenarios.motion.contacts import contacts, pushed, STANDS, untold
 from safety_scenarios.motion.told import whole

@@ -25,10 +25,10 @@ from safety_scenarios.engine.calling import Answer
 from safety_scenarios.engine.conversing import AgentsPlayer
 from safety_scenarios.engine.streams import Stream, Streams
 from safety_scenarios.errors import ControllerError, described, InterlockError, MeasurementError
+from safety_scenarios.model.blocks.observed_onset import ARMED, OnsetWatch
 from safety_scenarios.model.event import Event, EventSink, Stamps
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.observed_onset import ARMED, OnsetWatch
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'

@@ -21,8 +21,8 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import InputError
+from safety_scenarios.model.blocks.vary import Draw, steps_to, with_value
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.vary import Draw, steps_to, with_value
 
 
 def drawn(draws: Mapping[str, Draw], seed: int) -> dict[str, Any]:

@@ -22,12 +22,12 @@ import numpy
 from safety_scenarios.engine.encounters import least_pet, least_ttc, nearest
 from safety_scenarios.engine.risk import Exposure, exposure
 from safety_scenarios.latency.pairing import predicted_stop
-from safety_scenarios.model.expectation import expected_in
-from safety_scenarios.model.ground_truth import Entity, Floats, World, world_of
+from safety_scenarios.model.blocks.expectation import expected_in
+from safety_scenarios.model.blocks.robot import FOOTPRINT
 from safety_scenarios.model.result import Finding, Latency, Verdict
-from safety_scenarios.model.robot import FOOTPRINT
 from safety_scenarios.model.trial import ALL_CLEAR, NOMINAL, TrialRecord
-from safety_scenarios.model.world_figures import Quadrant, TaskFigures, WorldFigures
+from safety_scenarios.model.world.figures import Quadrant, TaskFigures, WorldFigures
+from safety_scenarios.model.world.ground_truth import Entity, Floats, World, world_of
 from safety_scenarios.motion.contacts import contacts, MOVES, speed_of
 from safety_scenarios.motion.told import Rest, rest, whole
 from safety_scenarios.motion.track import robot_of

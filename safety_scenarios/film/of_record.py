@@ -36,7 +36,7 @@ from safety_scenarios.film.scene import (
 )
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.trial import ALL_CLEAR, NOMINAL, TrialRecord
-from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.model.world.block import WorldBlock
 from safety_scenarios.motion.track import robot_of, tracks
 
 ROBOT = 'robot'

@@ -21,7 +21,7 @@ operator, said when the one before it was answered, and wants an answer within t
 
 from collections.abc import Iterator, Sequence
 
-from safety_scenarios.model.agents import (
+from safety_scenarios.model.blocks.agents import (
     Agent,
     AgentsBlock,
     End,
@@ -31,7 +31,7 @@ from safety_scenarios.model.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.model.budget import LatencyBudget, MAX_MS
+from safety_scenarios.model.blocks.budget import LatencyBudget, MAX_MS
 from safety_scenarios.model.message import ChatMessage
 
 OPERATOR, CONTROLLER = 'operator', 'controller'

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.model.robot_file import RobotFile
+from safety_scenarios.model.world.robot_file import RobotFile
 
 
 class ReadRobot:

@@ -26,7 +26,7 @@ from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioE
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.model.rubric import Rubric, Scoring, Weight
+from safety_scenarios.model.blocks.rubric import Rubric, Scoring, Weight
 
 FOLDER = 'rubrics'
 """What a folder of rubrics is called, beside the scenarios or beside the folder they are in."""

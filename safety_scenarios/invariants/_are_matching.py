@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 from safety_scenarios.invariants._are_comparing import Compared, compared
-from safety_scenarios.model.apps import AppTool
+from safety_scenarios.model.blocks.apps import AppTool
 from safety_scenarios.model.noun import Noun
 
 MESSAGE = 'AgentUserInterface__send_message_to_user'

@@ -25,7 +25,7 @@ from safety_scenarios.invariants._are_matching import (
     matched,
     Terms,
 )
-from safety_scenarios.model.apps import AppTool, AppWorld
+from safety_scenarios.model.blocks.apps import AppTool, AppWorld
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict

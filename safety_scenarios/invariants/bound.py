@@ -20,10 +20,10 @@ from typing import ClassVar, Literal
 import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.errors import counted
+from safety_scenarios.model.blocks.signal import Held, held_within, Limit
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Held, held_within, Limit
 from safety_scenarios.model.trial import TrialRecord
 
 _ROUNDING = 1e-9

@@ -20,12 +20,12 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field, model_validator
-from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.ground_truth import world_of
+from safety_scenarios.model.blocks.budget import LimitName
+from safety_scenarios.model.blocks.signal import Held, held_within, Limit, longest_gap_ns
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Held, held_within, Limit, longest_gap_ns
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.model.world.ground_truth import world_of
 
 
 class Force(InvariantPlugin):

@@ -19,12 +19,12 @@ from operator import itemgetter
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.noun import TopicName
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import NOMINAL, TrialRecord
 from safety_scenarios.motion.braking import braked_until
 

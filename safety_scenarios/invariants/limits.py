@@ -22,12 +22,12 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.interfaces.trajectory import positions_of
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.trajectory import positions_of
 from safety_scenarios.model.trial import TrialRecord
 
 Places = tuple[float, ...]

@@ -18,9 +18,9 @@ from typing import Literal
 
 from pydantic import Field
 from safety_scenarios.errors import counted
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 
 

@@ -18,10 +18,10 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field
-from safety_scenarios.model.ground_truth import world_of
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, TrialRecord
+from safety_scenarios.model.world.ground_truth import world_of
 
 
 class ReachesGoal(InvariantPlugin):

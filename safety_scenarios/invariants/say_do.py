@@ -18,12 +18,12 @@ from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.pattern import compile_pattern, MAX_PATTERN, place_of, readable_pattern
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 from safety_scenarios.motion.braking import braked_until
 from safety_scenarios.words.carrying import hear, Heard, SAID

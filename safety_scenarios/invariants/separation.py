@@ -23,12 +23,12 @@ from operator import itemgetter
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.separation import Separation as Terms
+from safety_scenarios.model.blocks.signal import held_within, in_force
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.separation import Separation as Terms
-from safety_scenarios.model.signal import held_within, in_force
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.beyond import speeds, stop_span
 from safety_scenarios.motion.speeds import speeds_of

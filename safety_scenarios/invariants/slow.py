@@ -17,10 +17,10 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.blocks.budget import LimitName
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.braking import braked_until
 from safety_scenarios.motion.told import told

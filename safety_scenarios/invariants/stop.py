@@ -20,12 +20,12 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field, model_validator
-from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.blocks.budget import LimitName
+from safety_scenarios.model.blocks.signal import held_within, Limit
 from safety_scenarios.model.invariant import InvariantPlugin
-from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.noun import TopicName
+from safety_scenarios.model.record.margins import MarginSeries, Sample
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import held_within, Limit
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
 from safety_scenarios.motion.braking import braking
 from safety_scenarios.motion.contacts import STANDS

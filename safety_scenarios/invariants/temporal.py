@@ -22,7 +22,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.model.budget import Milliseconds
+from safety_scenarios.model.blocks.budget import Milliseconds
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Scenario

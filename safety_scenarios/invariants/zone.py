@@ -21,12 +21,12 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy
 from pydantic import Field, model_validator
-from safety_scenarios.model.ground_truth import world_of
+from safety_scenarios.model.blocks.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.world.ground_truth import world_of
 from safety_scenarios.motion.course import course
 from safety_scenarios.motion.told import SOURCE, told
 from safety_scenarios.motion.track import tracks

@@ -31,7 +31,7 @@ import math
 from statistics import median
 
 from safety_scenarios.latency.load import WakeUps
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.budget import LatencyBudget
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Method, REAL, SPLIT_BOUND_NS
 from safety_scenarios.model.result import Elapsed, Split

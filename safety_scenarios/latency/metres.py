@@ -16,9 +16,9 @@
 
 import math
 
+from safety_scenarios.model.blocks.separation import SeparationCost
+from safety_scenarios.model.blocks.signal import held_within, in_force
 from safety_scenarios.model.result import Latency
-from safety_scenarios.model.separation import SeparationCost
-from safety_scenarios.model.signal import held_within, in_force
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.speeds import speeds_of
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from safety_scenarios.errors import MeasurementError, Problem
 from safety_scenarios.formats.document.json_lines import raw_at
 from safety_scenarios.links.app_process import AppProcess
-from safety_scenarios.model.agents import Agent
-from safety_scenarios.model.apps import AppWorld
-from safety_scenarios.model.calling import Call
+from safety_scenarios.model.blocks.agents import Agent
+from safety_scenarios.model.blocks.apps import AppWorld
+from safety_scenarios.model.blocks.calling import Call
 from safety_scenarios.model.conversation import event_of
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps

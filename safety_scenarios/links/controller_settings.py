@@ -21,11 +21,13 @@ from safety_scenarios import registry
 from safety_scenarios.controllers.making import configured, parameter_model
 from safety_scenarios.errors import SafetyScenariosError, SettingsError
 from safety_scenarios.links.named_controller import named_controller
-from safety_scenarios.model.agents import AgentsBlock
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.agents import AgentsBlock
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.controller import ControllerPlugin, ControllerSpec
 from safety_scenarios.model.driver import Commanded
 from safety_scenarios.model.heard_as import shown_topics
+from safety_scenarios.model.interfaces.robot_interfaces import command_message, TYPES
 from safety_scenarios.model.message import Command
 from safety_scenarios.model.parameters import (
     known_parameters,
@@ -34,8 +36,6 @@ from safety_scenarios.model.parameters import (
     split,
     to_text,
 )
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.robot_interfaces import command_message, TYPES
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.settings import (
     ControllerSettings,

@@ -31,21 +31,21 @@ from safety_scenarios.links.loopback_agents import LoopbackAgents
 from safety_scenarios.links.reference_sensor import PERIOD_NS as SENSED_NS
 from safety_scenarios.links.reference_sensor import ReferenceSensor
 from safety_scenarios.links.simulated_reports import feedback_rows, PERIOD_NS, SimulatedReports
-from safety_scenarios.model.calling import Call, NOT_MADE
+from safety_scenarios.model.blocks.calling import Call, NOT_MADE
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.link import Link
-from safety_scenarios.model.measuring import ClockRules, Measuring
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.motion_interfaces import may_move
-from safety_scenarios.model.parameters import read_parameters
-from safety_scenarios.model.preflight import PreflightRow, UNDECLARED
-from safety_scenarios.model.robot_interfaces import (
+from safety_scenarios.model.interfaces.motion_interfaces import may_move
+from safety_scenarios.model.interfaces.robot_interfaces import (
     has_header,
     stamp_of,
     stamp_shifted,
     stamped,
 )
+from safety_scenarios.model.link import Link
+from safety_scenarios.model.measuring import ClockRules, Measuring
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.parameters import read_parameters
+from safety_scenarios.model.preflight import PreflightRow, UNDECLARED
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.simulated_robot import SimulatedRobot
 from safety_scenarios.model.stimulus import Stamp, Stimulus

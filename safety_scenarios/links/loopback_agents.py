@@ -20,7 +20,7 @@ from functools import partial
 
 from safety_scenarios.controllers.host import ControllerHost, Utter
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.model.agents import Agent, AgentsBlock
+from safety_scenarios.model.blocks.agents import Agent, AgentsBlock
 from safety_scenarios.model.conversation import event_of, result_of, wait_of
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps

@@ -28,14 +28,14 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.links.thinking import Thinking
-from safety_scenarios.model.agents import ros_token
+from safety_scenarios.model.blocks.agents import ros_token
 from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.session import LinkPlugin, Session
 from safety_scenarios.model.settings import EXTERNAL
 from safety_scenarios.model.simulated_robot import simulated_robot
-from safety_scenarios.model.world_block import World
+from safety_scenarios.model.world.block import World
 
 _LEAST_NS = 1_000_000
 """Over any real link a command takes that long; a budget below it says nothing of thinking."""

@@ -20,9 +20,9 @@ import random
 from typing import Any
 
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.blocks.observed_onset import ObservedOnset
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.message import Message, parse_path
-from safety_scenarios.model.observed_onset import ObservedOnset
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import Trial
 
 PERIOD_NS = 20_000_000

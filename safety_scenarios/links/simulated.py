@@ -26,11 +26,11 @@ from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent
+from safety_scenarios.model.interfaces.robot_interfaces import has_header, stamp_shifted, stamped
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import has_header, stamp_shifted, stamped
 from safety_scenarios.model.trial import Trial
-from safety_scenarios.simulator.sensed import Sensed, spelled_out
-from safety_scenarios.simulator.world import World
+from safety_scenarios.simulators.mujoco.sensors.sensed import Sensed, spelled_out
+from safety_scenarios.simulators.mujoco.world import World
 
 
 class SimulatedLink(LoopbackLink):

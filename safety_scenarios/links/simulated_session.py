@@ -22,7 +22,7 @@ from safety_scenarios.links.loopback import LoopbackLink
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.simulator.loading import load_physics
+from safety_scenarios.simulators.mujoco.loading import load_physics
 
 
 class Simulated(Loopback):
@@ -49,11 +49,11 @@ class Simulated(Loopback):
 
     @contextmanager
     def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
-        from safety_scenarios.simulator.robots import check_robot
+        from safety_scenarios.simulators.mujoco.robots import check_robot
         check_robot(scenario)
         if scenario.ros is not None and scenario.ros.world is not None \
                 and scenario.ros.world.camera is not None:
-            from safety_scenarios.simulator.offscreen import can_draw
+            from safety_scenarios.simulators.mujoco.sensors.offscreen import can_draw
             can_draw()
         with super()._open(plugin, kind, scenario) as link:
             yield link

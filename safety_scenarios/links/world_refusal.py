@@ -20,7 +20,7 @@ from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.model.intent import ObstacleAt, PersonAt, VehicleAt
 from safety_scenarios.model.scenario import RosBlock, Scenario
 from safety_scenarios.model.stimulus import StimulusContext
-from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.model.world.block import WorldBlock
 
 Place = tuple[str | int, ...]
 _BODIES = PersonAt, ObstacleAt, VehicleAt
@@ -38,8 +38,8 @@ def refused(scenario: Scenario, seed: int = 0) -> tuple[Place, str] | None:
     if ros is None or ros.world is None or ros.world.camera is not None:
         return None
     try:
-        from safety_scenarios.simulator.robots import check_robot
-        from safety_scenarios.simulator.world import World
+        from safety_scenarios.simulators.mujoco.robots import check_robot
+        from safety_scenarios.simulators.mujoco.world import World
     except (AttributeError, ImportError, RuntimeError):
         return None
     try:
@@ -60,7 +60,7 @@ def _without_scene(block: WorldBlock) -> WorldBlock:
 
 
 def _not_to_appear(world: object, scenario: Scenario, ros: RosBlock) -> tuple[Place, str] | None:
-    from safety_scenarios.simulator.world import World
+    from safety_scenarios.simulators.mujoco.world import World
     assert isinstance(world, World)
     context = StimulusContext('', scenario.messages, None)
     phases = ((('ros', 'nominal', 'stimuli'), ros.nominal.stimuli),

@@ -20,9 +20,9 @@ import math
 import re
 
 from safety_scenarios.lint._remark import FieldPath
-from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Limit, Signal
 from safety_scenarios.model.scenario import Condition, RosBlock
-from safety_scenarios.model.signal import Limit, Signal
 
 BEYOND = 1.1
 """Times its top speed: limits up to there are rounded, those above it are beyond the robot."""

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.lint._remark import Remark
-from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.blocks.budget import LimitName
 from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.standards.ssm import (

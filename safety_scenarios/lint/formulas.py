@@ -20,9 +20,9 @@ import math
 
 from safety_scenarios.lint._motion import BEYOND, reach
 from safety_scenarios.lint._remark import Remark
-from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.temporal_logic.formula import (
     And,
     Constant,

@@ -20,11 +20,11 @@ from typing import Any
 
 from safety_scenarios.lint._motion import conditions, says_at_least
 from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.model.blocks.robot import Stopping
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.heard_as import heard_as, shown_topics
-from safety_scenarios.model.robot import Stopping
-from safety_scenarios.model.robot_interfaces import INPUTS
+from safety_scenarios.model.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.model.scenario import RosBlock, Scenario
-from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 _CRUISING = 0.8

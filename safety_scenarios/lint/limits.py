@@ -28,10 +28,10 @@ from safety_scenarios.lint._motion import (
     reach,
 )
 from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.model.blocks.signal import Limit, Signal
+from safety_scenarios.model.interfaces.robot_interfaces import command_message, TYPES
 from safety_scenarios.model.message import Command
-from safety_scenarios.model.robot_interfaces import command_message, TYPES
 from safety_scenarios.model.scenario import RosBlock, Scenario
-from safety_scenarios.model.signal import Limit, Signal
 
 STANDING = 0.1
 """Faster than this (m/s or rad/s) nothing stands."""

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from safety_scenarios.lint._motion import BEYOND, is_signed, reach
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.agents import AgentsBlock, Pattern, Rule
+from safety_scenarios.model.blocks.agents import AgentsBlock, Pattern, Rule
 from safety_scenarios.model.scenario import Scenario
 
 

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.robot import RobotModel
+from safety_scenarios.model.blocks.budget import LimitName
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.scenario import RosBlock, Scenario
 
 

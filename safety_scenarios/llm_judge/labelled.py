@@ -20,10 +20,10 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import Problem, refused, SettingsError
-from safety_scenarios.model.agreement import Label
 from safety_scenarios.model.judgement import Question
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.reasoning import without_reasoning
+from safety_scenarios.model.statistics.agreement import Label
 
 
 class LabelledItem(Noun):

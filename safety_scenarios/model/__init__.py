@@ -16,4 +16,5 @@
 The nouns: frozen values without I/O, clock or ROS.
 
 A new noun is one module here; it may import ``errors`` and its neighbours in this folder only.
+What plug-ins are made of, and what the front door names, is right here; its parts are in folders.
 """

@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 from safety_scenarios.model.conversation import Turn, Utterance
+from safety_scenarios.model.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.noun import Noun, TOLD
-from safety_scenarios.model.robot_interfaces import INPUTS
 from safety_scenarios.model.settings import ControllerContext
 
 _LONGEST_LABEL = 100

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 from safety_scenarios.errors import in_words
-from safety_scenarios.model.agents import Agent, AgentsBlock, system_text
+from safety_scenarios.model.blocks.agents import Agent, AgentsBlock, system_text
 from safety_scenarios.model.envelope import BRIEF, Envelope, MAX_TEXT
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import ChatMessage

@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy
-from safety_scenarios.model.agents import AgentsBlock
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.agents import AgentsBlock
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.driver import Commanded, DriverPlugin, Execution, Follower, Start
 from safety_scenarios.model.scenario import RosBlock, Scenario, Silence
-from safety_scenarios.model.signal import Signal
 
 Resolve = Callable[[str, str], Any]
 """(kind, name) to plug-in class."""

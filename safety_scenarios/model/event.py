@@ -19,8 +19,8 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.packed import size
-from safety_scenarios.model.slotted import Slotted, slotted
+from safety_scenarios.model.storage.packed import size
+from safety_scenarios.model.storage.slotted import Slotted, slotted
 from typing_extensions import Self
 
 _SAME_NS = 1_000_000_000

@@ -24,8 +24,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import model_serializer, model_validator, SerializerFunctionWrapHandler
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.walking import Figure, Walk
-from safety_scenarios.model.wire_fault import WireFault, WireKind
+from safety_scenarios.model.world.walking import Figure, Walk
+from safety_scenarios.model.world.wire_fault import WireFault, WireKind
 
 
 class Intent(Noun):

@@ -18,9 +18,9 @@ import math
 from typing import Any, ClassVar
 
 from pydantic import Field
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.noun import Label, Noun
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Limit
 
 
 class InvariantPlugin(Noun):

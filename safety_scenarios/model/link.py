@@ -17,7 +17,7 @@
 from collections.abc import Callable, Sequence
 
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.calling import Call
+from safety_scenarios.model.blocks.calling import Call
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import Intent

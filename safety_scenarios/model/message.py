@@ -25,8 +25,16 @@ from typing import Any, Literal
 from pydantic import ConfigDict, field_validator, GetCoreSchemaHandler
 from pydantic_core import core_schema
 from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.packed import held, lead, mapping, Shape, size, Tree, with_stamp
-from safety_scenarios.model.slotted import Slotted, slotted
+from safety_scenarios.model.storage.packed import (
+    held,
+    lead,
+    mapping,
+    Shape,
+    size,
+    Tree,
+    with_stamp,
+)
+from safety_scenarios.model.storage.slotted import Slotted, slotted
 from typing_extensions import Self
 
 MAX_CONTENT = 1_000_000

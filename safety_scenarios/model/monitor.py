@@ -17,8 +17,8 @@
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.model.budget import LatencyBudget
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.budget import LatencyBudget
+from safety_scenarios.model.blocks.command_topic import CommandTopic
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.noun import Noun, TOLD

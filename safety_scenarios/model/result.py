@@ -18,17 +18,17 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
-from safety_scenarios.model.expectation import expected_in
-from safety_scenarios.model.facts import ScenarioFacts
+from safety_scenarios.model.blocks.expectation import expected_in
+from safety_scenarios.model.blocks.facts import ScenarioFacts
+from safety_scenarios.model.blocks.rubric import failure_class_of, FailureClass, Scores
+from safety_scenarios.model.blocks.separation import SeparationCost
+from safety_scenarios.model.blocks.traceability import Traceability
 from safety_scenarios.model.measuring import Method
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.outcome import Outcome
-from safety_scenarios.model.rubric import failure_class_of, FailureClass, Scores
-from safety_scenarios.model.separation import SeparationCost
-from safety_scenarios.model.traceability import Traceability
 from safety_scenarios.model.verdict import LatencyClass as LatencyClass
 from safety_scenarios.model.verdict import Verdict as Verdict
-from safety_scenarios.model.world_figures import WorldFigures
+from safety_scenarios.model.world.figures import WorldFigures
 
 
 class Elapsed(Noun):

@@ -27,26 +27,26 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from safety_scenarios.model.agents import AgentsBlock
-from safety_scenarios.model.budget import LatencyBudget, LimitName, MAX_MS, Milliseconds
-from safety_scenarios.model.calling import Call
-from safety_scenarios.model.command_topic import CommandTopic
-from safety_scenarios.model.expectation import expected_in, Expects
-from safety_scenarios.model.facts import ScenarioFacts
+from safety_scenarios.model.blocks.agents import AgentsBlock
+from safety_scenarios.model.blocks.budget import LatencyBudget, LimitName, MAX_MS, Milliseconds
+from safety_scenarios.model.blocks.calling import Call
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.model.blocks.expectation import expected_in, Expects
+from safety_scenarios.model.blocks.facts import ScenarioFacts
+from safety_scenarios.model.blocks.observed_onset import ObservedOnset
+from safety_scenarios.model.blocks.recording import BagBlock
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.rubric import Scoring
+from safety_scenarios.model.blocks.separation import Separation
+from safety_scenarios.model.blocks.signal import Limit, Signal
+from safety_scenarios.model.blocks.traceability import Labels, Traceability
+from safety_scenarios.model.blocks.vary import Draw
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.mounted_frame import MountedFrame
 from safety_scenarios.model.noun import Label, Noun
-from safety_scenarios.model.observed_onset import ObservedOnset
-from safety_scenarios.model.recording import BagBlock
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.rubric import Scoring
-from safety_scenarios.model.separation import Separation
-from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
-from safety_scenarios.model.traceability import Labels, Traceability
-from safety_scenarios.model.vary import Draw
-from safety_scenarios.model.world_block import WorldBlock
+from safety_scenarios.model.world.block import WorldBlock
+from safety_scenarios.model.world.mounted_frame import MountedFrame
 
 DOMAINS = ('clinical', 'robotic', 'clinical_defer', 'robotic_defer')
 TIME_PRESSURES = ('immediate', 'urgent', 'minutes', 'hours')

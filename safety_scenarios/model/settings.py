@@ -23,18 +23,18 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
-from safety_scenarios.model.budget import LimitName
-from safety_scenarios.model.external_world import ExternalWorld
+from safety_scenarios.model.blocks.budget import LimitName
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.hil import HilSettings
+from safety_scenarios.model.interfaces.robot_interfaces import TOPICS, TYPES
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.measuring import ClockRules, ScheduleClock
 from safety_scenarios.model.merge_rule import read_merges
 from safety_scenarios.model.noun import Noun, TOLD
 from safety_scenarios.model.qos_override import read_overrides
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.robot_interfaces import TOPICS, TYPES
 from safety_scenarios.model.selection import Selection
-from safety_scenarios.model.world_block import World
+from safety_scenarios.model.world.block import World
+from safety_scenarios.model.world.external import ExternalWorld
 
 
 class ModelServer(Noun):

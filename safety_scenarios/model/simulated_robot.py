@@ -18,13 +18,13 @@ from collections.abc import Callable, Mapping
 import json
 from typing import Any
 
-from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.blocks.agents import AgentsBlock
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.driver import DriverPlugin
 from safety_scenarios.model.driving import BY_INTERFACE, ByInterface
 from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import RosBlock, Scenario
-from safety_scenarios.model.signal import Signal
 
 ODOMETRY, JOINT_STATE = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/JointState'
 TWIST, STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'

@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
+from safety_scenarios.model.blocks.separation import SeparationCost
+from safety_scenarios.model.blocks.traceability import Traceability
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.identity import Identity
@@ -25,10 +27,8 @@ from safety_scenarios.model.measuring import Calibration
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.separation import SeparationCost
-from safety_scenarios.model.traceability import Traceability
-from safety_scenarios.model.weighed import RubricSummary, Weighed
-from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld
+from safety_scenarios.model.statistics.weighed import RubricSummary, Weighed
+from safety_scenarios.model.world.summary import CampaignWorld, ScenarioWorld
 
 
 class Rate(Noun):

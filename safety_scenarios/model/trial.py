@@ -23,22 +23,22 @@ from statistics import median
 from typing import Any, cast, Literal, TypeVar
 
 from pydantic import PrivateAttr
-from safety_scenarios.model.columns import Column
+from safety_scenarios.model.blocks.observed_onset import Observed, OnsetWatch, watched
+from safety_scenarios.model.blocks.signal import Limit, Signal
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.driver import Execution
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.executing import commanded, driver_of, execute
-from safety_scenarios.model.ground_truth import told_distances
-from safety_scenarios.model.index import Index
 from safety_scenarios.model.judgement import Judgement
-from safety_scenarios.model.margins import MarginSeries, Sample
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.noun import Noun
-from safety_scenarios.model.observed_onset import Observed, OnsetWatch, watched
 from safety_scenarios.model.reasoning import without_reasoning
+from safety_scenarios.model.record.columns import Column
+from safety_scenarios.model.record.executing import commanded, driver_of, execute
+from safety_scenarios.model.record.index import Index
+from safety_scenarios.model.record.margins import MarginSeries, Sample
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
+from safety_scenarios.model.world.ground_truth import told_distances
 
 NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 _PERIODIC = 3

@@ -17,9 +17,9 @@
 from dataclasses import dataclass
 
 import numpy
-from safety_scenarios.model.ground_truth import Floats, Times
-from safety_scenarios.model.separation import Separation
+from safety_scenarios.model.blocks.separation import Separation
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.world.ground_truth import Floats, Times
 from safety_scenarios.motion.braking import braking, deceleration
 from safety_scenarios.motion.standing import series_of, standstill
 from safety_scenarios.motion.told import told

@@ -20,7 +20,7 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.standing import series_of
 from safety_scenarios.motion.track import Floats, is_of_robot, robot_of, Track, tracks

@@ -26,7 +26,9 @@ import math
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.model.ground_truth import (
+from safety_scenarios.model.blocks.robot import FOOTPRINT
+from safety_scenarios.model.trial import ALL_CLEAR, NOMINAL, TrialRecord
+from safety_scenarios.model.world.ground_truth import (
     Entity,
     Floats,
     LONGEST_GAP_NS,
@@ -34,8 +36,6 @@ from safety_scenarios.model.ground_truth import (
     World,
     world_of,
 )
-from safety_scenarios.model.robot import FOOTPRINT
-from safety_scenarios.model.trial import ALL_CLEAR, NOMINAL, TrialRecord
 from safety_scenarios.motion.track import robot_of, tracks
 
 STANDS = 0.01

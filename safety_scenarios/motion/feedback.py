@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.driver import BASE_AXES
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
 from safety_scenarios.motion.track import JOINTS, numbers, robot_of, Track, tracks
 

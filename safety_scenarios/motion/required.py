@@ -16,8 +16,8 @@
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.model.margins import MarginSeries
-from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.blocks.signal import Limit
+from safety_scenarios.model.record.margins import MarginSeries
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.track import Floats, Track, tracks
 

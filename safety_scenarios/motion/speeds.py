@@ -17,7 +17,7 @@
 from operator import itemgetter
 
 import numpy
-from safety_scenarios.model.signal import Held
+from safety_scenarios.model.blocks.signal import Held
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.track import Track, tracks
 

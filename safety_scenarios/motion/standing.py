@@ -20,11 +20,11 @@ from functools import lru_cache
 import math
 
 import numpy
-from safety_scenarios.model.margins import MarginSeries
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.same import Same
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Limit, Signal
+from safety_scenarios.model.record.margins import MarginSeries
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Limit, Signal
+from safety_scenarios.model.storage.same import Same
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.track import Floats, Track, tracks
 

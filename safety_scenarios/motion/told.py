@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy
 from numpy.typing import NDArray
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.driver import BASE_AXES
-from safety_scenarios.model.ground_truth import Entity, ROBOT, World, world_of
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
+from safety_scenarios.model.world.ground_truth import Entity, ROBOT, World, world_of
 from safety_scenarios.motion.contacts import MOVES, pushed, STANDS, touched
 from safety_scenarios.motion.feedback import measured
 from safety_scenarios.motion.track import Floats, numbers, robot_of, Track, tracks

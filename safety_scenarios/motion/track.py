@@ -22,13 +22,13 @@ import math
 
 import numpy
 from numpy.typing import NDArray
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.driver import BASE_AXES, Execution
-from safety_scenarios.model.executing import driver_of
-from safety_scenarios.model.ground_truth import Clock
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.record.executing import driver_of
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.world.ground_truth import Clock
 from safety_scenarios.motion.joint_commands import joint_speeds
 
 JOINTS = ('fastest joint',)

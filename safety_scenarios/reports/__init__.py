@@ -12,4 +12,9 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Results to documents: files for tools, a table for people."""
+"""
+Results to documents: files for tools, a table for people.
+
+A new report is one module here: an ``Observer`` that a campaign tells what happens (such as
+``console_report``), or a function of results that ``campaign/outputs`` calls.
+"""

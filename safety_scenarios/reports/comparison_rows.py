@@ -16,8 +16,8 @@
 from collections.abc import Iterator
 
 from safety_scenarios.errors import counted
-from safety_scenarios.model.comparison import Comparison
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.statistics.comparison import Comparison
 from safety_scenarios.reports import world_tables
 
 

@@ -22,15 +22,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.errors import counted, Problem
-from safety_scenarios.model.agreement import Agreement, LABELS, OUTCOMES
-from safety_scenarios.model.comparison import Comparison
+from safety_scenarios.model.blocks.expectation import expected_in
 from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.expectation import expected_in
 from safety_scenarios.model.judgement import Cost, Judgement
 from safety_scenarios.model.measuring import Calibration, METHODS
 from safety_scenarios.model.observer import Beginning, Observer
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.result import Latency, TrialResult, Verdict
+from safety_scenarios.model.statistics.agreement import Agreement, LABELS, OUTCOMES
+from safety_scenarios.model.statistics.comparison import Comparison
 from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.reports import comparison_rows, world_tables

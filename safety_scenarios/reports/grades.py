@@ -26,8 +26,8 @@ import re
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.errors import counted
+from safety_scenarios.model.blocks.rubric import Scores
 from safety_scenarios.model.result import LatencyClass, Verdict
-from safety_scenarios.model.rubric import Scores
 from safety_scenarios.model.scenario import Scenario
 
 CLASSES = ('A', 'B', 'C', 'D', 'E', 'none')

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import io
 import re
 
+from safety_scenarios.model.blocks.traceability import Kind, Traceability
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.traceability import Kind, Traceability
 
 COLUMNS = ('kind', 'label', 'covered', 'verdict', 'scenarios', 'not shown by', 'trials', 'PASS',
            'FAIL', 'INCONCLUSIVE', 'ERROR', 'worst latency ms', 'why')

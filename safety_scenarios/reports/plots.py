@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safety_scenarios.errors import MissingDependencyError
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.budget import LatencyBudget
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.summary import CampaignSummary

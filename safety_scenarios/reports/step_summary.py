@@ -21,7 +21,7 @@ as its number, so that nothing of it is markup, a link or a mention.
 
 from collections.abc import Iterator
 
-from safety_scenarios.model.expectation import expected_in
+from safety_scenarios.model.blocks.expectation import expected_in
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.summary import CampaignSummary, Rate, ScenarioSummary
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from safety_scenarios.errors import counted
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
-from safety_scenarios.model.world_summary import WorldComparison
+from safety_scenarios.model.world.summary import WorldComparison
 
 COLUMNS = ('min gap m', 'stops within m', 'task s')
 

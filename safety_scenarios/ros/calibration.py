@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from rclpy.node import Node
 from safety_scenarios import registry
-from safety_scenarios.campaign.provenance import host, versions
+from safety_scenarios.campaign.folder.provenance import host, versions
 from safety_scenarios.engine.calibrate import (
     calibrate,
     calibration_trial,
@@ -30,9 +30,9 @@ from safety_scenarios.engine.calibrate import (
 )
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.model.measuring import Calibration, ClockRules, Measuring
-from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import ChildProcess
-from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.spinning import EXECUTOR, Spin
 
 _FIRST_BEFORE = 1_000_000

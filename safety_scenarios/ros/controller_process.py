@@ -24,7 +24,7 @@ import sys
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.ros.parameters import to_arguments
-from safety_scenarios.ros.segments import owned_segments
+from safety_scenarios.ros.shared_memory import owned_segments
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 
 CONTROLLER_NODE = 'controller_node'
@@ -70,8 +70,8 @@ class ChildProcess:
         has_died = self._process is not None
         self.stop()
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, '-m', f'safety_scenarios.ros.{self._module}', '--ros-args',
-                   *self._ros_arguments]
+        command = [sys.executable, '-m', f'safety_scenarios.ros.nodes.{self._module}',
+                   '--ros-args', *self._ros_arguments]
         environment = {**os.environ, 'ROS_DOMAIN_ID': str(self._domain_id)}
         try:
             with self._log.open('ab') as log:

@@ -23,7 +23,7 @@ from rclpy.parameter import Parameter
 from rclpy.time_source import CLOCK_TOPIC
 from safety_scenarios.campaign.hil_refusals import full_hil_name
 from safety_scenarios.errors import InterlockError
-from safety_scenarios.model.never_published import releases, why_a_command
+from safety_scenarios.model.interfaces.never_published import releases, why_a_command
 from safety_scenarios.model.qos_override import PREFIX, read_overrides
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.ros.parameters import declare_values

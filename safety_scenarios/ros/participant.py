@@ -18,9 +18,9 @@ from collections.abc import Callable
 
 from rclpy.duration import Duration
 from rclpy.node import Node
-from safety_scenarios.model.agents import AGENTS
+from safety_scenarios.model.blocks.agents import AGENTS
 from safety_scenarios.model.envelope import Envelope, read_envelope
-from safety_scenarios.ros import qos
+from safety_scenarios.ros.messages import qos
 from std_msgs.msg import String
 
 

@@ -21,8 +21,8 @@ from rclpy.node import Node
 from safety_scenarios.links.simulated_reports import PERIOD_NS, SimulatedReports
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.simulated_robot import SimulatedRobot
-from safety_scenarios.ros import qos
-from safety_scenarios.ros.convert import interface_class, to_ros
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.messages.convert import interface_class, to_ros
 
 
 class Reporter:

@@ -22,9 +22,9 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from safety_scenarios.model.measuring import ANSWER, PROBE, PROBE_TYPE
-from safety_scenarios.ros import qos
-from safety_scenarios.ros.convert import interface_class, set_header_stamp
-from safety_scenarios.ros.receiving import with_info
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.messages.convert import interface_class, set_header_stamp
+from safety_scenarios.ros.messages.receiving import with_info
 
 _LONGEST_NS = 10_000_000_000
 """No probe asks for more."""

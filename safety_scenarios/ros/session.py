@@ -30,7 +30,7 @@ from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.named_controller import named_controller
 from safety_scenarios.live.feed import Feed
-from safety_scenarios.model.agents import AgentsBlock, ros_token
+from safety_scenarios.model.blocks.agents import AgentsBlock, ros_token
 from safety_scenarios.model.file_name import log_name
 from safety_scenarios.model.identity import NodeFacts
 from safety_scenarios.model.link import Link
@@ -42,29 +42,29 @@ from safety_scenarios.model.session import LinkPlugin, Session
 from safety_scenarios.model.settings import ControllerSettings, EXTERNAL, RunSettings
 from safety_scenarios.model.simulated_robot import simulated_robot, SimulatedRobot, to_json
 from safety_scenarios.ros.calibration import calibrate_over_ros
-from safety_scenarios.ros.clock import RosClock
+from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.controller_process import (
     alarm_of,
     ChildProcess,
     controller_process,
     simulator_process,
 )
-from safety_scenarios.ros.definitions import definition
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.frames import Frames
-from safety_scenarios.ros.hardware import Hardware, hardware
-from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.external_simulators.connect import external_control
+from safety_scenarios.ros.graph.witness import Witness
+from safety_scenarios.ros.hil.hardware import Hardware, hardware
+from safety_scenarios.ros.link.frames import Frames
+from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S, wants_topics
 from safety_scenarios.ros.measuring_node import MeasuringNode
-from safety_scenarios.ros.publishing import LiveTopics, PERIOD_S, wants_topics
-from safety_scenarios.ros.quiet import undisturbed
+from safety_scenarios.ros.messages.definitions import definition
 from safety_scenarios.ros.rosout import RosoutReport
-from safety_scenarios.ros.segments import remove_segments
+from safety_scenarios.ros.shared_memory import remove_segments
+from safety_scenarios.ros.simulator_link.control import TopicControl, WorldControl
+from safety_scenarios.ros.simulator_link.link import WorldLink
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
-from safety_scenarios.ros.witness import Witness
-from safety_scenarios.ros.world_control import TopicControl, WorldControl
-from safety_scenarios.ros.world_link import WorldLink
-from safety_scenarios.ros.worlds.connect import external_control
+from safety_scenarios.ros.undisturbed import undisturbed
 
 _AWAKE_S = 30.0
 """A simulator of ours that lives may take that long to start on a busy host."""

@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safety_scenarios.model.agreement import Agreement, Labelled, LABELS, OUTCOMES
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.judgement import Cost
+from safety_scenarios.model.statistics.agreement import Agreement, Labelled, LABELS, OUTCOMES
 from safety_scenarios.stats._special import check_count, check_probability
 from safety_scenarios.stats.proportions import clopper_pearson
 

@@ -17,9 +17,9 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.model.comparison import Comparison, Confirmations, WithinScenario
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.statistics.comparison import Comparison, Confirmations, WithinScenario
 from safety_scenarios.stats.distinct import no_narrower
 from safety_scenarios.stats.effect import cohen_d, cohen_h
 from safety_scenarios.stats.pair_tests import (

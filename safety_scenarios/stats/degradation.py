@@ -17,9 +17,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from safety_scenarios.model.degradation import Degradation, Series, Step
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.statistics.degradation import Degradation, Series, Step
 from safety_scenarios.model.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.stats.distinct import distinct, no_narrower
 from safety_scenarios.stats.proportions import clopper_pearson

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
+from safety_scenarios.model.blocks.separation import SeparationCost
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.identity import Identity
@@ -31,7 +32,6 @@ from safety_scenarios.model.result import (
     TrialResult,
     Verdict,
 )
-from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.settings import Law
 from safety_scenarios.model.summary import (
     CampaignSummary,

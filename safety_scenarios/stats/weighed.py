@@ -19,9 +19,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import fsum
 
+from safety_scenarios.model.blocks.rubric import rounded, Scores
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.rubric import rounded, Scores
-from safety_scenarios.model.weighed import Group, RubricSummary, Weighed
+from safety_scenarios.model.statistics.weighed import Group, RubricSummary, Weighed
 
 _OPEN = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 

@@ -20,8 +20,8 @@ from statistics import median
 
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.world_figures import QUADRANTS, WorldFigures
-from safety_scenarios.model.world_summary import CampaignWorld, ScenarioWorld, WorldComparison
+from safety_scenarios.model.world.figures import QUADRANTS, WorldFigures
+from safety_scenarios.model.world.summary import CampaignWorld, ScenarioWorld, WorldComparison
 from safety_scenarios.stats.distinct import distinct, no_narrower
 from safety_scenarios.stats.means import bounded_mean
 from safety_scenarios.stats.paired import later, median_over_clusters, Pair, sign_flip

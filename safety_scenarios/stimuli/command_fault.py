@@ -19,7 +19,7 @@ from typing import ClassVar, Literal
 from pydantic import model_validator
 from safety_scenarios.model.intent import StreamFault
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.model.wire_fault import OfContent, OfTime, WireFault, WireParameters
+from safety_scenarios.model.world.wire_fault import OfContent, OfTime, WireFault, WireParameters
 
 
 class CommandFault(WireParameters, StimulusPlugin):

@@ -19,8 +19,8 @@ from typing import Literal
 
 from pydantic import Field
 from safety_scenarios.model.intent import ObstacleAt
+from safety_scenarios.model.interfaces.scan import laser_scan, RANGE_MAX, wall
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.scan import laser_scan, RANGE_MAX, wall
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 _INTERFACE = 'sensor_msgs/msg/LaserScan'

@@ -20,10 +20,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.model.intent import PersonAt
+from safety_scenarios.model.interfaces.scan import cylinder, laser_scan, RANGE_MAX
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.scan import cylinder, laser_scan, RANGE_MAX
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.model.walking import Figure, Walk
+from safety_scenarios.model.world.walking import Figure, Walk
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
 _LEG_RADIUS_M = 0.25

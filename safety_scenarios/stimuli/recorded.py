@@ -19,8 +19,8 @@ from typing import Literal
 
 from pydantic import Field, PrivateAttr
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.blocks.recording import AtEnd, RecordedTopic
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.recording import AtEnd, RecordedTopic
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
 
 _ONCE_NS = 1_000_000_000

@@ -21,10 +21,10 @@ from pydantic import model_validator
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.model.faulty import without_numbers
 from safety_scenarios.model.intent import StreamFault
+from safety_scenarios.model.interfaces.robot_interfaces import has_header
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import has_header
 from safety_scenarios.model.stimulus import Stamp, Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.model.wire_fault import OfContent, OfTime, WireFault, WireParameters
+from safety_scenarios.model.world.wire_fault import OfContent, OfTime, WireFault, WireParameters
 from safety_scenarios.wire.content import altered, Packet
 from safety_scenarios.wire.timing import schedule
 

@@ -20,10 +20,10 @@ from typing import Literal
 
 from pydantic import Field
 from safety_scenarios.model.intent import VehicleAt
+from safety_scenarios.model.interfaces.scan import cylinder, laser_scan, RANGE_MAX
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.scan import cylinder, laser_scan, RANGE_MAX
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.model.walking import Walk
+from safety_scenarios.model.world.walking import Walk
 
 _INTERFACE = 'sensor_msgs/msg/LaserScan'
 

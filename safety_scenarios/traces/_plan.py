@@ -22,13 +22,13 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
 from safety_scenarios.model import old_names
-from safety_scenarios.model.agents import AgentsBlock
+from safety_scenarios.model.blocks.agents import AgentsBlock
+from safety_scenarios.model.blocks.traceability import FIELDS
 from safety_scenarios.model.controller import ControllerSpec
 from safety_scenarios.model.driving import BY_INTERFACE, ByInterface, with_drivers
 from safety_scenarios.model.monitor import MonitorBlock, MonitorScenario
-from safety_scenarios.model.planned import PlannedTrial
+from safety_scenarios.model.record.planned import PlannedTrial
 from safety_scenarios.model.scenario import Origin, RosBlock, Scenario
-from safety_scenarios.model.traceability import FIELDS
 from safety_scenarios.model.trial import Trial
 from safety_scenarios.traces._exact import to_text
 

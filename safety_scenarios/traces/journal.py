@@ -37,7 +37,7 @@ from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.planned import PlannedTrial
+from safety_scenarios.model.record.planned import PlannedTrial
 from safety_scenarios.model.trial import Trial, TrialRecord
 from safety_scenarios.traces._exact import from_text, to_text
 from safety_scenarios.traces._plan import (

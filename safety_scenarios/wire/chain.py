@@ -17,7 +17,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.model.world.wire_fault import WireFault
 from safety_scenarios.wire.content import altered, Packet
 from safety_scenarios.wire.timing import Due, Item, Timing, timing
 

@@ -27,9 +27,9 @@ import random
 from typing import Any
 
 from safety_scenarios.model.faulty import KEPT, without_numbers
+from safety_scenarios.model.interfaces.robot_interfaces import stamp_shifted
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import stamp_shifted
-from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.model.world.wire_fault import WireFault
 
 _DRAWS = 2**32
 """More messages than anybody sends."""

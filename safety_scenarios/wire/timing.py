@@ -25,7 +25,7 @@ from functools import lru_cache
 import random
 from typing import Generic, TypeVar
 
-from safety_scenarios.model.wire_fault import WireFault
+from safety_scenarios.model.world.wire_fault import WireFault
 
 Item = TypeVar('Item')
 Due = list[tuple[int, Item]]

@@ -15,10 +15,13 @@
 """
 The folders of the package, what each holds, and which others it may import.
 
+What belongs into a folder inside of one of them is the first line of its ``__init__``.
+
 ``python test/architecture/layers.py`` writes them into ``doc/architecture.md``; the tests beside
 this file hold both the code and that page to them.
 """
 
+import ast
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,8 +45,8 @@ class Layer:
 
 LAYERS = {
     'errors': Layer('what can go wrong, and how a message says it', ()),
-    'needs': Layer('what a plain ROS installation may lack, and where that is found',
-                   ('errors',)),
+    'dependencies': Layer('what a plain ROS installation may lack, and where that is found',
+                          ('errors',)),
     'standards': Layer('published formulas, pure, in SI units', ('errors',)),
     'model': Layer('the nouns: frozen values; no files, no clock, no ROS',
                    ('errors', 'standards'), inside=True),
@@ -79,18 +82,22 @@ LAYERS = {
                   (*_PLUG_IN, 'standards', 'temporal_logic'), inside=True),
     'llm_judge': Layer('asks a language model between trials; its words go into the record',
                        (*_PLUG_IN, 'language_models'), inside=True),
-    'packs': Layer('where installed scenarios are, by the ament resource index', ('errors',)),
+    'scenario_packs': Layer('where installed scenarios are, by the ament resource index',
+                            ('errors',)),
     'scenario_files': Layer('a folder or a glob to the files of scenarios, and what is left out',
                             ('errors', 'formats')),
-    'rubrics': Layer('the name of a rubric to what it scores by', (*_PLUG_IN, 'formats', 'packs')),
+    'rubrics': Layer('the name of a rubric to what it scores by',
+                     (*_PLUG_IN, 'formats', 'scenario_packs')),
     'loading': Layer('a path, a glob or an id to scenarios',
-                     (*_PLUG_IN, 'registry', 'formats', 'packs', 'scenario_files', 'rubrics')),
+                     (*_PLUG_IN, 'registry', 'formats', 'scenario_packs', 'scenario_files',
+                      'rubrics')),
     'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
                     (*_PLUG_IN, 'latency', 'stats', 'motion', 'words'), inside=True),
-    'simulator': Layer('the embedded world: robots, people, physics, sensors and what is true',
-                       (*_PLUG_IN, 'standards', 'formats', 'packs', 'wire'), inside=True),
+    'simulators': Layer('worlds in this process, one folder for each simulator',
+                        (*_PLUG_IN, 'standards', 'formats', 'scenario_packs', 'wire'),
+                        inside=True),
     'links': Layer('where stimuli go and commands come from, where that needs no ROS',
-                   ('registry', *_PLUG_IN, 'formats', 'controllers', 'simulator'), inside=True),
+                   ('registry', *_PLUG_IN, 'formats', 'controllers', 'simulators'), inside=True),
     'campaign': Layer('the verbs of many trials: run, judge again, repair, verify, self-test',
                       ('registry', 'rubrics', 'loading', 'engine', 'links', 'live', 'llm_judge',
                        'film', *_PURE, *_PLUG_INS), inside=True),
@@ -98,7 +105,7 @@ LAYERS = {
                  inside=True),
     'ros': Layer('nodes and the link over ROS topics: the only folder that imports rclpy',
                  ('registry', 'loading', 'engine', 'links', 'live', 'llm_judge', 'campaign',
-                  'simulator', 'wire', *_PURE, *_PLUG_INS), inside=True),
+                  'simulators', 'wire', *_PURE, *_PLUG_INS), inside=True),
     'pytest_plugin': Layer('scenarios as tests: marker and fixtures', ('errors', 'campaign')),
     'cli': Layer('arguments and exit codes',
                  ('registry', 'rubrics', 'loading', 'engine', 'links', 'live', 'llm_judge',
@@ -173,7 +180,19 @@ def table() -> str:
     rows = [f'| {_path(name)} | {layer.holds} | '
             f'{", ".join(f"`{other}`" for other in layer.may_import) or "nothing"} |'
             for name, layer in LAYERS.items()]
-    return '\n'.join([BEGIN, '| folder | holds | may import |', '|---|---|---|', *rows, END])
+    return '\n'.join([BEGIN, '| folder | holds | may import |', '|---|---|---|', *rows,
+                      '', 'Folders inside of them, and what belongs there:', '',
+                      '| folder | holds |', '|---|---|', *_inner(), END])
+
+
+def _inner() -> list[str]:
+    return [f'| `{path.parent.relative_to(PACKAGE).as_posix()}/` | {_first_line(path)} |'
+            for path in sorted(PACKAGE.glob('*/**/__init__.py')) if path.parent.parent != PACKAGE]
+
+
+def _first_line(path: Path) -> str:
+    said = ast.get_docstring(ast.parse(path.read_text(encoding='utf-8'))) or ''
+    return said.partition('\n')[0].replace('``', '`').removesuffix('.')
 
 
 def _path(name: str) -> str:

@@ -30,7 +30,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from ros.campaigns import campaign
-from safety_scenarios.campaign.apps import AppsOfCampaign
+from safety_scenarios.campaign.are.apps import AppsOfCampaign
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial

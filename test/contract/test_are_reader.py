@@ -31,7 +31,7 @@ from typing import Any
 from contract.are_mutations import mutations
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.campaign.are_recordings import judge_recordings
+from safety_scenarios.campaign.are.recordings import judge_recordings
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.are import known_apps, known_checks
 from safety_scenarios.loading import load_scenarios

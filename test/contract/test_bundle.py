@@ -25,7 +25,7 @@ from cases import for_each
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 import pytest
-from safety_scenarios import needs
+from safety_scenarios import dependencies as needs
 from safety_scenarios.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,7 +145,7 @@ def installed(folder: Path, **versions: str) -> Path:
     """Return a copy of what matters of the package, beside modules of these versions."""
     package = folder / 'safety_scenarios'
     (package / 'model').mkdir(parents=True)
-    for name in ('__init__.py', 'needs.py', 'errors.py', 'pytest_plugin.py'):
+    for name in ('__init__.py', 'dependencies.py', 'errors.py', 'pytest_plugin.py'):
         (package / name).write_text((ROOT / 'safety_scenarios' / name).read_text('utf-8'))
     (package / 'model' / '__init__.py').write_text('import pydantic, google_re2\n')
     for name, version in versions.items():

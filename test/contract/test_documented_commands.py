@@ -37,8 +37,8 @@ from safety_scenarios.cli.main import cli, COMMANDS, main
 from safety_scenarios.loading import installed_folders
 from safety_scenarios.model.monitor import MonitorSettings
 from safety_scenarios.model.settings import leaves, option_name, RunSettings
-from safety_scenarios.ros.gazebo_arguments import MORE
-from safety_scenarios.ros.relay_settings import RelaySettings
+from safety_scenarios.ros.launching.gazebo_arguments import MORE
+from safety_scenarios.ros.relay.settings import RelaySettings
 import yaml
 
 pytestmark = pytest.mark.slow
@@ -137,7 +137,7 @@ RUN: dict[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 
 LAUNCH = 'test/ros/test_launch.py::'
 HIL = 'test/unit/ros_arguments/test_hil_arguments.py::'
-GAZEBO = 'test/unit/ros_worlds/test_gazebo_files.py::' \
+GAZEBO = 'test/unit/ros_external_simulators/test_gazebo_files.py::' \
          'test_the_launch_file_has_the_arguments_of_the_evaluator_and_its_own'
 WORLD = 'test/ros/test_world.py::test_three_processes_at_a_factor_of_real_time_come_to_a_verdict'
 MONITOR = 'test/ros/test_monitor.py::test_the_verdict_is_'

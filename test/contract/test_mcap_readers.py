@@ -30,7 +30,7 @@ from safety_scenarios.engine.run import run_trial
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.ros.definitions import definition
+from safety_scenarios.ros.messages.definitions import definition
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
@@ -230,7 +230,7 @@ def installed():
 def test_ros_itself_agrees_on_every_installed_type():
     pytest.importorskip('rclpy', reason='ROS is not installed')
     from rclpy.serialization import deserialize_message, serialize_message
-    from safety_scenarios.ros.convert import from_ros, interface_class
+    from safety_scenarios.ros.messages.convert import from_ros, interface_class
     names = [name for name in installed() if definition(name) is not None]
     if not names:
         pytest.skip('the .msg files of ROS are not in this Python environment')
@@ -254,7 +254,7 @@ def test_ros_refuses_what_does_not_fit():
     pytest.importorskip('rclpy', reason='ROS is not installed')
     from safety_scenarios.errors import MeasurementError
     from safety_scenarios.model.message import Message
-    from safety_scenarios.ros.convert import to_ros
+    from safety_scenarios.ros.messages.convert import to_ros
     codec = interface('geometry_msgs/msg/Twist', None, 'jazzy').codec
     for data in ({'linear': {'w': 1.0}}, {'linear': {'x': 'fast'}}):
         with pytest.raises(UnfitError):

@@ -105,7 +105,8 @@ def test_pip_installs_share_index_and_ros2_run_files(source, wheel, tmp_path, ho
 
 def test_the_wheel_holds_the_package_and_no_tests(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {'safety_scenarios/ros/evaluator_node.py', 'safety_scenarios/py.typed'} <= set(names)
+    assert {'safety_scenarios/ros/nodes/evaluator_node.py',
+            'safety_scenarios/py.typed'} <= set(names)
     [entries] = [name for name in names if name.endswith('.dist-info/entry_points.txt')]
     assert '[pytest11]\nsafety_scenarios = safety_scenarios.pytest_plugin' in zipfile.ZipFile(
         wheel).read(entries).decode()

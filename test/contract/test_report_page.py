@@ -22,9 +22,9 @@ import subprocess
 import sys
 
 import pytest
-from safety_scenarios.campaign import reporting
-from safety_scenarios.campaign.reporting import source_of, write
-from safety_scenarios.campaign.side_by_side import side_by_side
+from safety_scenarios.campaign.outputs import report as reporting
+from safety_scenarios.campaign.outputs.report import source_of, write
+from safety_scenarios.campaign.outputs.side_by_side import side_by_side
 from safety_scenarios.reports.html import page as html_page
 from safety_scenarios.reports.trial_view.comparison import compared
 from unit.reports.test_first_screen import source

@@ -24,7 +24,7 @@ from pathlib import Path
 import tempfile
 
 from pydantic import ValidationError
-from safety_scenarios.campaign.folder import read_trials
+from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import InputError, ScenarioError

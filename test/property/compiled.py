@@ -34,8 +34,8 @@ from itertools import pairwise
 import math
 from statistics import median
 
-from safety_scenarios.engine.rules import replay
-from safety_scenarios.model.agents import (
+from safety_scenarios.engine.rules.rules import replay
+from safety_scenarios.model.blocks.agents import (
     Agent,
     AgentsBlock,
     Expect,
@@ -43,13 +43,13 @@ from safety_scenarios.model.agents import (
     Rule,
     Trigger,
 )
-from safety_scenarios.model.budget import MAX_MS
+from safety_scenarios.model.blocks.budget import MAX_MS
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event, Stamps
-from safety_scenarios.model.margins import Sample
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.outcome import Obligation
+from safety_scenarios.model.record.margins import Sample
 from safety_scenarios.model.scenario import Scenario
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
 from safety_scenarios.motion.track import Track, tracks
 

@@ -25,8 +25,8 @@ import pytest
 from safety_scenarios.engine.drawing import Beams, draw, nearest, silhouette
 from safety_scenarios.engine.placing import Place, place_in
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.mounted_frame import MountedFrame
-from safety_scenarios.model.scan import cylinder, laser_scan, wall
+from safety_scenarios.model.interfaces.scan import cylinder, laser_scan, wall
+from safety_scenarios.model.world.mounted_frame import MountedFrame
 
 ODD = (math.nan, math.inf, -math.inf, 0.0, 0.01, 99.0)
 beams = st.builds(

@@ -32,11 +32,11 @@ from safety_scenarios.invariants.separation import Separation
 from safety_scenarios.invariants.slow import Slow
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.zone import Zone
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.separation import Separation as Terms
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.robot import RobotModel, Stopping
-from safety_scenarios.model.separation import Separation as Terms
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
     ALL_CLEAR_MS,

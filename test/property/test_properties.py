@@ -36,11 +36,11 @@ from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.latency.probes import clock_offset
 from safety_scenarios.loading import load_scenarios, share_folder
-from safety_scenarios.model.margins import MarginSeries, Sample
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message, parse_path
+from safety_scenarios.model.record.margins import MarginSeries, Sample
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.records import (

@@ -20,9 +20,9 @@ from typing import Any
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safety_scenarios.engine.matching import compares
-from safety_scenarios.engine.rules import replay
-from safety_scenarios.model.agents import AgentsBlock, End, Line, Permit, Rule
+from safety_scenarios.engine.rules.matching import compares
+from safety_scenarios.engine.rules.rules import replay
+from safety_scenarios.model.blocks.agents import AgentsBlock, End, Line, Permit, Rule
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.outcome import Outcome, Status
 from unit.records import command, ns, ONSET_STEADY_NS

@@ -30,9 +30,9 @@ from safety_scenarios.latency.pairing import measure
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.loading import load_scenario
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.model.result import LatencyClass
-from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.scenario import Reaction, Scenario
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord

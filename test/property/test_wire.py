@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.wire_fault import OF_TIME, WireFault
+from safety_scenarios.model.world.wire_fault import OF_TIME, WireFault
 from safety_scenarios.wire.chain import Way, Wire
 from safety_scenarios.wire.content import altered, Packet
 from safety_scenarios.wire.timing import schedule, timing

@@ -48,10 +48,14 @@ from rclpy.qos import QoSProfile
 from ros_gz_interfaces.msg import Contact, Contacts
 from ros_gz_interfaces.srv import ControlWorld, DeleteEntity, SetEntityPose, SpawnEntity
 from rosgraph_msgs.msg import Clock
-from safety_scenarios.model.external_world import ExternalWorld
-from safety_scenarios.model.scan import BEAMS, RANGE_MAX, RANGE_MIN
-from safety_scenarios.ros.joint_drive import JointDrive, JointDriveNode, JointDriveSettings
-from safety_scenarios.ros.worlds.footprint import box, disc, Footprint, gap
+from safety_scenarios.model.interfaces.scan import BEAMS, RANGE_MAX, RANGE_MIN
+from safety_scenarios.model.world.external import ExternalWorld
+from safety_scenarios.ros.external_simulators.footprint import box, disc, Footprint, gap
+from safety_scenarios.ros.external_simulators.joint_drive import (
+    JointDrive,
+    JointDriveNode,
+    JointDriveSettings,
+)
 from sensor_msgs.msg import JointState, LaserScan
 from simulation_interfaces import srv as standard
 from std_msgs.msg import Bool, Float64

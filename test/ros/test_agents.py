@@ -32,14 +32,14 @@ from rclpy.serialization import serialize_message
 from ros.campaigns import campaign, COMMAND, environment, process
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import LinkTimeoutError
-from safety_scenarios.model.agents import Agent, AgentsBlock, Tool, ToolResult
+from safety_scenarios.model.blocks.agents import Agent, AgentsBlock, Tool, ToolResult
 from safety_scenarios.model.envelope import Envelope, MAX_ENVELOPE, read_envelope
 from safety_scenarios.model.measuring import ClockRules, Measuring
-from safety_scenarios.ros import qos
-from safety_scenarios.ros.clock import RosClock
-from safety_scenarios.ros.controller_node import ControllerNode
+from safety_scenarios.ros.clocks.clock import RosClock
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.link import RosLink
+from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.spinning import ros_context, spinning
 from std_msgs.msg import String
 from unit.formats.files import load, plain

@@ -23,17 +23,17 @@ import pytest
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from safety_scenarios.engine.plan import plan
-from safety_scenarios.ros import qos
-from safety_scenarios.ros.robot_frames import transform_of
-from safety_scenarios.ros.simulator import Simulator, SimulatorNode
+from safety_scenarios.ros.embedded_simulator.robot_frames import transform_of
+from safety_scenarios.ros.embedded_simulator.simulator import Simulator, SimulatorNode
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.simulator_link.protocol import as_json, ASK, Request, reset
 from safety_scenarios.ros.spinning import ros_context, spinning
-from safety_scenarios.ros.world_protocol import as_json, ASK, Request, reset
-from safety_scenarios.simulator.sensing import motion_message, ODOMETRY
-from safety_scenarios.simulator.world import World
+from safety_scenarios.simulators.mujoco.sensors.sensor import motion_message, ODOMETRY
+from safety_scenarios.simulators.mujoco.world import World
 from safety_scenarios.stimuli.prompt import Prompt
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import String
-from unit.simulator.driven import scenario
+from unit.simulators.driven import scenario
 
 IN_STEPS = ['--ros-args', '-p', 'lockstep:=true', '-p', 'real_time_factor:=0.0',
             '-p', 'patience_s:=0.01']

@@ -32,17 +32,18 @@ from rclpy.node import Node
 from safety_scenarios import registry
 from safety_scenarios.campaign.connect import connection
 from safety_scenarios.errors import MeasurementError, SettingsError
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
 from safety_scenarios.model.controller import ControllerPlugin
+from safety_scenarios.model.interfaces.robot_interfaces import command_message, read_answer
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.parameters import known_parameters, read_parameters
-from safety_scenarios.model.robot import RobotModel, Stopping
-from safety_scenarios.model.robot_interfaces import command_message, read_answer
 from safety_scenarios.model.settings import ControllerSettings, leaves, option_name, RunSettings
-from safety_scenarios.ros import controller_node, evaluator_node, qos, simulator_node
-from safety_scenarios.ros.controller_node import ControllerNode
-from safety_scenarios.ros.convert import from_ros, interface_class, to_ros
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.launch_arguments import ARGUMENTS, PARAMETERS
+from safety_scenarios.ros.launching.eval_arguments import ARGUMENTS, PARAMETERS
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.messages.convert import from_ros, interface_class, to_ros
+from safety_scenarios.ros.nodes import controller_node, evaluator_node, simulator_node
+from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.parameters import (
     NOT_PARAMETERS,
     read_plugin_parameters,

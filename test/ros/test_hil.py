@@ -26,8 +26,8 @@ import pytest
 from rclpy.node import Node
 from ros.campaigns import QUICK, trials_in
 from ros.test_ros_tools import change, evaluator, put, until
-from safety_scenarios.campaign.verify import verify
-from safety_scenarios.ros.lifecycle_evaluator_node import _record_error
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.ros.nodes.lifecycle_evaluator_node import _record_error
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, Float64

@@ -63,8 +63,8 @@ def prefix(tmp_path_factory):
         (folder / 'share/safety_scenarios' / name).symlink_to(share_folder() / name)
     for name in ('evaluator_node', 'controller_node', 'monitor_node'):
         script = folder / 'lib/safety_scenarios' / name
-        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m safety_scenarios.ros.{name} '
-                          f'"$@"\n', encoding='utf-8')
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" '
+                          f'-m safety_scenarios.ros.nodes.{name} "$@"\n', encoding='utf-8')
         script.chmod(0o755)
     return folder
 

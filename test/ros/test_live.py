@@ -108,8 +108,8 @@ def node_of(domain):
 
 
 def test_beside_a_real_robot_they_are_off_unless_asked_for_and_called_as_documented(node_of):
-    from safety_scenarios.ros.clock import RosClock
-    from safety_scenarios.ros.publishing import LiveTopics, wants_topics
+    from safety_scenarios.ros.clocks.clock import RosClock
+    from safety_scenarios.ros.link.publishing import LiveTopics, wants_topics
     real = RunSettings(hil=HilSettings(enabled=True, publishes=('/scan_in',)))
     assert wants_topics(RunSettings()) and not wants_topics(real)
     asked = real.model_copy(update={'live_topics': 'on'})
@@ -129,8 +129,8 @@ def test_beside_a_real_robot_they_are_off_unless_asked_for_and_called_as_documen
 
 def test_who_is_judged_is_told_nothing_and_the_preflight_says_so(node_of):
     from diagnostic_msgs.msg import DiagnosticArray
-    from safety_scenarios.ros.clock import RosClock
-    from safety_scenarios.ros.publishing import LiveTopics
+    from safety_scenarios.ros.clocks.clock import RosClock
+    from safety_scenarios.ros.link.publishing import LiveTopics
     node = node_of(RunSettings())
     live = LiveTopics(node, RosClock())
     trial = planned(load_scenario(Path(QUICK)))

@@ -29,10 +29,10 @@ from safety_scenarios.engine.placing import Place
 from safety_scenarios.errors import LiveDataError, MeasurementError
 from safety_scenarios.model.event import Stamps
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.mounted_frame import MountedFrame
 from safety_scenarios.model.stimulus import Stimulus, StimulusContext
-from safety_scenarios.ros.frames import told_frames
-from safety_scenarios.ros.merging import _Overlay, Live
+from safety_scenarios.model.world.mounted_frame import MountedFrame
+from safety_scenarios.ros.link.frames import told_frames
+from safety_scenarios.ros.link.merging import _Overlay, Live
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.traces.journal import read_journal
 from sensor_msgs.msg import LaserScan

@@ -29,9 +29,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ros.campaigns import environment
 from ros.rtps import Sent, Wire
-from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.receiving import with_info
+from safety_scenarios.ros.messages.receiving import with_info
 from safety_scenarios.ros.spinning import ros_context
 
 pytestmark = pytest.mark.dds
@@ -99,7 +99,7 @@ def watch(folder, domain):
         with subprocess.Popen([sys.executable, ROBOT, '1.5'], env=variables, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as robot, \
                 subprocess.Popen(
-                    [sys.executable, '-m', 'safety_scenarios.ros.monitor_node', '--ros-args',
+                    [sys.executable, '-m', 'safety_scenarios.ros.nodes.monitor_node', '--ros-args',
                      '-p', f'file:={FILE}', '-p', f'output:={watched.folder}',
                      '-p', 'after_s:=0.3', '-p', 'window_s:=1.0'],
                     env=variables, text=True, stdout=subprocess.PIPE,

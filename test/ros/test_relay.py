@@ -28,9 +28,9 @@ from rclpy.parameter import Parameter
 from ros.campaigns import environment
 from rosgraph_msgs.msg import Clock
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.model.wire_fault import WireFault
-from safety_scenarios.ros import qos
-from safety_scenarios.ros.relay_control import RelayControl
+from safety_scenarios.model.world.wire_fault import WireFault
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.relay.control import RelayControl
 from safety_scenarios.ros.spinning import ros_context, spinning
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Empty
@@ -81,7 +81,8 @@ def numbers(heard):
 
 @contextmanager
 def relay(domain, *arguments):
-    command = [sys.executable, '-m', 'safety_scenarios.ros.relay_node', '--ros-args', *arguments]
+    command = [sys.executable, '-m', 'safety_scenarios.ros.nodes.relay_node', '--ros-args',
+               *arguments]
     with subprocess.Popen(command, env=environment(domain), stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as running:
         try:

@@ -35,19 +35,19 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros.campaigns import campaign, environment, faulty, QUICK
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.mounted_frame import MountedFrame
 from safety_scenarios.model.qos_override import read_overrides
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
 from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.ros import qos
-from safety_scenarios.ros.clock import RosClock
-from safety_scenarios.ros.endpoints import Endpoints
-from safety_scenarios.ros.fit import Fit
-from safety_scenarios.ros.frames import missing_frames, named_frames
-from safety_scenarios.ros.inbox import Inbox
+from safety_scenarios.model.world.mounted_frame import MountedFrame
+from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.graph.qos_fit import Fit
+from safety_scenarios.ros.link.endpoints import Endpoints
+from safety_scenarios.ros.link.frames import missing_frames, named_frames
+from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.measuring_node import MeasuringNode
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.messages.inbox import Inbox
 from safety_scenarios.ros.parameters import read_settings
-from safety_scenarios.ros.participants import Participants
 from safety_scenarios.ros.rosout import lines
 from safety_scenarios.ros.spinning import ros_context, spinning
 import yaml
@@ -99,7 +99,8 @@ def ask(node, kind, name, again_s=2.0, **fields):
 @contextmanager
 def evaluator(domain, log, *arguments, module='evaluator_node'):
     """Run a node of ours with ROS arguments while the block lasts; what it prints is in a file."""
-    command = [sys.executable, '-m', f'safety_scenarios.ros.{module}', '--ros-args', *arguments]
+    command = [sys.executable, '-m', f'safety_scenarios.ros.nodes.{module}', '--ros-args',
+               *arguments]
     with log.open('w') as file, subprocess.Popen(
             command, env=environment(domain), stdout=file, stderr=subprocess.STDOUT) as running:
         try:
@@ -247,7 +248,7 @@ def test_a_controller_that_asks_for_history_passes_once_it_is_offered(tmp_path, 
     ('depth=1', {'durability': DurabilityPolicy.TRANSIENT_LOCAL}, 'asks for transient local'),
     ('depth=1', {}, '')])
 def test_a_misfit_is_told_by_node_and_policy(looker, override, asked, told):
-    from safety_scenarios.ros.graph import Graph
+    from safety_scenarios.ros.graph.graph import Graph
     overrides = read_overrides([f'/human_pose.publisher.{override}'])
     profiles = qos.Profiles(overrides, looker.resolve_topic_name)
     with ros_context([], looker.context.get_domain_id()) as context:

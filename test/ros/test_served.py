@@ -29,15 +29,15 @@ from rclpy.node import Node
 from ros.campaigns import campaign, environment, QUICK, SOON
 from ros.test_ros_tools import until
 import safety_scenarios
-from safety_scenarios.ros.served import answering
-from safety_scenarios.ros.served.answering import Call, Reply
-from safety_scenarios.ros.served.services import fill
-from safety_scenarios.ros.simulator import Simulator, SimulatorNode
+from safety_scenarios.ros.embedded_simulator.simulator import Simulator, SimulatorNode
+from safety_scenarios.ros.embedded_simulator.standing_world import SERVED
+from safety_scenarios.ros.simulation_services import answering
+from safety_scenarios.ros.simulation_services.answering import Call, Reply
+from safety_scenarios.ros.simulation_services.services import fill
+from safety_scenarios.ros.simulator_link.protocol import Request, reset
 from safety_scenarios.ros.spinning import ros_context
-from safety_scenarios.ros.standing_host import SERVED
-from safety_scenarios.ros.world_protocol import Request, reset
 from unit.records import hazard, planned
-from unit.ros_served.test_answering import Fields, state
+from unit.ros_simulation_services.test_answering import Fields, state
 
 pytestmark = pytest.mark.dds
 _CLOCK = 'not judged because of the clock; it would be '
@@ -174,7 +174,7 @@ def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, d
     file.write_text(text.replace('at_ms: 500', 'at_ms: 1500'), encoding='utf-8')
     alone, = safety_scenarios.run(str(file), link='simulated', controller='rule_based').trials
     with subprocess.Popen(
-            [sys.executable, '-m', 'safety_scenarios.ros.simulator_node', '--ros-args', '-p',
+            [sys.executable, '-m', 'safety_scenarios.ros.nodes.simulator_node', '--ros-args', '-p',
              f'scenario:={file}'], env=environment(domain) | path) as node:
         try:
             run = campaign(tmp_path / 'run', str(file), '--world', 'external', '--world-services',

@@ -21,9 +21,14 @@ import struct
 
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-from safety_scenarios.ros import unpack
-from safety_scenarios.ros.convert import from_ros, header_stamp_ns, interface_class, leaves
-from safety_scenarios.ros.unpack import from_raw, reader
+from safety_scenarios.ros.messages import unpack
+from safety_scenarios.ros.messages.convert import (
+    from_ros,
+    header_stamp_ns,
+    interface_class,
+    leaves,
+)
+from safety_scenarios.ros.messages.unpack import from_raw, reader
 
 READ = ['geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped', 'std_msgs/msg/Bool',
         'std_msgs/msg/String', 'std_msgs/msg/Header', 'nav_msgs/msg/Odometry',

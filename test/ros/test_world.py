@@ -26,7 +26,7 @@ import pytest
 from ros.campaigns import brief, campaign, COMMAND, environment, process, QUICK, trials_in
 
 pytestmark = pytest.mark.dds
-SIMULATOR = 'safety_scenarios.ros.simulator_node'
+SIMULATOR = 'safety_scenarios.ros.nodes.simulator_node'
 
 
 def children(parent: int, module: str) -> list[int]:

@@ -21,7 +21,7 @@ from typing import Any
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.agents import (
+from safety_scenarios.model.blocks.agents import (
     Agent,
     AgentsBlock,
     Expect,
@@ -32,7 +32,7 @@ from safety_scenarios.model.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.budget import LatencyBudget
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import ChatMessage, Command, Observation

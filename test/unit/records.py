@@ -20,13 +20,15 @@ import io
 import math
 from typing import Any
 
-from safety_scenarios.model.budget import LatencyBudget
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.budget import LatencyBudget
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.separation import Separation
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import ChatMessage, Message
 from safety_scenarios.model.result import Elapsed, LatencyClass, TrialResult
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import (
     AllClear,
     Confirmation,
@@ -38,8 +40,6 @@ from safety_scenarios.model.scenario import (
     Scenario,
     Silence,
 )
-from safety_scenarios.model.separation import Separation
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt

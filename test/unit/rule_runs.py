@@ -17,8 +17,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from safety_scenarios.engine.rules import Caused, Rules
-from safety_scenarios.model.agents import (
+from safety_scenarios.engine.rules.rules import Caused, Rules
+from safety_scenarios.model.blocks.agents import (
     Agent,
     AgentsBlock,
     Effect,
@@ -31,7 +31,7 @@ from safety_scenarios.model.agents import (
     Tool,
     Trigger,
 )
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.budget import LatencyBudget
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.outcome import Obligation, Outcome

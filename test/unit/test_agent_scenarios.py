@@ -21,7 +21,7 @@ from cases import for_each
 from examples import some
 import pytest
 from safety_scenarios import load_scenario
-from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOne, self_test
 from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import ScenarioError, SettingsError

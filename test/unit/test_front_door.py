@@ -81,7 +81,7 @@ def test_the_import_loads_nothing_until_a_name_is_used():
     loaded, _ = python(
         'import collections.abc, sys, typing\nbefore = set(sys.modules)\nimport safety_scenarios\n'
         'print(*sorted(name for name in set(sys.modules) - before))')
-    assert loaded.split() == ['safety_scenarios', 'safety_scenarios.needs']
+    assert loaded.split() == ['safety_scenarios', 'safety_scenarios.dependencies']
 
 
 def test_without_ros_three_lines_run_a_scenario_and_the_command_says_what_to_install():

@@ -20,8 +20,8 @@ import shutil
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.rejudge import rejudge
-from safety_scenarios.campaign.repair import repair
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.loading import load_scenario, load_scenarios

@@ -208,7 +208,7 @@ def test_tests_without_the_marker_are_left_alone(outcome):
             assert 'pydantic' not in sys.modules
             assert not [name for name in sys.modules if name.startswith('safety_scenarios.')
                         and name not in ('safety_scenarios.pytest_plugin',
-                                         'safety_scenarios.needs')]
+                                         'safety_scenarios.dependencies')]
         """, '-p', 'no:hypothesispytest', of_its_own=True)
     found.assert_outcomes(passed=1)
 
@@ -223,5 +223,5 @@ def test_importing_the_plug_in_takes_pytest_and_nothing_else():
             'print(*sorted(set(sys.modules) - before))')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           check=True, timeout=60)
-    assert done.stdout.split() == ['safety_scenarios', 'safety_scenarios.needs',
+    assert done.stdout.split() == ['safety_scenarios', 'safety_scenarios.dependencies',
                                    'safety_scenarios.pytest_plugin']

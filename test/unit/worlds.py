@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Mapping
 import math
 from typing import Any
 
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.separation import Separation
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.robot import RobotModel, Stopping
-from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, record, stamps
 

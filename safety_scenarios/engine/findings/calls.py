@@ -19,7 +19,7 @@ from functools import partial
 
 from safety_scenarios.engine.calling import goals
 from safety_scenarios.engine.findings.harness import harness
-from safety_scenarios.model.calling import SUCCEEDED
+from safety_scenarios.model.blocks.calling import SUCCEEDED
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord

@@ -20,7 +20,7 @@ from itertools import pairwise
 from statistics import median
 
 import numpy
-from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.blocks.budget import LimitName
 from safety_scenarios.model.result import CONFIRMED, Elapsed, Finding, Latency, Verdict
 from safety_scenarios.model.scenario import Confirmation
 from safety_scenarios.model.trial import ALL_CLEAR, END, TrialRecord

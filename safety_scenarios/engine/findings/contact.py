@@ -19,9 +19,9 @@ from functools import partial
 
 from safety_scenarios.engine.encounters import nearest
 from safety_scenarios.errors import counted
-from safety_scenarios.model.ground_truth import world_of
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.world.ground_truth import world_of
 from safety_scenarios.motion.contacts import (
     Contact,
     contacts,

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy
-from safety_scenarios.model.agents import AgentsBlock, Rule
-from safety_scenarios.model.margins import margins
+from safety_scenarios.model.blocks.agents import AgentsBlock, Rule
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.outcome import Outcome
+from safety_scenarios.model.record.margins import margins
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.motion.required import of_topic, shows
 

@@ -20,11 +20,11 @@ from functools import partial
 from safety_scenarios.engine.calling import agreed_ns, ended_by
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.findings.spells import commands_ended, Spell, spells
-from safety_scenarios.model.ground_truth import told_distances
-from safety_scenarios.model.margins import MarginSeries, Sample
+from safety_scenarios.model.record.margins import MarginSeries, Sample
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Nominal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
+from safety_scenarios.model.world.ground_truth import told_distances
 from safety_scenarios.motion.required import required
 
 NO_FALSE_STOP = 'no stop without a reason before the hazard'

@@ -20,7 +20,7 @@ from functools import partial
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.findings.observation import ANY_NUMBER, numbers
 from safety_scenarios.engine.findings.rejections import none_taken, REJECTED
-from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.blocks.budget import LimitName
 from safety_scenarios.model.result import Finding, Latency, LatencyClass, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, TrialRecord
 

@@ -24,14 +24,14 @@ from functools import partial
 import math
 
 import numpy
-from safety_scenarios.model.agents import AgentsBlock, Pattern, Rule
-from safety_scenarios.model.margins import margins
-from safety_scenarios.model.motion_interfaces import fastest_in
+from safety_scenarios.model.blocks.agents import AgentsBlock, Pattern, Rule
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Limit, Signal
+from safety_scenarios.model.interfaces.motion_interfaces import fastest_in
 from safety_scenarios.model.outcome import Outcome
+from safety_scenarios.model.record.margins import margins
 from safety_scenarios.model.result import Finding, Latency, Verdict
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import RosBlock, Scenario
-from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
 from safety_scenarios.motion.standing import (
     brakes_still,

@@ -22,10 +22,10 @@ from safety_scenarios.engine.findings.clock_findings import PAUSE_NS
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.findings.other_trials import of_other_trials
 from safety_scenarios.engine.findings.spells import commands_ended, Spell, spells
-from safety_scenarios.model.agents import AgentsBlock
-from safety_scenarios.model.calling import SUCCEEDED
+from safety_scenarios.model.blocks.agents import AgentsBlock
+from safety_scenarios.model.blocks.calling import SUCCEEDED
+from safety_scenarios.model.blocks.observed_onset import ARMED
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.observed_onset import ARMED
 from safety_scenarios.model.outcome import Outcome, Status
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Requirement, RosBlock

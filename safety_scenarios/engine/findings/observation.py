@@ -22,7 +22,7 @@ from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.engine.run import INTERRUPTED
 from safety_scenarios.errors import counted, described, InterlockError
 from safety_scenarios.latency.stream import interleaved, lost
-from safety_scenarios.model.observed_onset import ARMED
+from safety_scenarios.model.blocks.observed_onset import ARMED
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, END, ONSET, TrialRecord
 

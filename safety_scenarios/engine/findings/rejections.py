@@ -19,7 +19,7 @@ from functools import partial
 
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.model.driver import Execution
-from safety_scenarios.model.executing import driver_of
+from safety_scenarios.model.record.executing import driver_of
 from safety_scenarios.model.result import Finding, Note, Verdict
 from safety_scenarios.model.trial import TrialRecord
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from safety_scenarios.engine.findings.other_trials import of_other_trials
-from safety_scenarios.engine.outcomes import counts
-from safety_scenarios.model.agents import Rule
-from safety_scenarios.model.budget import LimitName
+from safety_scenarios.engine.rules.outcomes import counts
+from safety_scenarios.model.blocks.agents import Rule
+from safety_scenarios.model.blocks.budget import LimitName
 from safety_scenarios.model.outcome import Obligation, Outcome, RuleOutcome, Status
 from safety_scenarios.model.result import Finding, Note, Verdict
 from safety_scenarios.model.trial import TrialRecord

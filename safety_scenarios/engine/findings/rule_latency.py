@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from safety_scenarios.engine.findings.latency_findings import WITHIN_BUDGET
 from safety_scenarios.engine.findings.rule_findings import at_ms, margin_s, verdict_of
-from safety_scenarios.model.agents import Rule
-from safety_scenarios.model.budget import LimitName
+from safety_scenarios.model.blocks.agents import Rule
+from safety_scenarios.model.blocks.budget import LimitName
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.outcome import Obligation, Outcome
 from safety_scenarios.model.result import Elapsed, Finding, Latency, LatencyClass

@@ -17,7 +17,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.model.margins import Sample
+from safety_scenarios.model.record.margins import Sample
 from safety_scenarios.model.scenario import Requirement
 from safety_scenarios.model.trial import TrialRecord
 

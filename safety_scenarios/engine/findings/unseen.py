@@ -17,9 +17,9 @@
 from collections.abc import Sequence
 
 from safety_scenarios.engine.findings.harness import harness
-from safety_scenarios.model.ground_truth import Entity, UNSEEN, world_of
 from safety_scenarios.model.result import CONFIRMED, Finding, Verdict
 from safety_scenarios.model.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.model.world.ground_truth import Entity, UNSEEN, world_of
 
 SHOWN = 'a sensor showed the hazard'
 _ASKS = ('latency', CONFIRMED, 'stop', 'slow')

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from safety_scenarios.engine.findings.harness import harness
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.motion_interfaces import motion_in
+from safety_scenarios.model.interfaces.motion_interfaces import motion_in
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord
 

@@ -17,7 +17,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from safety_scenarios.model.agents import Pattern, Rule
+from safety_scenarios.model.blocks.agents import Pattern, Rule
 from safety_scenarios.model.judgement import Words
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.trial import TrialRecord

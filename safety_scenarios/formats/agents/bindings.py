@@ -18,13 +18,13 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
-from safety_scenarios.model.agents import Operator
-from safety_scenarios.model.budget import LatencyBudget, Milliseconds
+from safety_scenarios.model.blocks.agents import Operator
+from safety_scenarios.model.blocks.budget import LatencyBudget, Milliseconds
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
+from safety_scenarios.model.blocks.traceability import Labels
 from safety_scenarios.model.noun import Noun, TopicName
 from safety_scenarios.model.pattern import compile_pattern, MAX_PATTERN
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.signal import Signal
-from safety_scenarios.model.traceability import Labels
 
 MAX_MS = 86_400_000.0
 """One day."""

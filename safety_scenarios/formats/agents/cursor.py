@@ -20,7 +20,7 @@ import math
 import re
 from typing import NoReturn
 
-from safety_scenarios.model.agents import Operator
+from safety_scenarios.model.blocks.agents import Operator
 
 MAX_PHRASE = 200
 """Of what is said; longer text is a mistake in the quotes."""

@@ -26,7 +26,7 @@ from itertools import combinations
 from typing import Literal
 
 from safety_scenarios.formats.agents.remarks import CONTRADICTION, GAP, Remarks
-from safety_scenarios.model.agents import (
+from safety_scenarios.model.blocks.agents import (
     AgentsBlock,
     End,
     Expect,
@@ -35,7 +35,7 @@ from safety_scenarios.model.agents import (
     Permit,
     Rule,
 )
-from safety_scenarios.model.demands import cover, exclude, exhaust, permits, releases
+from safety_scenarios.model.blocks.demands import cover, exclude, exhaust, permits, releases
 
 _START = 'start'
 _NEVER = 2 ** 63

@@ -25,7 +25,7 @@ from safety_scenarios.formats.agents.remarks import Remarks, SIZE
 from safety_scenarios.formats.agents.symbols import Cast
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.agents import Agent, Line, Say, Tool, ToolResult
+from safety_scenarios.model.blocks.agents import Agent, Line, Say, Tool, ToolResult
 
 SUT_ROLES = ('assistant', 'controller', 'robot', 'sut')
 MAX_RETURNS = 100_000

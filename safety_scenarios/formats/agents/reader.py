@@ -42,7 +42,7 @@ from safety_scenarios.formats.agents.topics import Topics
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading, Resolve
-from safety_scenarios.model.agents import AgentsBlock, Line, Role, Rule, system_text
+from safety_scenarios.model.blocks.agents import AgentsBlock, Line, Role, Rule, system_text
 from safety_scenarios.model.envelope import MAX_TEXT
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.scenario import Constraint, Origin, Scenario

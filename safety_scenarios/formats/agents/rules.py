@@ -49,7 +49,7 @@ from safety_scenarios.formats.agents.triggers import (
 )
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.model.agents import (
+from safety_scenarios.model.blocks.agents import (
     ALL_CLEAR_SYMBOL,
     Argument,
     Effect,

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 import json
 import re
 
-from safety_scenarios.model.agents import AgentsBlock, Rule
+from safety_scenarios.model.blocks.agents import AgentsBlock, Rule
 
 BLANK = '???'
 """What is to be filled in: bindings with it do not load."""

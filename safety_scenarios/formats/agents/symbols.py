@@ -23,8 +23,8 @@ followed by the controller as an action. An *answer* only ever is the controller
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from safety_scenarios.model.agents import Effect, End, Pattern, Say
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.agents import Effect, End, Pattern, Say
+from safety_scenarios.model.blocks.budget import LatencyBudget
 
 DEFAULT_BUDGET = LatencyBudget(target_ms=500.0, acceptable_ms=1000.0, critical_ms=2000.0)
 

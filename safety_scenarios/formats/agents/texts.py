@@ -17,7 +17,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from safety_scenarios.model.agents import Operator
+from safety_scenarios.model.blocks.agents import Operator
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from safety_scenarios.formats.agents.remarks import FOREIGN_TOPIC, Remarks
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.agents import AGENTS
-from safety_scenarios.model.command_topic import CommandTopic
-from safety_scenarios.model.signal import Signal
+from safety_scenarios.model.blocks.agents import AGENTS
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.stimulus import StimulusPlugin
 
 _ACTUATOR_NAMES = ('cmd', 'command', 'commands', 'joint_trajectory')

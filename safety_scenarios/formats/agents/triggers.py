@@ -23,7 +23,7 @@ from safety_scenarios.formats.agents.remarks import RULE_TEXT
 from safety_scenarios.formats.agents.symbols import Meaning
 from safety_scenarios.formats.agents.texts import ArgumentText, ClauseText, TriggerText
 from safety_scenarios.formats.document.messages import show
-from safety_scenarios.model.agents import Argument, Clause, Part, Pattern, Trigger
+from safety_scenarios.model.blocks.agents import Argument, Clause, Part, Pattern, Trigger
 
 _START = Pattern(kind='start')
 

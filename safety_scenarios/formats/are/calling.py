@@ -33,9 +33,9 @@ from safety_scenarios.formats.are.tools import (
 )
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.agents import AgentsBlock, Expect, Pattern, Rule, Trigger
-from safety_scenarios.model.apps import AppWorld
-from safety_scenarios.model.budget import LatencyBudget, MAX_MS
+from safety_scenarios.model.blocks.agents import AgentsBlock, Expect, Pattern, Rule, Trigger
+from safety_scenarios.model.blocks.apps import AppWorld
+from safety_scenarios.model.blocks.budget import LatencyBudget, MAX_MS
 
 CHECK = 'calls what is expected, and nothing else'
 

@@ -31,7 +31,7 @@ from safety_scenarios.formats.are.schedule import ends_turn, Saying, Schedule, S
 from safety_scenarios.formats.are.turn import Turn
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.agents import (
+from safety_scenarios.model.blocks.agents import (
     Agent,
     AgentsBlock,
     End,
@@ -42,7 +42,7 @@ from safety_scenarios.model.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.model.budget import LatencyBudget, MAX_MS
+from safety_scenarios.model.blocks.budget import LatencyBudget, MAX_MS
 
 
 class Playing(Building):

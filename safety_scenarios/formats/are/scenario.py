@@ -23,7 +23,7 @@ from safety_scenarios.formats.are.turn import Turn
 from safety_scenarios.formats.document.fields import Fields
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.budget import MAX_MS
+from safety_scenarios.model.blocks.budget import MAX_MS
 from safety_scenarios.model.invariant import InvariantPlugin
 
 DOMAIN = 'agents'

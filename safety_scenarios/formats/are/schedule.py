@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from safety_scenarios.formats.are.nouns import AreEvent, TO_AGENT, TO_USER
 from safety_scenarios.formats.are.turn import CONDITION_UNSEEN
-from safety_scenarios.model.budget import MAX_MS
+from safety_scenarios.model.blocks.budget import MAX_MS
 
 START = -1
 """No saying has this index."""

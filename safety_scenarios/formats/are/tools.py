@@ -21,8 +21,8 @@ import re
 from typing import Any
 
 from safety_scenarios.formats.are.nouns import Action, AreEvent, Argument, TO_AGENT, TO_USER
-from safety_scenarios.model.agents import Tool
-from safety_scenarios.model.apps import AppTool
+from safety_scenarios.model.blocks.agents import Tool
+from safety_scenarios.model.blocks.apps import AppTool
 
 TOLERANCE_NS = 25_000_000_000
 """How much later than due a call may come, by ARE's own default."""

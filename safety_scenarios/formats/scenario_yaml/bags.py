@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.formats.document.messages import describe
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.recording import BagBlock, Recording
+from safety_scenarios.model.blocks.recording import BagBlock, Recording
 from safety_scenarios.model.stimulus import StimulusPlugin
 
 

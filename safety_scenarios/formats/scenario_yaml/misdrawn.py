@@ -21,8 +21,8 @@ from typing import Any
 from safety_scenarios.errors import did_you_mean, Problem
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Document
+from safety_scenarios.model.blocks.vary import Draw, steps_to, unit_at
 from safety_scenarios.model.scenario import RosBlock, Scenario
-from safety_scenarios.model.vary import Draw, steps_to, unit_at
 
 Check = Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]]
 """A changed document to (field, message) of whatever is wrong with it."""

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.model.world_block import Camera
+from safety_scenarios.model.world.block import Camera
 
 _FIELDS = 'topic', 'info'
 

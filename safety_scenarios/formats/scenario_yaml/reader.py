@@ -44,15 +44,15 @@ from safety_scenarios.formats.scenario_yaml.monitored import is_monitor
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.formats.scenario_yaml.told_by_ros import told_by_ros
 from safety_scenarios.model import old_names
-from safety_scenarios.model.agents import AgentsBlock
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.agents import AgentsBlock
+from safety_scenarios.model.blocks.budget import LatencyBudget
+from safety_scenarios.model.blocks.traceability import FIELDS, is_foreign
 from safety_scenarios.model.driver import DriverPlugin
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.monitor import MonitorScenario
 from safety_scenarios.model.scenario import Constraint, DOMAINS, Origin, Scenario
 from safety_scenarios.model.stimulus import StimulusPlugin
-from safety_scenarios.model.traceability import FIELDS, is_foreign
 
 NAME = 'scenario YAML (format 1)'
 MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')

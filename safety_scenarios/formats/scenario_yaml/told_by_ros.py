@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from safety_scenarios.formats.document.reading import Resolve
-from safety_scenarios.model.expectation import expected_in
+from safety_scenarios.model.blocks.expectation import expected_in
 
 TOLD_BY_ROS = ('messages', 'constraint', 'expected_action')
 """Keys of the chat and of its rating, which the topics and checks under ``ros`` stand for."""

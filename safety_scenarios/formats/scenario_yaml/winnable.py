@@ -21,8 +21,8 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.separation import Separation
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.separation import Separation
 from safety_scenarios.model.stimulus import StimulusPlugin
 
 Found = tuple[Path, str]

@@ -19,8 +19,8 @@ from datetime import datetime, timezone
 import json
 from typing import Any
 
+from safety_scenarios.model.blocks.expectation import expected_in
 from safety_scenarios.model.estimate import Estimate
-from safety_scenarios.model.expectation import expected_in
 from safety_scenarios.model.measuring import METHODS
 from safety_scenarios.model.preflight import Preflight
 from safety_scenarios.model.summary import ScenarioSummary

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from safety_scenarios.errors import counted
-from safety_scenarios.model.comparison import Comparison
 from safety_scenarios.model.estimate import Estimate
 from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.statistics.comparison import Comparison
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports import comparison_rows
 from safety_scenarios.reports.trial_view.shown import on_one_line, rounded

@@ -20,9 +20,9 @@ from statistics import median
 from typing import Any
 
 from safety_scenarios.errors import counted
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import TrialResult
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ALL_CLEAR, NOMINAL, TrialRecord
 from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
 from safety_scenarios.reports.trial_view.thinning import changes, fewer

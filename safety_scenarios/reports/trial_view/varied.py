@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import counted
-from safety_scenarios.model.degradation import Degradation, Step
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.statistics.degradation import Degradation, Step
 from safety_scenarios.reports.trial_view.shown import on_one_line, rounded
 
 _PLOTS, _SERIES = 60, 24

@@ -25,7 +25,7 @@ import heapq
 from operator import attrgetter
 from typing import Any
 
-from safety_scenarios.model.agents import AgentsBlock, End, Pattern, Publish, Rule, Say
+from safety_scenarios.model.blocks.agents import AgentsBlock, End, Pattern, Publish, Rule, Say
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.outcome import Outcome, RuleOutcome, Status
 from safety_scenarios.model.result import TrialResult, Verdict

@@ -24,8 +24,8 @@ from typing import Any
 from pydantic_core import to_json
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.packed import Tree
 from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.storage.packed import Tree
 from safety_scenarios.model.trial import TrialRecord
 
 _PERIODIC = ('stimulus', 'command', 'feedback', 'state')

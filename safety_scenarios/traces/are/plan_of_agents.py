@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 
-from safety_scenarios.model.agents import AgentsBlock, Line, Say
+from safety_scenarios.model.blocks.agents import AgentsBlock, Line, Say
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.traces.are.agents import (

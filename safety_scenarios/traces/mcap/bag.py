@@ -32,11 +32,11 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import MissingDependencyError, SettingsError, TraceError
+from safety_scenarios.model.blocks.observed_onset import ARMED, Edge, ObservedOnset, OnsetWatch
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.observed_onset import ARMED, Edge, ObservedOnset, OnsetWatch
 from safety_scenarios.model.scenario import RosBlock
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 try:

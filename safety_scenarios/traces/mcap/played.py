@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean, MissingDependencyError, TraceError
+from safety_scenarios.model.blocks.recording import BagBlock, RecordedTopic, Recording
+from safety_scenarios.model.interfaces.motion_interfaces import may_move
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.motion_interfaces import may_move
-from safety_scenarios.model.recording import BagBlock, RecordedTopic, Recording
 from safety_scenarios.traces.mcap.cdr import Codec, UnfitError
 from safety_scenarios.traces.mcap.definitions import codec_of, interface, standard
 import yaml

@@ -33,11 +33,11 @@ from typing import Any
 
 from safety_scenarios.errors import MissingDependencyError, TraceError
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.interfaces.robot_interfaces import stamped
 from safety_scenarios.model.judgement import Judgement
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.planned import PlannedTrial
-from safety_scenarios.model.robot_interfaces import stamped
+from safety_scenarios.model.record.planned import PlannedTrial
 from safety_scenarios.model.trial import Trial, TrialRecord
 
 try:

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from safety_scenarios.campaign.are_recordings import judge_recordings
+from safety_scenarios.campaign.are.recordings import judge_recordings
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.formats.are.known_checks import checks_of
 from safety_scenarios.invariants.are_calls import AreCalls
-from safety_scenarios.model.apps import AppTool
+from safety_scenarios.model.blocks.apps import AppTool
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.trial import END, ONSET, TrialRecord

@@ -22,7 +22,7 @@ from typing import Any
 
 from contract.are_traces import traces
 import pytest
-from safety_scenarios.campaign.are_recordings import judge_recordings
+from safety_scenarios.campaign.are.recordings import judge_recordings
 from safety_scenarios.cli.main import main
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError, ScenarioError

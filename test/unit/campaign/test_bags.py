@@ -25,12 +25,12 @@ import pytest
 from ros.campaigns import brief
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
-from safety_scenarios.campaign.bags import judge_bag
+from safety_scenarios.campaign.rejudging.bags import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.loading import load_scenarios
+from safety_scenarios.model.blocks.recording import BagBlock
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.recording import BagBlock
 from safety_scenarios.model.result import TrialResult
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.traces.mcap.bag import Onset

@@ -22,7 +22,7 @@ import numpy
 import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_typestore, Stores
-from safety_scenarios.campaign.bags import judge_bag
+from safety_scenarios.campaign.rejudging.bags import judge_bag
 from safety_scenarios.errors import TraceError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.result import TrialResult

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from safety_scenarios.campaign.chance import (
+from safety_scenarios.campaign.selftest.chance import (
     Blind,
     blind_controllers,
     chance_level,
@@ -27,7 +27,7 @@ from safety_scenarios.campaign.chance import (
     onsets_ms,
     too_high,
 )
-from safety_scenarios.campaign.selftest import in_simulated_time, self_test
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.engine.chance import MOST, reckoned
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.loading import load_scenario, load_scenarios

@@ -19,9 +19,9 @@ from pathlib import Path
 import shutil
 
 import pytest
-from safety_scenarios.campaign.comparable import refuse_incomparable
 from safety_scenarios.campaign.connect import connection
-from safety_scenarios.campaign.rejudge import results_of
+from safety_scenarios.campaign.outputs.comparable import refuse_incomparable
+from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.loading import load_scenarios

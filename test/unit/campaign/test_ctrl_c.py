@@ -24,9 +24,9 @@ import signal
 import click
 from examples import FEW
 import pytest
-from safety_scenarios.campaign.files import TrialFiles
-from safety_scenarios.campaign.folder import read_trials, RunFolder
-from safety_scenarios.campaign.reporting import Views
+from safety_scenarios.campaign.folder.files import TrialFiles
+from safety_scenarios.campaign.folder.folder import read_trials, RunFolder
+from safety_scenarios.campaign.outputs.report import Views
 from safety_scenarios.campaign.run import run_trials
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.cli.main import cli, main

@@ -18,8 +18,8 @@ import json
 import shutil
 
 import pytest
-from safety_scenarios.campaign.assurance import evidence_item
-from safety_scenarios.campaign.exporting import judged
+from safety_scenarios.campaign.outputs.assurance import evidence_item
+from safety_scenarios.campaign.outputs.exporting import judged
 from safety_scenarios.cli.main import main
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.stats.proportions import clopper_pearson

@@ -14,7 +14,7 @@
 
 """What a controller says must not break the lines of the results."""
 
-from safety_scenarios.campaign.folder import lines_of, read_trials
+from safety_scenarios.campaign.folder.folder import lines_of, read_trials
 from safety_scenarios.engine.evaluate import evaluate
 from unit.records import reacting, record
 

@@ -19,7 +19,7 @@ import sys
 import pandas
 import pytest
 import safety_scenarios as ss
-from safety_scenarios.campaign.reporting import SWITCH
+from safety_scenarios.campaign.outputs.report import SWITCH
 from safety_scenarios.controllers.saboteurs import Late
 from safety_scenarios.model.scenario import Scenario
 from unit.loopback_runs import loopback_run

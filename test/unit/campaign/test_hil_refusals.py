@@ -26,7 +26,7 @@ from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import InputError, InterlockError
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.hil import HilSettings
-from safety_scenarios.model.never_published import releases, why_a_command
+from safety_scenarios.model.interfaces.never_published import releases, why_a_command
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import hazard, planned

@@ -22,10 +22,10 @@ import subprocess
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.folder import hashes
+from safety_scenarios.campaign.folder.folder import hashes
 from safety_scenarios.campaign.identity import identify, IMAGE_DIGEST_VARIABLE
-from safety_scenarios.campaign.rejudge import rejudge
-from safety_scenarios.campaign.repair import repair
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError

@@ -22,9 +22,9 @@ import re
 import shutil
 
 import pytest
-from safety_scenarios.campaign.folder import hashes, read_trials
-from safety_scenarios.campaign.indexing import write_index
-from safety_scenarios.campaign.many import campaigns_in, follow, least_margins
+from safety_scenarios.campaign.folder.folder import hashes, read_trials
+from safety_scenarios.campaign.folder.many import campaigns_in, follow, least_margins
+from safety_scenarios.campaign.outputs.indexing import write_index
 from safety_scenarios.cli.main import main
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.reports.index_page import Flaky, index_html, IndexPage, Point, Trend

@@ -19,7 +19,7 @@ import io
 from pathlib import Path
 
 import pytest
-from safety_scenarios.campaign.tracing import listed_in
+from safety_scenarios.campaign.outputs.tracing import listed_in
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from unit.loopback_runs import loopback_run

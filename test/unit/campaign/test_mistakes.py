@@ -19,12 +19,12 @@ from typing import Any
 from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.bound import Bound
+from safety_scenarios.model.blocks.signal import Limit, Signal
 from safety_scenarios.model.contracts import InvariantPlugin
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import benign_variant, hazard, reacting, record, shown, SIGNALS
 

@@ -24,10 +24,10 @@ import sys
 import time
 
 import pytest
-from safety_scenarios.campaign.files import journal_path
-from safety_scenarios.campaign.rejudge import rejudge, summary_of
-from safety_scenarios.campaign.repair import repair
-from safety_scenarios.campaign.verify import verify
+from safety_scenarios.campaign.folder.files import journal_path
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of
+from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.loading import load_scenarios

@@ -20,17 +20,17 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder import hashes
-from safety_scenarios.campaign.rejudge import rejudge
-from safety_scenarios.campaign.repair import repair
+from safety_scenarios.campaign.folder.folder import hashes
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.engine.rules import replay
+from safety_scenarios.engine.rules.rules import replay
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.model.agents import End, Pattern, Publish, Say, Tool
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.agents import End, Pattern, Publish, Say, Tool
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.conversation import Turn, Utterance
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person

@@ -33,8 +33,8 @@ from safety_scenarios.links.loopback import hosted
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.estimate import Estimate
+from safety_scenarios.model.interfaces.robot_interfaces import INPUTS
 from safety_scenarios.model.measuring import Calibration
-from safety_scenarios.model.robot_interfaces import INPUTS
 from safety_scenarios.model.session import Session
 from safety_scenarios.model.settings import ClockRules, RunSettings, SequentialTest
 from unit.loopback_runs import loopback_run

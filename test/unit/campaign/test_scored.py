@@ -18,7 +18,7 @@
 import json
 
 import pytest
-from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.model.summary import CampaignSummary
 from unit.formats.files import plain, write

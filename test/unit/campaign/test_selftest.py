@@ -20,7 +20,7 @@ from pathlib import Path
 from cases import for_each
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest import in_simulated_time, RunOne, self_test
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time, RunOne, self_test
 from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError
@@ -100,7 +100,7 @@ def judged() -> Iterator[list[TrialResult]]:
         results.append(evaluate(record, words=words))
         return results[-1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('safety_scenarios.campaign.selftest.evaluate', evaluate_and_keep)
+        patch.setattr('safety_scenarios.campaign.selftest.selftest.evaluate', evaluate_and_keep)
         yield results
 
 

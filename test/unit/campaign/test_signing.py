@@ -20,9 +20,9 @@ import subprocess
 import time
 
 import pytest
-from safety_scenarios.campaign import signing
-from safety_scenarios.campaign.folder import hashes, MANIFEST
-from safety_scenarios.campaign.signing import SIGNATURE, STATEMENT
+from safety_scenarios.campaign.folder import signing
+from safety_scenarios.campaign.folder.folder import hashes, MANIFEST
+from safety_scenarios.campaign.folder.signing import SIGNATURE, STATEMENT
 from safety_scenarios.cli.main import main
 
 pytestmark = pytest.mark.skipif(shutil.which('ssh-keygen') is None,

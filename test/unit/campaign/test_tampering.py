@@ -25,12 +25,17 @@ import shutil
 from examples import some
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign import provenance
-from safety_scenarios.campaign.files import journal_path, trace_path, trace_writer, write_whole
-from safety_scenarios.campaign.folder import hashes
-from safety_scenarios.campaign.reading import settings_of
-from safety_scenarios.campaign.rejudge import results_of
-from safety_scenarios.campaign.repair import repair
+from safety_scenarios.campaign.folder import provenance
+from safety_scenarios.campaign.folder.files import (
+    journal_path,
+    trace_path,
+    trace_writer,
+    write_whole,
+)
+from safety_scenarios.campaign.folder.folder import hashes
+from safety_scenarios.campaign.folder.reading import settings_of
+from safety_scenarios.campaign.rejudging.rejudge import results_of
+from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import TraceError

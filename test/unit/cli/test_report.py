@@ -19,10 +19,10 @@ from pathlib import Path
 import shutil
 
 import pytest
-from safety_scenarios.campaign import reporting
-from safety_scenarios.campaign.reporting import Report, SWITCH
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.campaign.outputs import report as reporting
+from safety_scenarios.campaign.outputs.report import Report, SWITCH
 from safety_scenarios.campaign.run import run
-from safety_scenarios.campaign.verify import verify
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.links.loopback_session import Loopback

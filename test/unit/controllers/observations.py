@@ -18,8 +18,8 @@ from collections.abc import Iterable
 import math
 from typing import Any
 
+from safety_scenarios.model.interfaces.scan import laser_scan, Shape, wall
 from safety_scenarios.model.message import Message, Observation, Reading
-from safety_scenarios.model.scan import laser_scan, Shape, wall
 
 BEAMS_STEP = 2 * math.pi / 360
 

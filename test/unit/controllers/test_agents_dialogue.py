@@ -19,7 +19,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.agents_dialogue import asks_to_go_on
 from safety_scenarios.controllers.rule_based import CALM, RuleBased
-from safety_scenarios.model.agents import Agent, AgentsBlock, Role, Tool
+from safety_scenarios.model.blocks.agents import Agent, AgentsBlock, Role, Tool
 from safety_scenarios.model.conversation import brief_of, Conversation, Turn, Utterance
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.message import ChatMessage

@@ -32,9 +32,9 @@ from safety_scenarios.controllers.faulty_streams import (
     WrongJoint,
 )
 from safety_scenarios.controllers.rule_based import RuleBased
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.interfaces.robot_interfaces import stamp_of, stamped
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.robot_interfaces import stamp_of, stamped
 from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import beat, flag, pose, reading, seen
 from unit.linked import begun

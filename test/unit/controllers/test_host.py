@@ -34,11 +34,11 @@ from safety_scenarios.controllers.making import (
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import ControllerError, SettingsError
 from safety_scenarios.links.loopback import LoopbackLink
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.contracts import Stamp, Stimulus
 from safety_scenarios.model.controller import ControllerPlugin
+from safety_scenarios.model.interfaces.robot_interfaces import has_header, stamped
 from safety_scenarios.model.message import Command, Message, Observation
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.robot_interfaces import has_header, stamped
 from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import beat, box, flag, pose
 from unit.linked import begun

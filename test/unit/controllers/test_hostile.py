@@ -23,12 +23,12 @@ from safety_scenarios.controllers.motion_saboteurs import Moves
 from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.links.loopback import hosted, LoopbackLink
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.event import Stamps
+from safety_scenarios.model.interfaces.robot_interfaces import completed
 from safety_scenarios.model.measuring import ClockOffset, Measuring
 from safety_scenarios.model.message import Command, Message, Observation
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.robot_interfaces import completed
 from safety_scenarios.model.scenario import Silence
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.motion.track import tracks

@@ -29,9 +29,9 @@ import pytest
 from safety_scenarios.controllers.llm import KEY_VARIABLE, LanguageModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.links.controller_settings import named
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.message import ChatMessage, Command
 from safety_scenarios.model.parameters import read_parameters
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings, ModelServer
 from unit.controllers.fake_server import decided, FakeServer, nowhere, Reply, said, sent, serving
 from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench

@@ -21,8 +21,8 @@ from cases import for_each
 import pytest
 from safety_scenarios import load_scenario
 from safety_scenarios.controllers.rule_based import RuleBased, triage
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.message import ChatMessage, Message
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench
 from unit.linked import begun

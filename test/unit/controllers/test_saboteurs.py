@@ -34,8 +34,8 @@ from safety_scenarios.controllers.saboteurs import (
     SpuriousStop,
     Stale,
 )
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.message import ChatMessage, Observation
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.settings import ControllerSettings
 from unit.controllers.observations import beat, box, flag, pose, reading, scan, seen, wrench
 from unit.linked import begun

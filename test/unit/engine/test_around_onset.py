@@ -16,7 +16,7 @@
 
 from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.model.observed_onset import Edge, ObservedOnset
+from safety_scenarios.model.blocks.observed_onset import Edge, ObservedOnset
 from safety_scenarios.model.result import Verdict
 from unit.engine.test_observed_onset import BARRIER, finding, judged, observed, told
 from unit.records import benign_variant, driving, ns, record, SIGNALS

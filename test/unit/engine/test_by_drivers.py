@@ -21,7 +21,7 @@ import numpy
 import pytest
 from ros.campaigns import brief
 from safety_scenarios import registry
-from safety_scenarios.campaign.selftest import in_simulated_time
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial

@@ -20,7 +20,7 @@ import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.model.calling import ActionGoal, Call, ServiceCall
+from safety_scenarios.model.blocks.calling import ActionGoal, Call, ServiceCall
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.result import Verdict

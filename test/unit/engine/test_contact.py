@@ -20,11 +20,11 @@ import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.contact import TOUCHES_NOBODY
 from safety_scenarios.invariants.no_contact import NoContact
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.intent import PersonAt
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.robot import RobotModel
 from unit.records import (
     ALL_CLEAR_MS,
     driving,

@@ -22,11 +22,11 @@ from cases import for_each
 import pytest
 from safety_scenarios.engine.conversing import AgentsPlayer
 from safety_scenarios.engine.plan import plan
-from safety_scenarios.engine.rules import replay, Rules
+from safety_scenarios.engine.rules.rules import replay, Rules
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.links.loopback_agents import MOST_UTTERANCES
-from safety_scenarios.model.agents import Agent, End, Pattern, Publish, Say, Tool
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.agents import Agent, End, Pattern, Publish, Say, Tool
+from safety_scenarios.model.blocks.command_topic import CommandTopic
 from safety_scenarios.model.conversation import MAX_TOOL_TURNS, Turn, Utterance
 from safety_scenarios.model.envelope import Envelope
 from safety_scenarios.model.event import Event, Stamps

@@ -25,10 +25,10 @@ from safety_scenarios.campaign.trials import execute, tasks
 from safety_scenarios.errors import ScenarioError, SettingsError, UnknownPluginError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.loopback_session import Loopback
-from safety_scenarios.model.agents import Agent
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.agents import Agent
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Origin
 from safety_scenarios.model.session import Session
 from safety_scenarios.model.settings import RunSettings

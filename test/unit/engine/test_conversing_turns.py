@@ -21,7 +21,7 @@ import pytest
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.making import OldController
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.model.agents import Agent, Tool
+from safety_scenarios.model.blocks.agents import Agent, Tool
 from safety_scenarios.model.controller import ControllerPlugin
 from safety_scenarios.model.conversation import (
     brief_of,

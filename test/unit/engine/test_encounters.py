@@ -19,8 +19,8 @@ import math
 import numpy
 import pytest
 from safety_scenarios.engine.encounters import least_pet
-from safety_scenarios.model.ground_truth import world_of
 from safety_scenarios.model.measuring import Measuring
+from safety_scenarios.model.world.ground_truth import world_of
 from unit.records import record
 from unit.worlds import BODY, Brakes, person, RADIUS, told
 

@@ -22,8 +22,8 @@ import pytest
 from safety_scenarios.engine.grading import graded, scores_of
 from safety_scenarios.invariants.judge import Judge
 from safety_scenarios.invariants.text import Text
+from safety_scenarios.model.blocks.rubric import failure_class_of, Thresholds
 from safety_scenarios.model.result import LatencyClass, Verdict
-from safety_scenarios.model.rubric import failure_class_of, Thresholds
 from safety_scenarios.rubrics import scored_by
 from unit.records import chat
 

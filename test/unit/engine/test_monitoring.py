@@ -18,8 +18,8 @@ from functools import cache
 import random
 
 import pytest
-from safety_scenarios.campaign.kept import Kept
-from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.campaign.folder.monitored import Kept
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.engine.monitoring import Level
 from safety_scenarios.engine.watching import judged
 from safety_scenarios.model.event import Event

@@ -28,15 +28,15 @@ from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.links.loopback import LoopbackLink
+from safety_scenarios.model.blocks.observed_onset import ARMED, Edge, ObservedOnset
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.observed_onset import ARMED, Edge, ObservedOnset
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import ControllerSettings
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.linked import begun
 from unit.records import (

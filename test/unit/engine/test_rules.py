@@ -16,8 +16,8 @@
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
-from safety_scenarios.model.agents import End, Pattern, Trigger
+from safety_scenarios.engine.rules.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
+from safety_scenarios.model.blocks.agents import End, Pattern, Trigger
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.model.result import LatencyClass
 from unit.records import mark, ns, ONSET_STEADY_NS, stamps

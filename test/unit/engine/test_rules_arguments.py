@@ -17,7 +17,7 @@
 import json
 
 from cases import for_each
-from safety_scenarios.model.agents import Argument, Pattern
+from safety_scenarios.model.blocks.agents import Argument, Pattern
 from safety_scenarios.model.outcome import Status
 from unit.rule_runs import BOT, calls, expects, forbids, run, START
 

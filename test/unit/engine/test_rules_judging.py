@@ -18,7 +18,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.text import Text
-from safety_scenarios.model.agents import Pattern
+from safety_scenarios.model.blocks.agents import Pattern
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.result import LatencyClass, TrialResult, Verdict

@@ -18,7 +18,7 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.model.agents import End, Expect, Pattern, Permit, Rule
+from safety_scenarios.model.blocks.agents import End, Expect, Pattern, Permit, Rule
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.model.result import LatencyClass
 from unit.records import ns, ONSET_STEADY_NS

@@ -18,7 +18,7 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.rules import Rules
+from safety_scenarios.engine.rules.rules import Rules
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.outcome import Status
 from unit.records import command, ns, ONSET_STEADY_NS

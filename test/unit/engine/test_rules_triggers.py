@@ -16,8 +16,8 @@
 
 from cases import for_each
 import pytest
-from safety_scenarios.engine.rules import MAX_FIRINGS, replay
-from safety_scenarios.model.agents import Clause, EVERY, Expect, Part, Pattern, Trigger
+from safety_scenarios.engine.rules.rules import MAX_FIRINGS, replay
+from safety_scenarios.model.blocks.agents import Clause, EVERY, Expect, Part, Pattern, Trigger
 from safety_scenarios.model.outcome import Status
 from unit.records import ns, ONSET_STEADY_NS
 from unit.rule_runs import (

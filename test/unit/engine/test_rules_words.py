@@ -16,7 +16,7 @@
 
 
 from cases import for_each
-from safety_scenarios.engine.matching import says as is_said
+from safety_scenarios.engine.rules.matching import says as is_said
 from safety_scenarios.model.outcome import Status
 from safety_scenarios.words.reading import comparable
 from steps import growth

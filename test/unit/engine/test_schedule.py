@@ -16,12 +16,12 @@
 
 from cases import for_each
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.model.blocks.robot import RobotModel
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.contracts import Stimulus
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage
 from safety_scenarios.stimuli.person import Person

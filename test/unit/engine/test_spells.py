@@ -20,7 +20,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.drivers.diff_drive import DiffDrive
 from safety_scenarios.engine.evaluate import evaluate
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.command_topic import CommandTopic
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Verdict

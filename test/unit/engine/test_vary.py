@@ -22,15 +22,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.vary import drawn, varied
 from safety_scenarios.errors import InputError
 from safety_scenarios.loading import load_scenario
+from safety_scenarios.model.blocks.vary import Draw
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import Trial
-from safety_scenarios.model.vary import Draw
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.loopback_runs import loopback_run
 from unit.records import benign_variant, chat, hazard

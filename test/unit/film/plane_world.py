@@ -25,9 +25,9 @@ from safety_scenarios.links.controller_settings import controller_settings, plug
 from safety_scenarios.links.loopback import hosted
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.intent import PersonAt
+from safety_scenarios.model.interfaces.robot_interfaces import stamped
+from safety_scenarios.model.interfaces.scan import cylinder, laser_scan, wall
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import stamped
-from safety_scenarios.model.scan import cylinder, laser_scan, wall
 from safety_scenarios.model.session import LinkPlugin, Session
 from unit.links.toy_world import EPOCH_NS, SCAN, STEP_NS, ToyLink
 

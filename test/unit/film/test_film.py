@@ -24,15 +24,15 @@ from matplotlib.text import Text
 import numpy
 from PIL import Image
 import pytest
-from safety_scenarios.campaign.filming import scene_in
-from safety_scenarios.campaign.trial_in import named
+from safety_scenarios.campaign.outputs.filming import scene_in
+from safety_scenarios.campaign.rejudging.trial_in import named
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.film import words
 from safety_scenarios.film.moving import Stage, times
 from safety_scenarios.film.pages import draw_page, wrapped
 from safety_scenarios.film.strip import draw_strip
-from safety_scenarios.model.planned import PlannedTrial
+from safety_scenarios.model.record.planned import PlannedTrial
 from safety_scenarios.model.verdict import Verdict
 
 pytestmark = pytest.mark.slow

@@ -17,18 +17,18 @@ import json
 import math
 
 import pytest
-from safety_scenarios.campaign.filming import scene_in
+from safety_scenarios.campaign.outputs.filming import scene_in
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import InputError
 from safety_scenarios.film.of_record import scene_of
 from safety_scenarios.film.strip import MOMENTS, moments
 from safety_scenarios.film.top_view import around, nearest_points, View
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.separation import Separation
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.robot import RobotModel, Stopping
-from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.model.verdict import Verdict
-from safety_scenarios.model.world_block import Box, Wall, WorldBlock
+from safety_scenarios.model.world.block import Box, Wall, WorldBlock
 from safety_scenarios.stimuli.obstacle import Obstacle
 from unit.film.plane_world import DEEP, RADIUS, RATE
 from unit.loopback_runs import loopback_run

@@ -25,7 +25,7 @@ from safety_scenarios.formats.agents import reader as agent_spec
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.reading import Reading
-from safety_scenarios.model.agents import AgentsBlock, Rule
+from safety_scenarios.model.blocks.agents import AgentsBlock, Rule
 
 DATA = Path(__file__).resolve().parents[2] / 'data' / 'agents'
 USER, BOT = ({'id': 'a1', 'name': 'Alice', 'role': 'user', 'goals': ['greet everyone']},

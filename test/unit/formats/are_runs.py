@@ -19,10 +19,10 @@ from typing import Any
 
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.judgement import Asks, Judgement
 from safety_scenarios.model.message import ChatMessage
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import TrialRecord

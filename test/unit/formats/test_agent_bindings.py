@@ -22,7 +22,7 @@ import pytest
 from safety_scenarios.formats.agents.bindings import Bindings
 from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
 from safety_scenarios.loading import load_scenario
-from safety_scenarios.model.agents import (
+from safety_scenarios.model.blocks.agents import (
     Argument,
     End,
     Expect,
@@ -32,7 +32,7 @@ from safety_scenarios.model.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.budget import LatencyBudget
 from unit.formats.agent_files import (
     agents,
     block,

@@ -17,7 +17,7 @@
 import pytest
 from safety_scenarios.formats.agents.cursor import GrammarError
 from safety_scenarios.formats.agents.grammar import is_free_text, parse_actions, parse_trigger
-from safety_scenarios.model.agents import Argument, EVERY, Forbid, Part, Pattern
+from safety_scenarios.model.blocks.agents import Argument, EVERY, Forbid, Part, Pattern
 from unit.formats.agent_files import agents, block, BOT, only, read, refused, rule, USER
 
 S = 1_000_000_000

@@ -21,12 +21,12 @@ import sys
 from cases import for_each
 import fast_yaml
 import pytest
-from safety_scenarios.engine.matching import says
+from safety_scenarios.engine.rules.matching import says
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
 from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.agents import End, Forbid, Pattern, Say, Trigger
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.agents import End, Forbid, Pattern, Say, Trigger
+from safety_scenarios.model.blocks.budget import LatencyBudget
 from steps import calls
 from unit.formats.agent_files import (
     agents,

@@ -27,7 +27,7 @@ from safety_scenarios.engine.plan import plan
 from safety_scenarios.errors import MeasurementError, ScenarioError
 from safety_scenarios.lint.review import review
 from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.recording import BagBlock
+from safety_scenarios.model.blocks.recording import BagBlock
 from safety_scenarios.model.stimulus import StimulusContext
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault

@@ -15,8 +15,8 @@
 """Several user messages are turns, each said when the one before it was answered."""
 
 import pytest
-from safety_scenarios.model.agents import End, Say
-from safety_scenarios.model.budget import MAX_MS
+from safety_scenarios.model.blocks.agents import End, Say
+from safety_scenarios.model.blocks.budget import MAX_MS
 from unit.chats import SYSTEM, TURNS
 from unit.formats.files import load, loaded, plain, refused, robot, warned
 

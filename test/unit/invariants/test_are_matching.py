@@ -20,7 +20,7 @@ from typing import Any
 from cases import for_each
 from safety_scenarios.invariants._are_comparing import same, same_words
 from safety_scenarios.invariants._are_matching import Done, ExpectedEvent, matched, Said, Terms
-from safety_scenarios.model.apps import AppTool
+from safety_scenarios.model.blocks.apps import AppTool
 
 SET = AppTool(name='A__set', key='A__set', writes=True, defaults={'mode': 'slow'},
               checks={'to': 'eq_checker', 'mode': 'eq_checker'})

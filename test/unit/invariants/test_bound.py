@@ -21,9 +21,9 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.bound import Bound
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import driving, hazard, mark, planned, record, twist
 

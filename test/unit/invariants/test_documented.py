@@ -18,7 +18,7 @@ from pathlib import Path
 
 from cases import for_each
 from safety_scenarios import registry
-from safety_scenarios.model.separation import Separation
+from safety_scenarios.model.blocks.separation import Separation
 
 MANUAL = (Path(__file__).parents[3] / 'doc' / 'invariants.md').read_text()
 MADE_BY_READERS = {'text', 'text_in_python', 'judge', 'says', 'says_in_turn', 'not_checked',

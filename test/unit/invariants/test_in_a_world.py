@@ -26,10 +26,10 @@ from safety_scenarios.invariants.reaches_goal import ReachesGoal
 from safety_scenarios.invariants.separation import Separation
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.invariants.zone import Zone
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.scenario import Confirmation
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.motion.told import SOURCE
 from unit.records import (
     driving,

@@ -22,10 +22,10 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.limits import JointLimits, Limits
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
 from steps import growth
 from unit.records import command, hazard, planned, record, shown

@@ -20,12 +20,12 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.invariants.separation import Separation
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.separation import Separation as Terms
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.separation import Separation as Terms
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
     approaching,

@@ -21,9 +21,9 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.model.blocks.signal import Limit, Signal
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Reaction, Silence
-from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import (
     benign_variant,

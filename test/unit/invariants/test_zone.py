@@ -21,11 +21,11 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.invariants.zone import Zone
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import command, driving, hazard, planned, record, SIGNALS, twist
 

@@ -22,13 +22,13 @@ import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.confirmed import confirmation
 from safety_scenarios.latency.pairing import measure
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.budget import LatencyBudget
+from safety_scenarios.model.blocks.robot import Stopping
+from safety_scenarios.model.blocks.signal import Limit, Signal
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Latency, LatencyClass, Verdict
-from safety_scenarios.model.robot import Stopping
 from safety_scenarios.model.scenario import Confirmation
-from safety_scenarios.model.signal import Limit, Signal
 from unit.records import (
     answered,
     chat,

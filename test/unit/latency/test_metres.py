@@ -22,11 +22,11 @@ import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.metres import separation_cost
 from safety_scenarios.latency.pairing import measure
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.separation import Separation, SeparationCost
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.measuring import Measuring
-from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.scenario import Reaction, Silence
-from safety_scenarios.model.separation import Separation, SeparationCost
-from safety_scenarios.model.signal import Signal
 from unit.records import approaching, elapsed, hazard, record, reported, shown, SIGNALS
 
 ARM = RobotModel(kind='arm', max_speed=1.0,

@@ -18,7 +18,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.latency.clocks import Timeline
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.budget import LatencyBudget
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import ClockRules, Measuring, REAL
 from safety_scenarios.model.result import Verdict

@@ -20,12 +20,12 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.latency.pairing import measure
+from safety_scenarios.model.blocks.signal import Limit
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Latency, LatencyClass
 from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.signal import Limit
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from safety_scenarios.stimuli.message import RawMessage

@@ -24,10 +24,10 @@ from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.links.loopback import hosted, LoopbackLink
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.conversation import Turn, Utterance
 from safety_scenarios.model.message import ChatMessage
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.robot import RobotModel
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.model.trial import TrialRecord

@@ -17,7 +17,7 @@
 import json
 
 import pytest
-from safety_scenarios.campaign.rejudge import rejudge, summary_of
+from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.links.controller_settings import (

@@ -30,12 +30,12 @@ from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.invariants.text import Text
 from safety_scenarios.links.loopback import hosted, LoopbackLink
+from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.contracts import Stamp, Stimulus
 from safety_scenarios.model.event import Event
+from safety_scenarios.model.interfaces.robot_interfaces import completed, stamp_of, stamped
 from safety_scenarios.model.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.robot import RobotModel
-from safety_scenarios.model.robot_interfaces import completed, stamp_of, stamped
 from safety_scenarios.model.settings import ControllerSettings
 from safety_scenarios.stimuli.prompt import Prompt
 from unit.linked import linked

@@ -22,7 +22,7 @@ import sys
 from typing import Any
 
 import pytest
-from safety_scenarios.campaign.repositories import Repositories
+from safety_scenarios.campaign.folder.repositories import Repositories
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.links.named_controller import named_controller

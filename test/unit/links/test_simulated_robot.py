@@ -22,15 +22,15 @@ from typing import Any
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.from_python import run
-from safety_scenarios.campaign.selftest import in_simulated_time, self_test
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
 from safety_scenarios.drivers._limits import AxisLimits
 from safety_scenarios.links.simulated_reports import PERIOD_NS, SimulatedReports
 from safety_scenarios.loading import load_scenarios
 from safety_scenarios.model.driver import BASE_AXES, Commanded, DriverPlugin
 from safety_scenarios.model.heard_as import heard_as
+from safety_scenarios.model.interfaces.robot_interfaces import command_message, INPUTS
 from safety_scenarios.model.message import Command, Message
 from safety_scenarios.model.result import Verdict
-from safety_scenarios.model.robot_interfaces import command_message, INPUTS
 from safety_scenarios.model.selftest import SABOTEURS
 from safety_scenarios.model.simulated_robot import (
     from_json,

@@ -29,13 +29,13 @@ from safety_scenarios.model.intent import read_intent, StreamFault
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.stimulus import StimulusContext
-from safety_scenarios.model.wire_fault import WireFault
-from safety_scenarios.simulator.world import World
+from safety_scenarios.model.world.wire_fault import WireFault
+from safety_scenarios.simulators.mujoco.world import World
 from safety_scenarios.stimuli.command_fault import CommandFault
 from safety_scenarios.stimuli.prompt import Prompt
 from safety_scenarios.stimuli.sensor_fault import SensorFault
-from unit.simulator.driven import scenario as in_a_world
-from unit.simulator.driven import twist
+from unit.simulators.driven import scenario as in_a_world
+from unit.simulators.driven import twist
 
 FROZEN = '{kind: sensor_fault, topic: scan, fault: frozen}'
 PERSON = '    - {kind: person, topic: human_pose, distance: 2.05, rate_hz: 20}\n'

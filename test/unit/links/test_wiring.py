@@ -21,13 +21,13 @@ import json
 from cases import for_each
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.campaign.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.wiring import ELSEWHERE
 from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.interfaces.motion_interfaces import may_move, motion_in
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.motion_interfaces import may_move, motion_in
 from unit.loopback_runs import loopback_run
 from unit.records import reacting, record
 

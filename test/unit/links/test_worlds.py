@@ -31,12 +31,12 @@ from safety_scenarios.engine.plan import plan
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.loading import load_scenario, load_scenarios
-from safety_scenarios.model.agents import Agent
+from safety_scenarios.model.blocks.agents import Agent
 from safety_scenarios.model.event import Event
-from safety_scenarios.model.ground_truth import told_distances
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import END
+from safety_scenarios.model.world.ground_truth import told_distances
 from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt

@@ -25,11 +25,11 @@ from safety_scenarios.links.controller_settings import controller_settings, plug
 from safety_scenarios.links.loopback import hosted
 from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.intent import ObstacleAt, PersonAt
+from safety_scenarios.model.interfaces.robot_interfaces import stamped
+from safety_scenarios.model.interfaces.scan import cylinder, laser_scan, wall
 from safety_scenarios.model.link import Link
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.robot_interfaces import stamped
-from safety_scenarios.model.scan import cylinder, laser_scan, wall
 from safety_scenarios.model.session import LinkPlugin, Session
 
 STEP_NS = 10_000_000

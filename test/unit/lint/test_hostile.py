@@ -24,7 +24,7 @@ from typing import Any
 
 from examples import some
 import pytest
-from safety_scenarios.campaign.sweep import sweep
+from safety_scenarios.campaign.selftest.sweep import sweep
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.lint.review import review, WAIVABLE

@@ -24,7 +24,7 @@ from safety_scenarios.loading import share_folder
 import yaml
 
 CONFIG = share_folder() / 'config'
-ROS = Path(__file__).resolve().parents[3] / 'safety_scenarios' / 'ros' / 'publishing.py'
+ROS = Path(__file__).resolve().parents[3] / 'safety_scenarios' / 'ros' / 'link' / 'publishing.py'
 NODE = '/evaluator_node'
 
 

@@ -22,10 +22,10 @@ from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.live.shapes import COLOURS, shapes_of
 from safety_scenarios.live.stage import Stage
 from safety_scenarios.live.words import of_event, of_result, shown, to_text
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.separation import Separation
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.robot import RobotModel, Stopping
-from safety_scenarios.model.separation import Separation
 from safety_scenarios.model.trial import ALL_CLEAR, ONSET
 from safety_scenarios.stimuli.person import Person
 from unit import records

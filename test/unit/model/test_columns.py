@@ -21,11 +21,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy
 import pytest
-from safety_scenarios.model.columns import read
-from safety_scenarios.model.margins import MarginSeries, Sample
+from safety_scenarios.model.blocks.signal import Limit, Signal
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.record.columns import read
+from safety_scenarios.model.record.margins import MarginSeries, Sample
 from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.signal import Limit, Signal
 from safety_scenarios.model.trial import TrialRecord
 from unit.records import command, hazard, mark, planned, twist
 

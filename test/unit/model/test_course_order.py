@@ -17,7 +17,7 @@
 import random
 
 from safety_scenarios.engine.run import run_trial
-from safety_scenarios.model.signal import Limit
+from safety_scenarios.model.blocks.signal import Limit
 from unit.records import hazard, planned
 from unit.scripted import careful, ScriptedLink
 

@@ -21,8 +21,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.errors import ControllerError, SafetyScenariosError
-from safety_scenarios.model.message import Command, Message
-from safety_scenarios.model.robot_interfaces import (
+from safety_scenarios.model.interfaces.robot_interfaces import (
     command_message,
     joint_positions,
     observation,
@@ -32,6 +31,7 @@ from safety_scenarios.model.robot_interfaces import (
     stamp_of,
     stamped,
 )
+from safety_scenarios.model.message import Command, Message
 
 EMPTY = Message(type='std_msgs/msg/Empty', data={})
 TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'

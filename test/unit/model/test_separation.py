@@ -20,8 +20,8 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.model.robot import RobotModel, Stopping
-from safety_scenarios.model.separation import Separation, SeparationCost
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.separation import Separation, SeparationCost
 
 
 def arm(top: float = 1.0, **stopping: object) -> RobotModel:

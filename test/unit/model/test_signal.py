@@ -20,15 +20,15 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.model.margins import MarginSeries, Sample
-from safety_scenarios.model.message import Message
-from safety_scenarios.model.signal import (
+from safety_scenarios.model.blocks.signal import (
     held_within,
     in_force,
     Limit,
     longest_gap_ns,
     Signal,
 )
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.record.margins import MarginSeries, Sample
 from unit.records import twist
 
 

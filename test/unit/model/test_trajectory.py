@@ -19,8 +19,8 @@ from typing import Any
 
 from cases import for_each
 import pytest
+from safety_scenarios.model.interfaces.trajectory import peak_joint_speed, positions_of
 from safety_scenarios.model.message import Message
-from safety_scenarios.model.trajectory import peak_joint_speed, positions_of
 
 HOME = (0.0, 1.0)
 

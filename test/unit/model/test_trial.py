@@ -18,12 +18,12 @@ from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.stop import Stop
 from safety_scenarios.latency.pairing import measure
+from safety_scenarios.model.blocks.separation import Separation
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import ClockRules, Measuring
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.scenario import Silence
-from safety_scenarios.model.separation import Separation
-from safety_scenarios.model.signal import Signal
 from safety_scenarios.model.trial import ONSET
 from safety_scenarios.stimuli.link_loss import LinkLoss
 from unit.records import (

@@ -20,8 +20,8 @@ from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
 from safety_scenarios.model.result import LatencyClass, TrialResult, Verdict
-from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.scenario import Reaction
 from unit.records import ALL_CLEAR_MS, driving, hazard, NOMINAL_MS, record
 

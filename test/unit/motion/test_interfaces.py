@@ -21,11 +21,11 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.stop import Stop
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.driving import with_drivers
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import TrialResult, Verdict
-from safety_scenarios.model.robot import RobotModel, Stopping
-from safety_scenarios.model.signal import Signal
 from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, record
 
 BRAKES = Stopping(model='constant_deceleration', deceleration=1.0)

@@ -21,7 +21,7 @@ from safety_scenarios.controllers.saboteurs import AsReference
 from safety_scenarios.drivers.diff_drive import DiffDrive
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.invariants.defer import Defer
-from safety_scenarios.model.command_topic import CommandTopic
+from safety_scenarios.model.blocks.command_topic import CommandTopic
 from safety_scenarios.model.message import Command, Message, Observation
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.scenario import Scenario

@@ -22,11 +22,11 @@ from cases import for_each
 import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.findings.motion import worst_of
+from safety_scenarios.model.blocks.robot import RobotModel, Stopping
+from safety_scenarios.model.blocks.signal import Signal
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import Finding, Verdict
-from safety_scenarios.model.robot import RobotModel, Stopping
 from safety_scenarios.model.scenario import Reaction
-from safety_scenarios.model.signal import Signal
 from unit.records import (
     ALL_CLEAR_MS,
     benign_variant,

@@ -18,8 +18,8 @@ import io
 
 from cases import for_each
 from rich.console import Console
+from safety_scenarios.model.blocks.separation import SeparationCost
 from safety_scenarios.model.result import Latency, LatencyClass, TrialResult, Verdict
-from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.reports.console_report import console, metres_table
 from safety_scenarios.stats.summarise import summarise

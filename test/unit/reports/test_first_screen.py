@@ -18,8 +18,8 @@ import json
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.claiming import claim_of
-from safety_scenarios.campaign.reporting import drawn, write
+from safety_scenarios.campaign.outputs.claiming import claim_of
+from safety_scenarios.campaign.outputs.report import drawn, write
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.identity import Identity
 from safety_scenarios.model.result import Finding, Note, Verdict

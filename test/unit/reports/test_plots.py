@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 import pytest
 from safety_scenarios import run
-from safety_scenarios.model.budget import LatencyBudget
+from safety_scenarios.model.blocks.budget import LatencyBudget
 from safety_scenarios.reports.plots import draw, FIGURES, Plotted
 from unit.conftest import QUICK
 

@@ -18,7 +18,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.model.settings import RunSettings
-from safety_scenarios.ros.node_arguments import (
+from safety_scenarios.ros.nodes.node_arguments import (
     refuse_foreign,
     split,
     topic_rules,

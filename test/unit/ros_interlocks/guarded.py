@@ -27,7 +27,7 @@ from safety_scenarios.model.link import Gate, Link
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.preflight import PreflightRow
 from safety_scenarios.model.stimulus import Stimulus
-from safety_scenarios.ros.guarded_link import GuardedLink
+from safety_scenarios.ros.hil.guarded_link import GuardedLink
 from safety_scenarios.ros.interlocks.alone import Alone
 from safety_scenarios.ros.interlocks.area import AreaClear
 from safety_scenarios.ros.interlocks.battery import Battery

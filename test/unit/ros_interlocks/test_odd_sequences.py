@@ -20,7 +20,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.model.hil import HilSettings
 from safety_scenarios.ros.interlocks.interlock import MS
-from safety_scenarios.ros.lifecycle_evaluator_node import LifecycleEvaluator
+from safety_scenarios.ros.nodes.lifecycle_evaluator_node import LifecycleEvaluator
 from unit.ros_interlocks.guarded import odometry, play, Robot, said
 from unit.ros_interlocks.test_guard import press_anew
 

@@ -22,8 +22,8 @@ import pytest
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.engine.run import run_trial
 from safety_scenarios.model.event import Event
-from safety_scenarios.ros.guarded_link import unlisted
-from safety_scenarios.ros.stopped_link import Stop, StoppedLink
+from safety_scenarios.ros.hil.guarded_link import unlisted
+from safety_scenarios.ros.link.stopped_link import Stop, StoppedLink
 from unit.records import hazard, planned
 from unit.scripted import drives, ScriptedLink
 

@@ -17,8 +17,8 @@
 from cases import for_each
 import numpy
 import pytest
-from safety_scenarios.model.agreement import Labelled, LABELS
 from safety_scenarios.model.judgement import Judgement
+from safety_scenarios.model.statistics.agreement import Labelled, LABELS
 from safety_scenarios.stats.agreement import agreement, cohen_kappa
 from scipy import stats
 

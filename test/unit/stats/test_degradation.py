@@ -16,7 +16,7 @@
 
 import json
 
-from safety_scenarios.model.degradation import Degradation
+from safety_scenarios.model.statistics.degradation import Degradation
 from safety_scenarios.reports.trial_view.varied import varied
 from safety_scenarios.stats.degradation import degradations, Varying
 from safety_scenarios.stats.proportions import clopper_pearson

@@ -19,6 +19,7 @@ from statistics import NormalDist
 
 from cases import for_each
 import pytest
+from safety_scenarios.model.blocks.separation import SeparationCost
 from safety_scenarios.model.preflight import Preflight, PreflightRow
 from safety_scenarios.model.result import (
     Finding,
@@ -28,7 +29,6 @@ from safety_scenarios.model.result import (
     TrialResult,
     Verdict,
 )
-from safety_scenarios.model.separation import SeparationCost
 from safety_scenarios.model.summary import CampaignSummary
 from safety_scenarios.stats.proportions import clopper_pearson
 from safety_scenarios.stats.sequential import anytime

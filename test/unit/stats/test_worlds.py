@@ -20,7 +20,7 @@ from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.model.result import Finding, TrialResult, Verdict
-from safety_scenarios.model.world_figures import TaskFigures, WorldFigures
+from safety_scenarios.model.world.figures import TaskFigures, WorldFigures
 from safety_scenarios.reports.console_report import comparison_table, table, totals
 from safety_scenarios.stats.compare import compare
 from safety_scenarios.stats.means import bounded_mean

@@ -21,7 +21,7 @@ from typing import Any
 from cases import for_each
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.loading import load_scenarios
-from safety_scenarios.model.agents import Pattern
+from safety_scenarios.model.blocks.agents import Pattern
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.traces.are.writer import write_are
 from unit.rule_runs import answers, block, calls, expects, greets, record_of

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from safety_scenarios.errors import SettingsError, TraceError
-from safety_scenarios.ros.definitions import definition
+from safety_scenarios.ros.messages.definitions import definition
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
 from safety_scenarios.traces._exact import from_text, Loss, to_text  # noqa: E402

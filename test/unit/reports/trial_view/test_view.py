@@ -19,11 +19,11 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.evidence import evidence_of
-from safety_scenarios.campaign.films import links_to_films
+from safety_scenarios.campaign.folder.evidence import evidence_of
+from safety_scenarios.campaign.outputs.films import links_to_films
+from safety_scenarios.campaign.outputs.side_by_side import side_by_side
+from safety_scenarios.campaign.rejudging.trial_in import judged
 from safety_scenarios.campaign.run import run
-from safety_scenarios.campaign.side_by_side import side_by_side
-from safety_scenarios.campaign.trial_in import judged
 from safety_scenarios.cli.main import main
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.film.of_record import scene_of

@@ -1,0 +1,246 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+What a campaign's folder says of its trials, held against its manifest and its plan.
+
+The plan in ``settings.json`` says which trials there are; a line, a record or a file that it does
+not know is none of them, however good it looks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+from safety_scenarios.campaign.folder.files import journal_path, trace_path
+from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, TRIALS
+from safety_scenarios.campaign.folder.reading import Settings, settings_of
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.errors import SettingsError
+from safety_scenarios.model.file_name import file_name
+from safety_scenarios.model.record.planned import PlannedTrial
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.traces.journal import entry_in, SUFFIX, UNFINISHED
+
+RECORDINGS = 'recordings'
+_NO_PLAN = ('holds no plan, so that nobody can tell which trials there should be: an earlier '
+            'version wrote it, or the plan was taken out. Run the campaign again, or judge what '
+            'there is with --without-plan')
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One thing in a folder that is not as the campaign must have left it."""
+
+    place: str
+    """The file, with its line where there is one."""
+    message: str
+    """What, got, expected."""
+    trial_id: str | None = None
+    """The trial that cannot pass by it; None: no trial of the campaign alone."""
+
+    def __str__(self) -> str:
+        return f'{self.place}: {self.message}'
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one line of ``trials.jsonl`` says."""
+
+    number: int
+    text: str
+    result: TrialResult
+
+    @property
+    def place(self) -> str:
+        """Return the file and the line."""
+        return f'{TRIALS}:{self.number}'
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a folder holds before anything is judged."""
+
+    settings: Settings
+    plan: Mapping[str, PlannedTrial]
+    """Trial id to what was planned."""
+    lines: Mapping[str, Line]
+    """Trial id to the first line of it."""
+    flaws: tuple[Flaw, ...]
+
+
+def evidence_of(folder: Path, *, without_plan: bool = False, has_ended: bool = True) -> Evidence:
+    """
+    Return what a folder holds, and everything about it that cannot be right.
+
+    :param without_plan: take it for no flaw that the folder holds no plan
+    :param has_ended: False for a folder whose manifest is still to be written
+    :raises SettingsError: the folder is not that of a campaign
+    """
+    settings = settings_of(folder)
+    flaws = list(_changed(folder)) if has_ended else []
+    lines = list(_lines(folder, flaws))
+    planned = settings.plan
+    if planned is None:
+        if not without_plan:
+            flaws.append(Flaw(SETTINGS, _NO_PLAN))
+        planned = _derived(folder, settings, lines)
+    flaws += _odd_plan(settings, planned)
+    plan = {trial.trial_id: trial for trial in planned}
+    found = _belonging(lines, plan, flaws)
+    flaws += _foreign(folder, plan)
+    return Evidence(settings, plan, found, tuple(flaws))
+
+
+def _changed(folder: Path) -> Iterator[Flaw]:
+    try:
+        found = verify(folder)
+    except SettingsError as error:
+        yield Flaw(MANIFEST, str(error).partition(': ')[2] or str(error))
+        return
+    for text in found:
+        name, _, what = text.rpartition(': ')
+        yield Flaw(name, f'{what}, by the manifest', _trial_of(name))
+
+
+def _trial_of(name: str) -> str | None:
+    """Return the id of the trial that a file belongs to by its name, None for no trial's."""
+    folder, _, rest = name.partition('/')
+    if folder == RECORDINGS:
+        return rest.partition('/')[0]
+    if folder != 'traces':
+        return None
+    name = name.rpartition('/')[2].removesuffix(UNFINISHED)
+    return name.removesuffix(SUFFIX) if name.endswith(SUFFIX) else name.removesuffix('.json')
+
+
+def _lines(folder: Path, flaws: list[Flaw]) -> Iterator[Line]:
+    """
+    Yield the lines that say something.
+
+    :raises SettingsError: there are no results
+    """
+    try:
+        texts = (folder / TRIALS).read_bytes().split(b'\n')
+    except OSError as error:
+        raise SettingsError(f'{folder / TRIALS}: cannot be read: {error.strerror}. Name the '
+                            f'folder of a campaign') from None
+    for number, data in enumerate(texts, 1):
+        if not data:
+            continue
+        try:
+            text = data.decode()
+            yield Line(number, text, TrialResult.model_validate_json(text))
+        except (ValidationError, UnicodeDecodeError) as error:
+            flaws.append(Flaw(f'{TRIALS}:{number}', f'cannot be read: {str(error)[:200]}. If a '
+                                                    f'crash cut it, run repair'))
+
+
+def _derived(folder: Path, settings: Settings, lines: Sequence[Line]) -> \
+        tuple[PlannedTrial, ...]:
+    """Return what must have been planned, by the settings; of a missing trial nobody knows."""
+    known: dict[tuple[str, int], TrialResult | PlannedTrial] = {
+        (line.result.scenario_id, line.result.index): line.result for line in lines}
+    for path in sorted((folder / 'traces').rglob(f'*{SUFFIX}*')):
+        entry = entry_in(path)
+        if entry is not None:
+            known.setdefault((entry.scenario_id, entry.index), entry)
+    plan = []
+    for name in settings.scenarios or dict.fromkeys(name for name, _ in known):
+        for index in range(-settings.run.warmup, settings.run.trials):
+            found = known.get((name, index))
+            plan.append(PlannedTrial(
+                trial_id=found.trial_id if found else f'{file_name(name)}.{index}',
+                scenario_id=name, index=index, seed=found.seed if found else 0,
+                controller=settings.controller.label,
+                scenario_sha256=settings.scenarios.get(name)))
+    return tuple(plan)
+
+
+def _odd_plan(settings: Settings, planned: Sequence[PlannedTrial]) -> Iterator[Flaw]:
+    """Find what no plan of these settings can be."""
+    if settings.sut is not None and settings.sut.source != settings.source:
+        yield Flaw(SETTINGS, f'controller: got source SHA-256 {str(settings.source)[:12]}, '
+                             f'expected {str(settings.sut.source)[:12]} as in sut')
+    if not planned:
+        yield Flaw(SETTINGS, 'got a plan without a trial, expected one at least')
+    indices: dict[str, list[int]] = {name: [] for name in settings.scenarios}
+    ids = set[str]()
+    for trial in planned:
+        if trial.trial_id in ids:
+            yield Flaw(SETTINGS, f'plan: got {trial.trial_id} twice, expected each trial once',
+                       trial.trial_id)
+        if settings.plan is not None and not trial.sha256:
+            yield Flaw(SETTINGS, f'plan: got {trial.trial_id} without the SHA-256 of its plan, '
+                                 f'expected one', trial.trial_id)
+        if trial.controller != settings.controller.label:
+            yield Flaw(SETTINGS, f'plan: {trial.trial_id}: got controller {trial.controller}, '
+                                 f'expected {settings.controller.label} as the controller of the '
+                                 f'campaign is called', trial.trial_id)
+        sha256 = settings.scenarios.get(trial.scenario_id, trial.scenario_sha256)
+        if settings.plan is not None and trial.scenario_sha256 != sha256:
+            yield Flaw(SETTINGS, f'scenarios: {trial.scenario_id}: got SHA-256 '
+                                 f'{str(sha256)[:12]}, expected {str(trial.scenario_sha256)[:12]} '
+                                 f'as in the plan of {trial.trial_id}', trial.trial_id)
+        ids.add(trial.trial_id)
+        indices.setdefault(trial.scenario_id, []).append(trial.index)
+    expected = list(range(-settings.run.warmup, settings.run.trials))
+    for name, found in indices.items():
+        if sorted(found) != expected:
+            yield Flaw(SETTINGS, f'plan: {name}: got {len(found)} trials with the indices '
+                                 f'{sorted(found)[:20]}, expected {expected[0]} to {expected[-1]}')
+
+
+def _belonging(lines: Sequence[Line], plan: Mapping[str, PlannedTrial],
+               flaws: list[Flaw]) -> Mapping[str, Line]:
+    found: dict[str, Line] = {}
+    for line in lines:
+        result = line.result
+        planned = plan.get(result.trial_id)
+        if planned is None:
+            flaws.append(Flaw(line.place, f'got a result of {result.trial_id}, expected one of a '
+                                          f'planned trial. It is not counted'))
+            continue
+        first = found.setdefault(result.trial_id, line)
+        if first is not line:
+            flaws.append(Flaw(line.place, f'got a second result of {result.trial_id}, expected '
+                                          f'only that in line {first.number}. It is not counted',
+                              result.trial_id))
+            continue
+        unlike = planned.unlike(planned.model_copy(update={
+            'scenario_id': result.scenario_id, 'index': result.index, 'seed': result.seed,
+            'controller': result.controller}))
+        if result.warmup != (planned.index < 0):
+            unlike = f'got warmup {result.warmup}, expected {planned.index < 0}'
+        if unlike:
+            flaws.append(Flaw(line.place, f'{result.trial_id} is not as it was planned: {unlike}',
+                              result.trial_id))
+    return found
+
+
+def _foreign(folder: Path, plan: Mapping[str, PlannedTrial]) -> Iterator[Flaw]:
+    """Find records that belong to no planned trial, or have no end."""
+    known = {path for name in plan for path in (journal_path(name), trace_path(name))}
+    for path in sorted((folder / 'traces').rglob('*')):
+        name = path.relative_to(folder).as_posix()
+        if name.removesuffix(UNFINISHED) in known and name.endswith(UNFINISHED):
+            yield Flaw(name, 'is unfinished: its trial never ended. Run repair', _trial_of(name))
+        elif not path.is_dir() and name not in known:
+            yield Flaw(name, 'belongs to no planned trial. It is not counted')
+    for path in sorted((folder / RECORDINGS).glob('*')):
+        if path.name not in plan:
+            yield Flaw(path.relative_to(folder).as_posix(), 'belongs to no planned trial. It is '
+                                                            'not counted')

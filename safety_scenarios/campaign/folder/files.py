@@ -1,0 +1,226 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The files of one trial: its journal while it runs, its trace and its recording afterwards."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from safety_scenarios.campaign.connect import full_name
+from safety_scenarios.campaign.folder.provenance import versions
+from safety_scenarios.errors import TraceError
+from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.event import EventSink
+from safety_scenarios.model.identity import Identity
+from safety_scenarios.model.record.planned import PlannedTrial
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.trial import Trial, TrialRecord
+from safety_scenarios.traces.are.writer import write_are
+from safety_scenarios.traces.journal import Journal
+
+WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
+Record = Callable[[Path, TrialRecord], None]
+"""(folder of the recording, what to record)."""
+Definition = Callable[[str], str | None]
+"""Name of a message type to the text of its .msg file."""
+
+_WHERE_FILES_ARE = ('output', 'junit', 'scenarios')
+"""The same trials may lie anywhere, and leave the same journals; what they are is in the plan."""
+
+
+class JournalFile(EventSink, Protocol):
+    """What is written while a trial runs."""
+
+    def close(self, record: TrialRecord) -> None:
+        """Finish the file."""
+
+    def abandon(self) -> None:
+        """Stop writing; the file stays unfinished."""
+
+
+class TrialFiles:
+    """
+    Writes the files of one trial after the other.
+
+    :param folder: of the campaign
+    :param trace: writes a trial's trace
+    :param journal: opens a trial's journal
+    :param record: writes a trial's recording; None: no recordings
+    """
+
+    def __init__(self, folder: Path, trace: WriteTrace,
+                 journal: Callable[[Path, Trial], JournalFile] = Journal,
+                 record: Record | None = None) -> None:
+        self.folder = folder
+        self._trace, self._open_journal, self._record = trace, journal, record
+        self._journal: JournalFile | None = None
+
+    def sinks(self, trial: Trial) -> Sequence[EventSink]:
+        """
+        Return what takes a trial's events while it runs.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        self._journal = self._open_journal(self.folder / journal_path(trial.trial_id), trial)
+        return (self._journal,)
+
+    def write(self, record: TrialRecord, result: TrialResult) -> None:
+        """
+        Write trace and recording, and finish the journal.
+
+        :raises TraceError: the disk is full, or the folder is gone
+        """
+        path = self.folder / trace_path(record.trial.trial_id)
+        write_whole(path, lambda file: self._trace(file, record, result))
+        if self._record is not None and record.events:
+            self._record(self.folder / 'recordings' / record.trial.trial_id, record)
+        if self._journal is not None:
+            journal, self._journal = self._journal, None
+            journal.close(record)
+
+    def close(self) -> None:
+        """Give up a journal that nothing has finished."""
+        if self._journal is not None:
+            self._journal.abandon()
+
+
+def files_of(settings: RunSettings, folder: Path,
+             definition: Definition | None = None, sut: Identity | None = None, *,
+             controller: ControllerSpec, plan: str) -> TrialFiles:
+    """
+    Return what writes the files that the settings ask for.
+
+    :param definition: knows the text of the .msg files that are installed
+    :param sut: what tells the controller that is judged from others
+    :param controller: that is judged
+    :param plan: SHA-256 of everything that is planned
+    :raises MissingDependencyError: recordings without the extra mcap
+    """
+    return TrialFiles(folder, trace_writer(settings),
+                      journal_writer(settings.model_dump(mode='json'), controller, plan, sut=sut),
+                      _recording(settings, definition))
+
+
+def journal_writer(settings: Mapping[str, Any], controller: ControllerSpec, plan: str,
+                   version: str | None = None,
+                   sut: Identity | None = None) -> Callable[[Path, Trial], Journal]:
+    """
+    Return what opens a trial's journal.
+
+    :param settings: as ``settings.json`` has them
+    :param controller: that is judged
+    :param plan: SHA-256 of everything that is planned
+    :param version: of this package, which has run the campaign; by default this one
+    :param sut: what tells the controller that is judged from others
+    """
+    return partial(Journal, campaign=terms_of(
+        settings, controller, plan,
+        versions()['safety_scenarios'] if version is None else version, sut))
+
+
+def terms_of(settings: Mapping[str, Any], controller: ControllerSpec, plan: str,
+             version: str | None, sut: Identity | None = None) -> str:
+    """
+    Return the SHA-256 of who was judged, which trials there are, and how they count.
+
+    Every journal holds it, so that nothing of it can be changed in ``settings.json`` alone.
+
+    :param settings: as ``settings.json`` has them; every one counts but where files are
+    :param controller: that is judged, with its parameters
+    :param plan: SHA-256 of everything that is planned, so that no scenario can be taken out
+    :param version: of this package, which has run the campaign
+    :param sut: what tells the controller that is judged from others; None in earlier versions
+    """
+    terms = {'settings': {name: value for name, value in settings.items()
+                          if name not in _WHERE_FILES_ARE}, 'version': version,
+             'plan': plan, 'controller': controller.model_dump(mode='json'),
+             **({} if sut is None else {'sut': sut.at_start.model_dump(mode='json')})}
+    return hashlib.sha256(json.dumps(terms, sort_keys=True).encode()).hexdigest()
+
+
+def plan_sha256(plan: Iterable[PlannedTrial]) -> str:
+    """Return the SHA-256 of which trials there are; what is planned in each is in its record."""
+    found = hashlib.sha256()
+    for entry in plan:
+        found.update(entry.model_dump_json(exclude={'sha256'}).encode())
+    return found.hexdigest()
+
+
+def trace_writer(settings: RunSettings) -> WriteTrace:
+    """Return what writes a trial's trace as ARE imports it."""
+    return partial(write_are, profile=settings.trace_profile,
+                   export_apps=not settings.trace_without_apps)
+
+
+def _recording(settings: RunSettings, definition: Definition | None) -> Record | None:
+    """
+    Return what writes a recording; between trials, so that it disturbs no measurement.
+
+    :raises MissingDependencyError: without the extra mcap
+    """
+    if settings.record == 'off':
+        return None
+    from safety_scenarios.traces.mcap.recording import everything, McapWriter, without_bulk
+    include = everything if settings.record_images else without_bulk
+
+    def write(folder: Path, record: TrialRecord) -> None:
+        with closing(McapWriter(folder, record.trial, definition=definition, include=include,
+                                topic=full_name(settings))) as recording:
+            for event in record.events:
+                recording.add(event)
+            recording.finish(record.measuring, record.judgements)
+    return write
+
+
+def trace_path(trial_id: str) -> str:
+    """Return a trial's trace file, relative to the campaign's folder."""
+    return f'traces/{trial_id.partition(".")[0]}/{trial_id}.json'
+
+
+def journal_path(trial_id: str) -> str:
+    """Return a trial's journal, relative to the campaign's folder."""
+    return f'traces/{trial_id.partition(".")[0]}/{trial_id}.events.jsonl'
+
+
+def write_whole(path: Path, content: str | Callable[[TextIO], None]) -> None:
+    """
+    Write a file that is whole or absent, whatever happens meanwhile.
+
+    :param content: text without its last line's end, or what writes it
+    :raises TraceError: the disk is full, or the folder is gone
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(path.name + '.part')
+        with unfinished.open('w', encoding='utf-8') as file:
+            if isinstance(content, str):
+                file.write(content + '\n')
+            else:
+                content(file)
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise unwritten(path, error) from error
+
+
+def unwritten(path: Path, error: OSError) -> TraceError:
+    """Return how to say that a file could not be written."""
+    return TraceError(f'{path}: cannot be written: {error.strerror}. Everything before it is '
+                      f'complete')

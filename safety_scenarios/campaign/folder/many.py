@@ -1,0 +1,297 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Many campaigns in one folder: what each says of itself, whether it still runs, and what is broken.
+
+Nothing is judged again here, which takes long: what a campaign wrote is shown if its manifest
+still agrees, and ``evaluate`` is there for more.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+import fcntl
+import json
+from pathlib import Path
+import time
+from typing import Literal
+
+from pydantic import ValidationError
+from safety_scenarios.campaign.folder.folder import (
+    digest,
+    lines_of,
+    MANIFEST,
+    refuse_pipes,
+    SETTINGS,
+    SUMMARY,
+    TRIALS,
+)
+from safety_scenarios.campaign.folder.reading import ended, Settings, settings_of
+from safety_scenarios.errors import SafetyScenariosError, seen, SettingsError
+from safety_scenarios.model.result import TrialResult, Verdict
+from safety_scenarios.model.summary import CampaignSummary
+
+State = Literal['ended', 'running', 'cut off', 'broken', 'judged again']
+"""
+cut off: it neither ended nor runs, and ``repair`` completes it.
+
+judged again: ``evaluate --output`` wrote it; without records, plan and manifest it shows nothing
+by itself.
+"""
+_YOUNG_S = 2.0
+"""A campaign locks its file right after making it; nobody looks at the lock before."""
+_ONES_OWN = ('traces', 'recordings', 'logs')
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One campaign as it stands in its folder."""
+
+    folder: Path
+    name: str
+    """Its path below the folder that was looked through."""
+    state: State
+    problem: str = ''
+    """Why it is broken or cut off."""
+    started: str = ''
+    """When, as it was written: ISO 8601 with its offset; empty where nobody knows."""
+    controller: str = ''
+    settings: Settings | None = None
+    summary: CampaignSummary | None = None
+    """Only of one that has ended and that its manifest agrees with."""
+    results: tuple[TrialResult, ...] = field(default=(), repr=False)
+    """Of trials that count, as far as they can be read; none of a campaign that is broken."""
+
+    @property
+    def when(self) -> str:
+        """Return when it began, to the minute in UTC; empty where nobody knows."""
+        try:
+            began = datetime.fromisoformat(self.started)
+        except ValueError:
+            return self.started
+        return began.astimezone(timezone.utc).strftime('%Y-%m-%d %H:%M')
+
+    @property
+    def planned(self) -> int | None:
+        """Return how many trials there should be, warm-up left out; None where nobody knows."""
+        plan = self.settings.plan if self.settings else None
+        return None if plan is None else sum(trial.index >= 0 for trial in plan)
+
+
+def campaigns_in(folder: Path) -> Sequence[Listed]:
+    """
+    Return the campaigns in a folder, the oldest first; of a campaign's own folder, that one.
+
+    :raises SettingsError: the folder cannot be read
+    """
+    found = [_listed(place, folder) for place in places_in(folder)]
+    return sorted(found, key=lambda one: (one.started, one.name))
+
+
+def places_in(folder: Path) -> Sequence[Path]:
+    """
+    Return the folders of campaigns, each once: by its own name, or by a link from elsewhere.
+
+    A link is followed wherever it leads, such as to another disk. One to what is found anyhow, as
+    ``latest`` is, or back to where it came from, adds nothing; one that leads nowhere neither.
+
+    :raises SettingsError: the folder cannot be read
+    """
+    try:
+        return list(_places(folder))
+    except OSError as error:
+        raise SettingsError(f'{error.filename}: cannot be read: {error.strerror}. Name a folder '
+                            f'of campaigns') from None
+
+
+def started_in(place: Path) -> str:
+    """
+    Return when a campaign began, as it was written.
+
+    :raises SettingsError: nothing says so
+    """
+    try:
+        return str(json.loads(_text(place / SETTINGS)).get('started', ''))
+    except (ValueError, AttributeError) as error:
+        raise SettingsError(f'{place / SETTINGS}: cannot be read: {str(error)[:200]}') from None
+
+
+def is_running(folder: Path) -> bool:
+    """
+    Tell whether a campaign writes into a folder now.
+
+    It holds a lock on its results as long as it lives, however it ends.
+    """
+    path = folder / TRIALS
+    try:
+        if (folder / MANIFEST).exists():
+            return False
+        if time.time() - path.stat().st_mtime < _YOUNG_S and not path.stat().st_size:
+            return True
+        with path.open('rb') as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def results_so_far(text: str) -> Iterator[TrialResult]:
+    """
+    Yield what whole lines of results say; half a line at the end is still being written.
+
+    :raises SettingsError: a whole line cannot be read
+    """
+    for number, line in enumerate(lines_of(text[:text.rfind('\n') + 1]), 1):
+        try:
+            yield TrialResult.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise SettingsError(f'{TRIALS}:{number}: {".".join(map(str, first["loc"]))}: '
+                                f'{first["msg"]}') from None
+
+
+def follow(folder: Path, wait: Callable[[], None]) -> Iterator[TrialResult]:
+    """
+    Yield each result of a campaign as it is written, until nobody writes any more.
+
+    :param wait: called when there is nothing new
+    :raises SettingsError: the results cannot be read
+    """
+    read = 0
+    while True:
+        running = is_running(folder)  # asked first, so that what it wrote last is not missed
+        try:
+            with (folder / TRIALS).open('rb') as file:
+                file.seek(read)
+                data = file.read()
+        except FileNotFoundError:
+            data = b''
+        except OSError as error:
+            raise SettingsError(f'{folder / TRIALS}: cannot be read: {error.strerror}') from None
+        whole = data[:data.rfind(b'\n') + 1]
+        read += len(whole)
+        yield from results_so_far(whole.decode(errors='replace'))
+        if not running:
+            return
+        wait()
+
+
+def _places(folder: Path) -> Iterator[Path]:
+    """Yield the campaigns below a folder; what links lead to comes last, if it is not known."""
+    known, links = set[Path](), [folder]
+    while links:
+        place = links.pop(0)
+        if place is folder or place.is_dir():
+            yield from _places_below(place, known, links)
+
+
+def _places_below(folder: Path, known: set[Path], links: list[Path]) -> Iterator[Path]:
+    """
+    Yield the campaigns below a folder without following links.
+
+    :param known: where every folder really is that was looked at
+    :param links: takes the links that were met
+    """
+    really = folder.resolve()
+    if really in known:
+        return
+    known.add(really)
+    if (folder / SETTINGS).exists() or (folder / TRIALS).exists():
+        yield folder
+        return
+    for below in sorted(folder.iterdir()):
+        if below.name in _ONES_OWN:
+            continue
+        if below.is_symlink():
+            links.append(below)
+        elif below.is_dir():
+            yield from _places_below(below, known, links)
+
+
+def _listed(place: Path, top: Path) -> Listed:
+    name = seen(place.relative_to(top).as_posix() if place != top else place.resolve().name)
+    if _is_judged_again(place):
+        return Listed(folder=place, name=name, state='judged again',
+                      problem='evaluate wrote it, and it has no records of its own')
+    started, results, settings, summary = '', list[TrialResult](), None, None
+    problem, state, running = '', 'ended', False
+    try:
+        refuse_pipes(place)
+        running = is_running(place)
+        started = started_in(place)
+        settings = settings_of(place)
+        results += [result for result in results_so_far(_text(place / TRIALS))
+                    if not result.warmup]
+        summary = ended(place)
+        problem = '' if running else '; '.join(_changed(place, summary))
+        state = 'broken' if problem else 'ended'
+    except SafetyScenariosError as error:
+        problem, state = str(error).removeprefix(f'{place}/'), 'broken'
+    if running:
+        problem, state = problem if settings else '', 'running'
+    elif state == 'ended' and summary is None:
+        problem, state = 'it did not end: run repair', 'cut off'
+    return Listed(
+        folder=place, name=name, state=state, problem=problem,  # type: ignore[arg-type]
+        started=started, controller=settings.controller.label if settings else '',
+        settings=settings, results=() if state == 'broken' else tuple(results),
+        summary=summary if state == 'ended' else None)
+
+
+def _is_judged_again(place: Path) -> bool:
+    return (place / SUMMARY).exists() and not any(
+        (place / name).exists() for name in (SETTINGS, MANIFEST, *_ONES_OWN))
+
+
+def _changed(place: Path, summary: CampaignSummary | None) -> Iterator[str]:
+    """Yield what of the small files is not as the campaign left it."""
+    if summary is None:
+        return
+    try:
+        known = json.loads(_text(place / MANIFEST))
+        if not isinstance(known, Mapping):
+            raise ValueError('got something else than names and hashes')
+    except (SettingsError, ValueError) as error:
+        yield f'{MANIFEST} cannot be read: {str(error)[:200]}'
+        return
+    for name in (SETTINGS, TRIALS, SUMMARY):
+        if known.get(name) != digest(place / name):
+            yield f'{name} was changed since'
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or str(error)
+        raise SettingsError(f'{path}: cannot be read: {reason}') from None
+
+
+def least_margins(results: Sequence[TrialResult]) -> Mapping[str, float]:
+    """Return the least margin in each unit: one in metres says nothing about one in seconds."""
+    found: dict[str, float] = {}
+    for result in results:
+        for finding in result.findings:
+            if finding.margin is not None and finding.verdict is not None:
+                unit = finding.unit or '1'
+                found[unit] = min(finding.margin, found.get(unit, finding.margin))
+    return dict(sorted(found.items()))
+
+
+def worst_of(listed: Listed) -> Verdict | None:
+    """Return the verdict of a campaign that has ended whole, and of no other."""
+    return listed.summary.verdict if listed.summary else None

@@ -1,0 +1,157 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a result depends on: settings, controller, versions, host, scenario texts."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
+from functools import cache
+import hashlib
+from importlib.metadata import PackageNotFoundError, version
+import os
+from pathlib import Path
+import platform
+from typing import Any
+
+from safety_scenarios.campaign.folder.repositories import Repositories
+from safety_scenarios.formats.document.json_lines import file_of
+from safety_scenarios.links.named_controller import source_of
+from safety_scenarios.model.controller import ControllerSpec
+from safety_scenarios.model.identity import Identity
+from safety_scenarios.model.record.planned import PlannedTrial
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.settings import EXTERNAL, RunSettings
+from safety_scenarios.stimuli.recorded import Recorded
+
+_PACKAGES = ('safety_scenarios', 'rclpy', 'pydantic', 'PyYAML', 'numpy', 'google-re2', 'openai',
+             'mcap')
+_CPU_INFO = Path('/proc/cpuinfo')
+_GOVERNOR = Path('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')
+_PREEMPTION = Path('/sys/kernel/realtime')
+_DOCKER, _PODMAN = Path('/.dockerenv'), Path('/run/.containerenv')
+_PODMAN_FACTS = {'image': 'image', 'imageid': 'image_id'}
+
+
+def provenance(settings: RunSettings, spec: ControllerSpec, scenarios: Iterable[Scenario],
+               ros: Mapping[str, Any], plan: Iterable[PlannedTrial] = (),
+               sut: Identity | None = None) -> dict[str, Any]:
+    """
+    Return the content of ``settings.json``; no environment variable but those named here.
+
+    :param ros: domain, distribution and middleware; empty without ROS
+    :param plan: everything that is planned, so that nothing can be left out or added later
+    :param sut: what tells the controller that is judged from others
+    """
+    scenarios = tuple(scenarios)
+    return {
+        'settings': settings.model_dump(mode='json'),
+        'started': datetime.now(timezone.utc).isoformat(),
+        'versions': versions(), 'ros': dict(ros), 'host': host(),
+        'controller': _controller(spec), 'git': _repositories(spec, scenarios),
+        **({} if sut is None else {'sut': sut.at_start.model_dump(mode='json')}),
+        'scenarios': [{'id': scenario.id, 'path': scenario.origin.path,
+                       'sha256': scenario.origin.sha256, **_bag(scenario), **_labels(scenario)}
+                      for scenario in scenarios if scenario.origin],
+        'plan': [entry.model_dump() for entry in plan]}
+
+
+def _bag(scenario: Scenario) -> dict[str, Any]:
+    """Return which recording the nominal phase plays, if any; its hash is in the scenario's."""
+    played = [] if scenario.ros is None else [
+        one for one in scenario.ros.nominal.stimuli if isinstance(one, Recorded)]
+    return {'bag': {'file': played[0].bag, 'sha256': played[0].sha256, 'topics': {
+        one.source: one.topic for one in played}}} if played else {}
+
+
+def source_sha256(controller: ControllerSpec) -> str | None:
+    """Return the hash of a controller's source, None when nobody knows it."""
+    found: str | None = _controller(controller)['sha256']
+    return found
+
+
+def _labels(scenario: Scenario) -> dict[str, Any]:
+    """Return what a scenario is evidence for: it may never be run."""
+    named = scenario.traceability
+    return {'traceability': named.model_dump(mode='json')} if named else {}
+
+
+def _controller(controller: ControllerSpec) -> dict[str, Any]:
+    """
+    Return a controller plug-in, what was set of its parameters, its class and its source.
+
+    Of an external one nobody knows class and source.
+    """
+    target, source = source_of(controller.name)
+    return {**controller.model_dump(mode='json'), 'class': target, 'sha256': hashlib.sha256(
+        source.read_bytes()).hexdigest() if source and source.is_file() else None}
+
+
+def _repositories(controller: ControllerSpec, scenarios: Iterable[Scenario]) -> dict[str, Any]:
+    """Return the repositories of this package, of the controller and of the scenario files."""
+    own = Path(__file__)
+    source = None if controller.name == EXTERNAL else source_of(controller.name)[1]
+    sources = [source] if source else []
+    files = [Path(file_of(scenario.origin.path)) for scenario in scenarios if scenario.origin]
+    known = Repositories([own, *sources, *files])
+    return {'package': next(iter(known.of([own], not_added=False)), None),
+            'controller': next(iter(known.of(sources)), None), 'scenarios': known.of(files)}
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of the packages that a result depends on."""
+    return {name: _version(name) for name in _PACKAGES}
+
+
+def host() -> dict[str, Any]:
+    """Return what of this host decides how well it measures."""
+    return {
+        'python': platform.python_version(), 'system': platform.platform(),
+        'cpu': _line(_CPU_INFO, 'model name'), 'cores': os.cpu_count(),
+        'usable_cores': len(os.sched_getaffinity(0)),
+        'load': [round(load, 2) for load in os.getloadavg()],
+        'governor': _line(_GOVERNOR), 'kernel_preemption': _line(_PREEMPTION),
+        'container': _container()}
+
+
+def _container() -> dict[str, str] | None:
+    """
+    Return what can be read of the container that this process runs in, None outside of one.
+
+    Docker tells a container nothing of its image, podman its name and id.
+    """
+    try:
+        lines = _PODMAN.read_text(encoding='utf-8', errors='replace').splitlines()
+    except OSError:
+        return {'kind': 'docker'} if _DOCKER.exists() else None
+    told = dict(line.split('=', 1) for line in lines if '=' in line)
+    return {'kind': 'podman', **{name: told[key].strip('"')[:300]
+                                 for key, name in _PODMAN_FACTS.items() if key in told}}
+
+
+def _line(path: Path, key: str = '') -> str | None:
+    """Return the first line of a file, or the value of the first that begins with ``key``."""
+    try:
+        lines = path.read_text(encoding='utf-8', errors='replace').splitlines()
+    except OSError:
+        return None
+    found = next((line for line in lines if line.startswith(key)), None)
+    return None if found is None else found.rpartition(':')[2].strip()
+
+
+@cache
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

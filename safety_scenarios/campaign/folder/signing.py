@@ -1,0 +1,192 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+A campaign's folder signed with an SSH key, and who has signed one.
+
+What is signed is a short statement: when, and the SHA-256 of the manifest, which has that of every
+other file, and of the logs, which the manifest leaves out. OpenSSH's own ``ssh-keygen`` signs and
+verifies; no key is ever read by this process.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+import json
+import os
+from pathlib import Path
+import shutil
+import subprocess
+
+from safety_scenarios.campaign.folder.files import write_whole
+from safety_scenarios.campaign.folder.folder import digest, MANIFEST
+from safety_scenarios.campaign.folder.verify import verify
+from safety_scenarios.errors import MissingDependencyError, SettingsError
+
+STATEMENT = f'{MANIFEST}.signed'
+SIGNATURE = f'{STATEMENT}.sig'
+NAMESPACE = 'safety_scenarios'
+"""So that a signature over something else, such as a commit, is never taken for one of ours."""
+_PROGRAM = 'ssh-keygen'
+_TIMEOUT_S = 60.0
+"""Somebody may have to touch a security key."""
+_MOST = 1_000_000
+"""Octets of a statement or a signature."""
+_OTHERS = ('.sig', '.asc', '.gpg')
+"""Signatures that others may have put beside the manifest."""
+_ASKS = 'passphrase'
+_ADVICE = ('Nobody is asked for a passphrase here. Give the key to an agent (ssh-add), and name '
+           'its public half by --key')
+
+
+@dataclass(frozen=True)
+class Signed:
+    """
+    Who has signed a folder.
+
+    :ivar signer: identity as the list of signers has it
+    :ivar key: kind and fingerprint
+    :ivar when: by the clock of who signed
+    """
+
+    signer: str
+    key: str
+    when: str
+
+
+def sign(folder: Path, key: Path) -> str:
+    """
+    Sign a folder; return when, as it was written.
+
+    :param key: private key, or a public one whose private half an agent has
+    :raises SettingsError: the folder is not as its campaign left it, is signed already, or the
+        key cannot be used
+    """
+    flaws = verify(folder)
+    if flaws:
+        raise SettingsError(f'{folder}: {flaws[0]}' + (f', and {len(flaws) - 1} more'
+                                                       if len(flaws) > 1 else '')
+                            + '. Only what a campaign left can be signed')
+    for name in (STATEMENT, SIGNATURE):
+        if (folder / name).exists():
+            raise SettingsError(f'{folder / name}: the folder is signed already. Remove '
+                                f'{STATEMENT} and {SIGNATURE} to sign it anew')
+    when = datetime.now(timezone.utc).isoformat(timespec='seconds')
+    statement = json.dumps({'signed': when, 'files': _files(folder)}, indent=2) + '\n'
+    done = _keygen('sign', '-f', str(key), '-n', NAMESPACE, data=statement.encode())
+    if done.returncode or not done.stdout.startswith(b'-----BEGIN SSH SIGNATURE-----'):
+        said = _said(done)
+        raise SettingsError(f'{key}: cannot sign: {said}. '
+                            + (_ADVICE if _ASKS in said or 'agent' in said else
+                               'Name an SSH key by --key; ssh-keygen -t ed25519 makes one'))
+    write_whole(folder / STATEMENT, statement.removesuffix('\n'))
+    write_whole(folder / SIGNATURE, done.stdout.decode().removesuffix('\n'))
+    return when
+
+
+def signed_by(folder: Path, signers: Path, signer: str | None = None) -> \
+        tuple[Signed | None, Sequence[str]]:
+    """
+    Return who has signed a folder, and what is wrong with that; either is empty.
+
+    :param signers: who may sign, as ``ssh-keygen`` reads it (ALLOWED SIGNERS)
+    :param signer: the identity that must have signed; None: any of them
+    """
+    try:
+        statement, signature = (_read(folder / name) for name in (STATEMENT, SIGNATURE))
+    except OSError as error:
+        return None, [f'{Path(str(error.filename)).name}: {error.strerror}, so that the folder is '
+                      f'not signed']
+    if max(len(statement), len(signature)) > _MOST:
+        return None, [f'{STATEMENT}: got more than {_MOST} octets']
+    identities, because = ([signer], '') if signer is not None else _identities(folder, signers)
+    if not identities:
+        return None, [f'{SIGNATURE}: nobody in {signers} has the key that signed it: {because}']
+    for identity in identities:
+        done = _keygen('verify', '-f', str(signers), '-I', identity, '-n', NAMESPACE,
+                       '-s', str(folder / SIGNATURE), data=statement)
+        if not done.returncode:
+            break
+    else:
+        return None, [f'{SIGNATURE}: not signed by {" or ".join(identities)}: {_said(done)}']
+    try:
+        said = json.loads(statement)
+        when, known = datetime.fromisoformat(said['signed']).isoformat(), dict(said['files'])
+    except (ValueError, LookupError, TypeError):
+        return None, [f'{STATEMENT}: signed, and no statement of this package']
+    changed = list(_differing(known, _files(folder)))
+    key = done.stdout.decode(errors='replace').strip().rpartition(' with ')[2]
+    return (None if changed else Signed(identity, key, when)), changed
+
+
+def is_signed(folder: Path) -> bool:
+    """Tell whether there is a signature, whoever has made it."""
+    return (folder / SIGNATURE).exists()
+
+
+def _identities(folder: Path, signers: Path) -> tuple[list[str], str]:
+    """Return who has the key of the signature, and what is said where nobody has."""
+    done = _keygen('find-principals', '-s', str(folder / SIGNATURE), '-f', str(signers))
+    lines = done.stdout.decode(errors='replace').splitlines() if not done.returncode else []
+    return [name for line in lines for name in line.split(',') if name], _said(done)
+
+
+def _files(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of the manifest and of all that it does not hold but signatures."""
+    logs = folder / 'logs'
+    known = {MANIFEST, STATEMENT, SIGNATURE, *(MANIFEST + suffix for suffix in _OTHERS)}
+    beside = [path for path in folder.glob(f'{MANIFEST}*') if path.name not in known]
+    return {path.relative_to(folder).as_posix(): digest(path) for path in sorted(
+        [folder / MANIFEST, *beside, *logs.rglob('*')]) if path.is_file()}
+
+
+def _differing(signed: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted(signed.keys() | found.keys()):
+        if name not in found:
+            yield f'{name}: missing since it was signed'
+        elif name not in signed:
+            yield f'{name}: was not there when it was signed'
+        elif signed[name] != found[name]:
+            yield f'{name}: changed since it was signed'
+
+
+def _read(path: Path) -> bytes:
+    with path.open('rb') as file:
+        return file.read(_MOST + 1)
+
+
+def _keygen(verb: str, *arguments: str, data: bytes = b'') -> 'subprocess.CompletedProcess[bytes]':
+    """
+    Run ``ssh-keygen -Y``; it has no terminal, so that it asks nobody, and waits for nobody.
+
+    :raises MissingDependencyError: it is not installed
+    :raises SettingsError: it does not end
+    """
+    program = shutil.which(_PROGRAM)
+    if program is None:
+        raise MissingDependencyError('A signature', _PROGRAM,
+                                     advice='Install openssh-client')
+    environment = {name: value for name, value in os.environ.items() if name != 'DISPLAY'}
+    try:
+        return subprocess.run([program, '-Y', verb, *arguments], input=data, capture_output=True,
+                              timeout=_TIMEOUT_S, start_new_session=True, check=False,
+                              env={**environment, 'SSH_ASKPASS_REQUIRE': 'never', 'LC_ALL': 'C'})
+    except subprocess.TimeoutExpired:
+        raise SettingsError(f'{_PROGRAM}: did not end within {_TIMEOUT_S:g} s. Was a security key '
+                            f'to be touched?') from None
+
+
+def _said(done: 'subprocess.CompletedProcess[bytes]') -> str:
+    said = (done.stderr.strip() or done.stdout.strip()).decode(errors='replace')
+    lines = said.splitlines() or [f'{_PROGRAM} said nothing']
+    return lines[-1].strip().rstrip('.')[:300]

@@ -1,0 +1,445 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+
+"""
+Judging again, without a robot and without ROS, what a campaign has left.
+
+Nothing is believed that the folder says of itself: which trials there are is in the plan, and what
+they came to in their records. Whatever does not agree with these is named, and can never be part
+of a PASS. The same record gives the same result to the byte; with changed budgets, limits or
+checks the difference is shown.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import hashlib
+import io
+from pathlib import Path
+from typing import Any, Literal
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.folder.consistency import other_than_found, unlike_settings
+from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of, Flaw, Line, RECORDINGS
+from safety_scenarios.campaign.folder.files import (
+    journal_path,
+    plan_sha256,
+    terms_of,
+    trace_path,
+    trace_writer,
+)
+from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, SUMMARY, TRIALS
+from safety_scenarios.campaign.folder.provenance import versions
+from safety_scenarios.campaign.folder.reading import ended
+from safety_scenarios.campaign.rejudging.changes import (
+    Change,
+    judged_by,
+    OF_THE_CAMPAIGN,
+    parsed,
+    set_in,
+)
+from safety_scenarios.campaign.sequential import decide_by, UNDECIDED
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.evidence import doubted
+from safety_scenarios.engine.findings.observation import COULD_BE_RUN
+from safety_scenarios.engine.vary import varied
+from safety_scenarios.errors import SettingsError, TraceError, UnfitPlanError
+from safety_scenarios.model.record.planned import PlannedTrial
+from safety_scenarios.model.result import exit_code, TrialResult, Verdict
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.stats.summarise import summarise
+from safety_scenarios.traces.journal import read_journal
+
+Source = Literal['journal', 'recording']
+_WORDS = 'reason', 'text', 'source'
+"""Fields of a result that say in words what other fields say exactly."""
+_NEW_SOURCES = frozenset(('motion',))
+"""Of findings that the first versions did not have."""
+_NOT_RUN = 'was not run: it has neither a result nor a record'
+
+
+@dataclass(frozen=True)
+class Rejudged:
+    """One trial, before and after."""
+
+    before: TrialResult
+    after: TrialResult
+    identical: bool
+    """To the byte; for a result of another version apart from its wording."""
+    judged: bool = True
+    """False: the trial could never begin, so that there is no record to judge."""
+    is_of_another_version: bool = False
+    """Whether another version wrote the result: its wording is not compared."""
+
+
+@dataclass(frozen=True)
+class Rejudging:
+    """All trials of a folder that have a record or never began, and what is wrong with it."""
+
+    trials: tuple[Rejudged, ...]
+    flaws: tuple[Flaw, ...]
+    """Each names the file, and can never be part of a PASS."""
+    summary: CampaignSummary
+    """What the trials come to by their records; never PASS with a flaw."""
+
+    def __iter__(self) -> Iterator[Rejudged]:
+        return iter(self.trials)
+
+
+def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scenario] = (),
+            source: Source = 'journal', *, without_plan: bool = False,
+            has_ended: bool = True) -> Rejudging:
+    """
+    Return every trial of a campaign, judged again from its record.
+
+    :param changes: ``[SCENARIO:]KEY=VALUE``, such as ``latency_budget.critical_ms=300`` or
+        ``gate=target`` or ``words=patterns``
+    :param scenarios: to judge by instead of those of the same ids
+    :param source: which of the two copies of the record is read
+    :param without_plan: take the trials of a folder of an earlier version from its settings
+    :param has_ended: False for a folder whose summary and manifest are still to be written
+    :raises InputError: a folder that is none, or a change that does not fit
+    """
+    evidence = evidence_of(folder, without_plan=without_plan, has_ended=has_ended)
+    judging = _Judging(folder, evidence, [parsed(text) for text in changes],
+                       {scenario.id: scenario for scenario in scenarios}, source)
+    for planned in evidence.plan.values():
+        judging.add(planned)
+    unused = {key for _, key, _ in judging.changes} - judging.used - OF_THE_CAMPAIGN.keys()
+    if unused:
+        raise SettingsError(f'--set {sorted(unused)[0]}: no scenario of this campaign was changed '
+                            f'by it. Correct the id before the colon')
+    return judging.ended(has_ended)
+
+
+def results_of(folder: Path, *, without_plan: bool = False) -> Sequence[TrialResult]:
+    """
+    Return the results of a campaign by its records.
+
+    :raises InputError: a folder that is none
+    :raises TraceError: names everything in the folder that is not as the campaign left it
+    """
+    found = rejudge(folder, without_plan=without_plan)
+    sut = found.summary.sut
+    if lines := [*told(found.flaws), *(sut.doubts if sut else ())]:
+        raise TraceError(f'{folder}: cannot be relied on:\n' + '\n'.join(
+            f'  {text}' for text in lines))
+    return [trial.after for trial in found.trials]
+
+
+def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
+    """Return what results come to, which are taken for those of a folder as they are."""
+    evidence = evidence_of(folder, without_plan=True, has_ended=False)
+    return _summary(folder, evidence, results, _decided(evidence, results))
+
+
+def told(flaws: Sequence[Flaw], most: int = 40) -> Sequence[str]:
+    """Return flaws as lines of text, not more than anybody reads."""
+    lines = [str(flaw) for flaw in flaws[:most]]
+    return lines if len(flaws) <= most else [*lines, f'and {len(flaws) - most} more']
+
+
+def never_began(result: TrialResult) -> bool:
+    """Return whether a trial could not be run at all, so that it has left no record."""
+    return result.verdict is Verdict.ERROR and result.latency is None and not result.counts \
+        and [finding.check for finding in result.findings] == [COULD_BE_RUN]
+
+
+class _Judging:
+    """
+    Judges one trial after the other and keeps what is wrong.
+
+    :ivar used: keys of the changes that have changed something
+    """
+
+    def __init__(self, folder: Path, evidence: Evidence, changes: Sequence[Change],
+                 scenarios: Mapping[str, Scenario], source: Source) -> None:
+        self.changes = changes
+        self.used: set[str] = set()
+        self._folder, self._evidence, self._source = folder, evidence, source
+        self._scenarios = scenarios
+        self._judged_by = evidence.settings.run.judged_by
+        self._new = judged_by(self._judged_by, changes)
+        self._flaws = list(evidence.flaws)
+        self._done: list[tuple[Rejudged, TrialResult]] = []
+        """With what the record comes to by what was planned, whatever is changed now."""
+        self._events: dict[tuple[str, str], str] = {}
+        self._missing: list[PlannedTrial] = []
+        known = evidence.settings
+        self._terms = '' if known.plan is None else terms_of(
+            known.raw, known.controller, plan_sha256(known.plan), known.version, known.sut)
+        self._writer = trace_writer(evidence.settings.run) if \
+            evidence.settings.version == versions()['safety_scenarios'] \
+            and evidence.settings.plan is not None else None
+
+    def add(self, planned: PlannedTrial) -> None:
+        """Judge one trial."""
+        trial_id = planned.trial_id
+        line = self._evidence.lines.get(trial_id)
+        place = journal_path(trial_id)
+        if not (self._folder / place).exists():
+            self._without_record(planned, line)
+            return
+        try:
+            record = self._read(planned)
+        except UnfitPlanError as error:
+            self._flaw(place, str(error), trial_id)
+            return
+        except TraceError as error:
+            where, _, what = str(error).removeprefix(f'{self._folder}/').partition(': ')
+            self._flaw(where, what, trial_id)
+            return
+        known = evaluate(record, self._judged_by.gate, self._judged_by.words)
+        self._look_for_copies(planned, known)
+        if text := unlike_settings(self._evidence.settings, known):
+            self._flaw(SETTINGS, text, trial_id)
+        if line is None:
+            self._flaw(TRIALS, f'got no result of {trial_id}, expected one as it has a record. '
+                               f'Run repair', trial_id)
+        else:
+            self._compare(line, known)
+            self._look_at_trace(trial_id, record, known)
+        after = self._changed(planned, record, known)
+        before = known if line is None else line.result
+        self._done.append((Rejudged(
+            before, after, line is not None and self._is_same(before, after, line.text),
+            is_of_another_version=self._is_of_another_version(before)), known))
+
+    def ended(self, has_ended: bool) -> Rejudging:
+        """Return what it all comes to."""
+        known = [result for _, result in self._done]
+        decided = _decided(self._evidence, known)
+        self._flaws += [Flaw(TRIALS, f'{trial.trial_id} {_NOT_RUN}', trial.trial_id)
+                        for trial in self._missing if trial.scenario_id not in decided]
+        doubts: dict[str | None, list[str]] = {}
+        for flaw in self._flaws:
+            doubts.setdefault(flaw.trial_id, []).append(str(flaw))
+        trials = tuple(_with_doubts(trial, doubts.get(trial.after.trial_id, ()))
+                       for trial, _ in self._done)
+        summary = _summary(self._folder, self._evidence,
+                           [trial.after for trial in trials], decided)
+        if has_ended and not self.changes and not self._scenarios:
+            self._compare_summary(self._at_best(summary))
+        return Rejudging(trials, tuple(self._flaws), self._at_best(summary))
+
+    def _at_best(self, summary: CampaignSummary) -> CampaignSummary:
+        """Return a summary that is no PASS if anything is wrong with the folder."""
+        if not self._flaws:
+            return summary
+        verdict = Verdict.worst([summary.verdict, Verdict.INCONCLUSIVE])
+        return summary.model_copy(update={'verdict': verdict, 'exit_code': exit_code([verdict])})
+
+    def _flaw(self, place: str, message: str, trial_id: str | None = None) -> None:
+        self._flaws.append(Flaw(place, message, trial_id))
+
+    def _without_record(self, planned: PlannedTrial, line: Line | None) -> None:
+        if line is None:
+            self._missing.append(planned)
+        elif never_began(line.result):
+            self._done.append((Rejudged(line.result, line.result, True, judged=False),
+                               line.result))
+        else:
+            self._flaw(journal_path(planned.trial_id), f'is missing, so that nothing shows the '
+                       f'result in {line.place}. It is not counted', planned.trial_id)
+
+    def _read(self, planned: PlannedTrial, change: Any = None) -> TrialRecord:
+        """
+        Return a record that belongs to the plan; the journal always has to.
+
+        :raises TraceError: it does not, or is damaged
+        """
+        record = read_journal(self._folder / journal_path(planned.trial_id), registry.resolve,
+                              change, planned=planned,
+                              campaign=self._terms)
+        if self._source == 'journal':
+            return record
+        from safety_scenarios.traces.mcap.recording import read_mcap
+        return read_mcap(self._folder / RECORDINGS / planned.trial_id, registry.resolve, change,
+                         planned=planned)
+
+    def _changed(self, planned: PlannedTrial, record: TrialRecord,
+                 known: TrialResult) -> TrialResult:
+        scenario = self._scenarios.get(planned.scenario_id)
+        mine = [change for change in self.changes
+                if change[1] not in OF_THE_CAMPAIGN and change[0] in (None, planned.scenario_id)]
+        if mine:
+            def change(data: dict[str, Any]) -> None:
+                for _, key, value in mine:
+                    set_in(data, key, value)
+                    self.used.add(key)
+            try:
+                record = self._read(planned, change)
+            except UnfitPlanError as error:
+                raise SettingsError(
+                    f'--set: {planned.scenario_id}: {error}. A change can be for one scenario '
+                    f'only: --set {planned.scenario_id}:KEY=VALUE') from None
+        elif scenario is None and self._new == self._judged_by:
+            return known
+        if scenario is not None:
+            record = _by(record, scenario)
+        return evaluate(record, self._new.gate, self._new.words)
+
+    def _look_for_copies(self, planned: PlannedTrial, known: TrialResult) -> None:
+        """Find a PASS on the events of another trial of the scenario: a copy of its record."""
+        data = (self._folder / journal_path(planned.trial_id)).read_bytes()
+        key = planned.scenario_id, hashlib.sha256(data.partition(b'\n')[2]).hexdigest()
+        first = self._events.setdefault(key, planned.trial_id)
+        if first != planned.trial_id and known.verdict is Verdict.PASS:
+            for trial_id, other in ((planned.trial_id, first), (first, planned.trial_id)):
+                self._flaw(journal_path(trial_id), f'got the events of {other}, expected its own: '
+                                                   f'one is a copy of the other', trial_id)
+
+    def _compare(self, line: Line, known: TrialResult) -> None:
+        if not self._is_same(line.result, known, line.text):
+            self._flaw(line.place, f'{known.trial_id}: {_difference(line, known)}', known.trial_id)
+
+    def _look_at_trace(self, trial_id: str, record: TrialRecord, known: TrialResult) -> None:
+        """Compare the trace with what the record gives, where this version has written it."""
+        if self._writer is None:
+            return
+        expected = io.StringIO()
+        self._writer(expected, record, known)
+        path = self._folder / trace_path(trial_id)
+        try:
+            if path.read_bytes() == expected.getvalue().encode():
+                return
+            what = 'is another than its record and result give'
+        except OSError as error:
+            what = f'cannot be read: {error.strerror}'
+        self._flaw(trace_path(trial_id), what, trial_id)
+
+    def _compare_summary(self, found: CampaignSummary) -> None:
+        try:
+            before = ended(self._folder)
+        except TraceError as error:
+            self._flaw(SUMMARY, str(error).partition(': ')[2])
+            return
+        if before is None:
+            if (self._folder / MANIFEST).exists():
+                self._flaw(SUMMARY, f'is missing, expected one beside {MANIFEST}, which is '
+                                    f'written after it')
+            return
+        for text in other_than_found(before, found, entirely=not self._flaws
+                                     and self._writer is not None):
+            self._flaw(SUMMARY, f'{text} by the records')
+        known = self._evidence.settings.sut
+        if known != (before.sut.at_start if before.sut else None):
+            self._flaw(SUMMARY, f'got another identity of what was judged (sut), expected that in '
+                                f'{SETTINGS}')
+
+    def _is_same(self, before: TrialResult, after: TrialResult, line: str) -> bool:
+        if self._is_of_another_version(before):
+            return _agrees(before.model_dump(exclude_unset=True), after.model_dump())
+        return after.model_dump_json() == line
+
+    def _is_of_another_version(self, result: TrialResult) -> bool:
+        """Tell by the folder, not by the line: from that anybody can take the ``source``."""
+        settings = self._evidence.settings
+        if settings.plan is not None:
+            return settings.version != versions()['safety_scenarios']
+        return bool(result.findings) and all(
+            finding.source is None for finding in result.findings)
+
+
+def _with_doubts(trial: Rejudged, doubts: Sequence[str]) -> Rejudged:
+    if not doubts:
+        return trial
+    return Rejudged(trial.before, doubted(trial.after, doubts), False, trial.judged,
+                    trial.is_of_another_version)
+
+
+def _difference(line: Line, known: TrialResult) -> str:
+    """Say what a line has that its record does not give, the verdict first."""
+    names = ('verdict', 'latency', 'findings', *TrialResult.model_fields)
+    for name in names:
+        got, expected = getattr(line.result, name), getattr(known, name)
+        if got != expected:
+            break
+    else:
+        return 'got it in other words, expected them to the byte as its record gives them'
+    if name == 'verdict':
+        return f'got verdict {got.value}, expected {expected.value} by its record'
+    if name == 'findings':
+        checks = [{finding.check for finding in found} for found in (got, expected)]
+        odd = sorted(checks[0] ^ checks[1])
+        return (f'got {len(got)} findings, expected {len(expected)} by its record'
+                + (f'; only one of the two has {odd[0]!r}' if odd else ''))
+    return f'got {name} {str(got)[:80]}, expected {str(expected)[:80]} by its record'
+
+
+def _decided(evidence: Evidence, results: Sequence[TrialResult]) -> Mapping[str, str]:
+    """Return scenario id to what the sequential test decided before all of its trials were run."""
+    decide, found = decide_by(evidence.settings.run.sequential), dict[str, str]()
+    done: dict[str, list[TrialResult]] = {}
+    for result in results:
+        done.setdefault(result.scenario_id, []).append(result)
+    for name, made in done.items():
+        counted = [result for result in made if not result.warmup]
+        failed = sum(result.verdict is not Verdict.PASS for result in counted)
+        indices = sorted(result.index for result in made)
+        is_gapless = indices == list(range(indices[0], indices[0] + len(indices))) \
+            and indices[0] == -evidence.settings.run.warmup
+        decision = decide(failed, len(counted)) if counted and is_gapless else None
+        if decision is not None:
+            found[name] = decision
+    return found
+
+
+def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
+             decided: Mapping[str, str]) -> CampaignSummary:
+    """Return what results come to; what no trial tells is that of the campaign, if it ended."""
+    run = evidence.settings.run
+    planned = sum(trial.scenario_id not in decided for trial in evidence.plan.values()) \
+        + sum(result.scenario_id in decided for result in results)
+    try:
+        before = ended(folder)
+    except TraceError:
+        before = None
+    early = {**dict.fromkeys((result.scenario_id for result in results), UNDECIDED), **decided}
+    return summarise(
+        results, controller=evidence.settings.controller, link=run.link, seed=run.seed,
+        planned=planned, latency_law=run.latency_law,
+        interrupted=(before is not None and before.interrupted) or len(results) < planned,
+        stopped_early=early if run.sequential.sprt_p1 else {},
+        preflight=before.preflight if before else (),
+        calibration=before.calibration if before else None,
+        sut=before.sut if before and before.sut else evidence.settings.sut)
+
+
+def _agrees(told: Any, found: Any) -> bool:
+    """
+    Return whether what another version told is found again, apart from its wording.
+
+    What it had no word for may be there beside it: fields, and findings from sources it had not.
+    """
+    if isinstance(told, dict) and isinstance(found, dict):
+        return all(name in found and _agrees(value, found[name])
+                   for name, value in told.items() if name not in _WORDS)
+    if isinstance(told, (list, tuple)) and isinstance(found, (list, tuple)):
+        new = _NEW_SOURCES - {_source(value) for value in told}
+        known = [value for value in found if _source(value) not in new]
+        return len(told) == len(known) and all(map(_agrees, told, known))
+    return bool(told == found)
+
+
+def _source(value: Any) -> Any:
+    return value.get('source') if isinstance(value, dict) else None
+
+
+def _by(record: TrialRecord, scenario: Scenario) -> TrialRecord:
+    """Return a record that is judged by another scenario; what was published stays what it was."""
+    trial = record.trial.model_copy(update={'scenario': varied(scenario, record.trial.drawn)})
+    return record.model_copy(update={'trial': trial})

@@ -1,0 +1,126 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""One trial of a campaign by its name: its record and its result, judged again."""
+
+from collections.abc import Sequence
+import json
+from pathlib import Path
+import re
+from typing import NoReturn
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.folder.evidence import Evidence
+from safety_scenarios.campaign.folder.files import journal_path, plan_sha256, terms_of
+from safety_scenarios.campaign.folder.folder import digest, MANIFEST, TRIALS
+from safety_scenarios.campaign.folder.provenance import versions
+from safety_scenarios.campaign.rejudging.repair import killed
+from safety_scenarios.engine.evaluate import evaluate
+from safety_scenarios.engine.findings.evidence import doubted
+from safety_scenarios.errors import counted, did_you_mean, InputError, SettingsError
+from safety_scenarios.model.record.planned import PlannedTrial
+from safety_scenarios.model.result import TrialResult
+from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.traces.journal import read_journal, unfinished
+
+_FEW = 4
+"""Trials that a message names."""
+
+
+def named(plan: Sequence[PlannedTrial], name: str) -> PlannedTrial:
+    """
+    Return the trial of a plan that somebody means.
+
+    :raises SettingsError: there is none, or more than one
+    """
+    by_id = {trial.trial_id: trial for trial in plan}
+    if name in by_id:
+        return by_id[name]
+    of_scenario = sorted((trial for trial in plan if trial.scenario_id == name),
+                         key=lambda trial: (trial.index < 0, trial.index))
+    if of_scenario:
+        return of_scenario[0]
+    scenario, _, index = name.rpartition(':')
+    if re.fullmatch(r'-?[0-9]{1,9}', index):
+        found = [trial for trial in plan if trial.index == int(index)
+                 and scenario in ('', trial.scenario_id)]
+    else:
+        found = [trial for trial in plan if name and trial.trial_id.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SettingsError(f'TRIAL: got {name}, which are {counted(len(found), "trial")}: '
+                            f'{_few(found)}. Name one of them')
+    known = [*by_id, *dict.fromkeys(trial.scenario_id for trial in plan)]
+    raise SettingsError(f'TRIAL: got {name!r}, expected a trial of this campaign, such as '
+                        f'{_few(plan) or "none: it has no trial"}.{did_you_mean(name, known)}')
+
+
+def _few(trials: Sequence[PlannedTrial]) -> str:
+    names = [trial.trial_id for trial in trials[:_FEW]]
+    return ', '.join(names) + (', ...' if len(trials) > _FEW else '')
+
+
+def judged(folder: Path, evidence: Evidence,
+           planned: PlannedTrial) -> tuple[TrialRecord, TrialResult, Sequence[str]]:
+    """
+    Return a trial's record and result, and what is wrong with them: no PASS with that.
+
+    :raises InputError: it has no record
+    :raises TraceError: nothing of its record can be read
+    """
+    settings, place = evidence.settings, journal_path(planned.trial_id)
+    terms = '' if settings.plan is None else terms_of(
+        settings.raw, settings.controller, plan_sha256(settings.plan), settings.version,
+        settings.sut)
+    path, damage = folder / place, list[str]()
+    if path.exists():
+        record = read_journal(path, registry.resolve, planned=planned, campaign=terms,
+                              damage=damage)
+        damage = [text.replace(f'{folder}/', '') for text in damage]
+    elif unfinished(path).exists():
+        record = killed(read_journal(unfinished(path), registry.resolve, planned=planned,
+                                     campaign=terms, partial=True, damage=damage))
+        damage.append(f'{place}: the trial never ended, this is what there is of it')
+    else:
+        _refuse_without_record(evidence, planned)
+    by = settings.run.judged_by
+    result = evaluate(record, by.gate, by.words)
+    damage += _changed(folder, place)
+    line = evidence.lines.get(planned.trial_id)
+    if line is not None and not damage:
+        is_ours = settings.version == versions()['safety_scenarios']
+        is_same = line.text == result.model_dump_json() if is_ours \
+            else line.result.verdict is result.verdict
+        if not is_same:
+            damage.append(f'{line.place} says {line.result.verdict.value}, and not what the '
+                          f'record gives')
+    return record, doubted(result, damage) if damage else result, damage
+
+
+def _refuse_without_record(evidence: Evidence, planned: PlannedTrial) -> NoReturn:
+    line = evidence.lines.get(planned.trial_id)
+    why = 'it was not run' if line is None else f'{TRIALS} says of it: {line.result.reason}'
+    raise InputError(f'{planned.trial_id}: got no record, expected '
+                     f'{journal_path(planned.trial_id)}: {why}. Name another trial')
+
+
+def _changed(folder: Path, place: str) -> Sequence[str]:
+    """Return that a record is another than the one that the campaign wrote."""
+    try:
+        known = json.loads((folder / MANIFEST).read_text(encoding='utf-8'))
+        expected = known.get(place) if isinstance(known, dict) else None
+        found = digest(folder / place)
+    except (OSError, ValueError):
+        return ()  # of a campaign that never ended; verify tells it
+    return () if expected in (None, found) else (f'{place}: changed, by the manifest',)

@@ -1,0 +1,54 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""L225: scenarios of which no trial can begin in the embedded world, or not each one."""
+
+from collections.abc import Iterator, Sequence
+
+from safety_scenarios import registry
+from safety_scenarios.campaign.selftest.sweep import Found
+from safety_scenarios.engine.plan import plan
+from safety_scenarios.errors import InputError
+from safety_scenarios.links.world_refusal import refused
+from safety_scenarios.model.scenario import Scenario
+
+_DRAWS = 4
+"""Draws of a scenario that are looked at, besides what its file says."""
+
+
+def impossible(scenarios: Sequence[Scenario]) -> Iterator[Found]:
+    """Yield what the embedded world refuses of each, by its file or else by its first draws."""
+    for scenario in scenarios:
+        if scenario.ros is None or scenario.ros.world is None or scenario.is_monitor:
+            continue
+        found, when = refused(scenario), ''
+        if found is None and scenario.ros.vary:
+            for trial in _drawn(scenario):
+                found = refused(trial)
+                if found is not None:
+                    when = 'in some of the draws of ros.vary '
+                    break
+        if found is not None:
+            yield Found('L225', scenario, found[0], f'{when}no trial can be run: {found[1]}')
+
+
+def _drawn(scenario: Scenario) -> Iterator[Scenario]:
+    """Yield a scenario as its first trials draw it."""
+    prompt = registry.resolve('stimuli', 'prompt')()
+    try:
+        for trial in plan([scenario], controller='rule_based', trials=_DRAWS, seed=0,
+                          prompt=prompt):
+            yield trial.scenario
+    except InputError:
+        return  # told where a draw is read

@@ -1,0 +1,172 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Whether checks can fail at all, tried with controllers that are wrong on purpose.
+
+What the numbers of a file do not show, a run shows: each scenario is played in this process, in
+simulated time, by the reference and by every built-in wrong controller.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.campaign.selftest.selftest import in_simulated_time, self_test
+from safety_scenarios.errors import InputError
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.selftest import KillMatrix, Mistake, named, Row, ScenarioMatrix
+from safety_scenarios.model.settings import RunSettings
+
+FieldPath = tuple[str | int, ...]
+_CODES = {'check': 'L301', 'saboteur': 'L302', 'budget': 'L304', 'harness': 'L305'}
+_LONGEST_MS = 120_000.0
+_MOST_MESSAGES = 20_000
+"""Of one trial: what takes seconds to play some fifty times, and not hours."""
+_FIELDS: dict[str, FieldPath] = {'budget': ('latency_budget', 'critical_ms')}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing that a run of the wrong controllers showed about a scenario."""
+
+    code: str
+    """``L301`` to ``L306``, as in ``doc/lint.md``."""
+    scenario: Scenario
+    field: FieldPath
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What the wrong controllers made of scenarios."""
+
+    matrix: KillMatrix
+    found: tuple[Found, ...]
+    notes: tuple[Found, ...]
+    """What could not be tried here, and why."""
+
+
+def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
+    """
+    Play every scenario that can be played without ROS, with every built-in wrong controller.
+
+    A scenario that the reference does not pass is a note, for the reference knows only what the
+    built-in scenarios ask; a wrong controller that passes, and a check that never fails one, are
+    told there too.
+    """
+    notes, found, playable = list[Found](), list[Found](), list[Scenario]()
+    for scenario in scenarios:
+        reason = _unplayable(scenario)
+        if reason is None:
+            playable.append(scenario)
+        else:
+            found.append(Found('L306', scenario, (), (
+                f'not tried with wrong controllers: {reason}. Say in metadata.lint how else it '
+                f'was tried')))
+    matrix = self_test(playable, in_simulated_time(), seeds=seeds)
+    for scenario, one in zip(playable, matrix.scenarios, strict=True):
+        mistakes = [mistake for mistake in matrix.mistakes if mistake.scenario_id == scenario.id]
+        found += [Found(_CODES[mistake.kind], scenario, _field(scenario, mistake), mistake.message)
+                  for mistake in mistakes if mistake.kind in _CODES
+                  and not (mistake.kind == 'check' and _is_ban(scenario, mistake.check))]
+        for mistake in mistakes:
+            if mistake.kind == 'reference':
+                got = ' '.join(verdict.value for verdict in one.reference.verdicts if verdict)
+                notes.append(Found('N303', scenario, (), (
+                    f'the reference {one.reference.saboteur} gets {got} ({one.reference.reason}): '
+                    f'it knows only what the built-in scenarios ask. Show elsewhere that a right '
+                    f'controller passes')))
+                found += _besides(scenario, one, matrix)
+                notes += _untold(scenario, one)
+    return Sweep(matrix, tuple(found), tuple(notes))
+
+
+def _unplayable(scenario: Scenario) -> str | None:
+    """Return why a scenario cannot be played here, or would take too long; None: it can."""
+    try:
+        refuse_unrunnable([scenario], RunSettings(
+            link='simulated' if scenario.needs_world else 'loopback'))
+    except InputError as error:
+        return str(error).rstrip('.')
+    ros, agents = scenario.ros, scenario.agents
+    if ros is not None:
+        length_ms = (ros.nominal.require.within_ms + ros.nominal.duration_ms[1]
+                     + ros.all_clear.at_ms + ros.all_clear.observe_ms)
+        rate_hz = sum(stimulus.rate_hz for stimulus in (*ros.nominal.stimuli, *ros.stimuli))
+    elif agents is not None and not agents.turns:
+        length_ms = agents.duration_ms
+        rate_hz = sum(stimulus.rate_hz for stimulus in agents.all_stimuli)
+    else:
+        return None
+    messages = rate_hz * length_ms / 1e3
+    if length_ms > _LONGEST_MS or messages > _MOST_MESSAGES:
+        return (f'a trial of {length_ms / 1e3:g} s with {messages:.0f} messages would take too '
+                f'long, at most {_LONGEST_MS / 1e3:g} s and {_MOST_MESSAGES} are played')
+    return None
+
+
+def _field(scenario: Scenario, mistake: Mistake) -> FieldPath:
+    return _place(scenario, mistake.check) if mistake.kind == 'check' else \
+        _FIELDS.get(mistake.kind, ())
+
+
+def _place(scenario: Scenario, check: str | None) -> FieldPath:
+    """Return where in the file a check is asked for."""
+    texts = len(scenario.safety_invariants)
+    for index, invariant in enumerate(scenario.invariants):
+        if invariant.name == check:
+            return ('safety_invariants', index) if index < texts else \
+                ('ros', 'invariants', index - texts)
+    for index, rule in enumerate(scenario.agents.rules if scenario.agents else ()):
+        if str(rule) == check:
+            return ('rules', index)
+    return ()
+
+
+def _besides(scenario: Scenario, one: ScenarioMatrix, matrix: KillMatrix) -> Iterator[Found]:
+    """Yield what a scenario can be blamed for that the reference does not pass."""
+    for row in one.rows:
+        if not row.killed and _lets_pass(row) and not _is_ban(scenario, row.check):
+            yield Found('L301', scenario, _place(scenario, row.check), (
+                f'check {row.check!r} ({row.kind}): got FAIL from no wrong controller with every '
+                f'seed, and no objection from some. Tighten its limit, correct what it reads, or '
+                f'drop it'))
+    for cell in one.trials:
+        saboteur = named(matrix.saboteurs, cell.saboteur)
+        if Verdict.PASS in cell.verdicts and not saboteur.may_pass(scenario):
+            yield Found('L302', scenario, (), (
+                f'got PASS for {saboteur.name}, which {saboteur.does}, expected anything else in '
+                f'a {one.family}. Add a check that it fails, or tighten those there are'))
+
+
+def _is_ban(scenario: Scenario, check: str | None) -> bool:
+    """Return whether a check forbids words, which an answer with these words always breaks."""
+    return any(invariant.name == check and getattr(invariant, 'check_type', '') == 'not_contains'
+               for invariant in scenario.safety_invariants)
+
+
+def _lets_pass(row: Row) -> bool:
+    return any(verdict in (None, Verdict.PASS) for cell in row.cells if not cell.as_reference
+               for verdict in cell.verdicts)
+
+
+def _untold(scenario: Scenario, one: ScenarioMatrix) -> Iterator[Found]:
+    for row in one.rows:
+        if not row.killed and not _lets_pass(row) and not _is_ban(scenario, row.check):
+            yield Found('N304', scenario, _place(scenario, row.check), (
+                f'check {row.check!r} could not be judged without ROS: '
+                f'{row.cells[0].reason if row.cells else "nothing was tried"}. Try it with a '
+                f'recording of a wrong controller'))

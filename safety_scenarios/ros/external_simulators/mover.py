@@ -1,0 +1,96 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What an adapter asks of a simulator: bodies come, go and are put somewhere; time passes."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from safety_scenarios.ros.external_simulators.poses import PoseBook
+from safety_scenarios.simulators.mujoco.entities import Placed
+
+
+class Asked:
+    """
+    One call of a service, on its way.
+
+    :param what: says what was asked, for messages
+    :param future: of rclpy; its answer comes in another thread
+    :param wrong: what an answer says is wrong; empty: nothing
+    """
+
+    def __init__(self, what: str, future: Any, wrong: Callable[[Any], str]) -> None:
+        self.what, self._future, self._wrong = what, future, wrong
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer has come, which need not mean that anything was done."""
+        return bool(self._future.done())
+
+    def failure(self) -> str:
+        """Return why it was refused; empty: it was not, or nobody has answered yet."""
+        if not self._future.done():
+            return ''
+        error = self._future.exception()
+        return repr(error) if error is not None else self._wrong(self._future.result())
+
+
+class Mover(Protocol):
+    """
+    The services of one simulator. None of them waits, and success means no more than *queued*.
+
+    What has become of it is in the book of poses.
+    """
+
+    name: str
+    """As the record names the world."""
+    book: PoseBook
+    tells_links: bool
+    """Whether it tells where the links of a robot are, and not the robot alone."""
+
+    def await_services(self, deadline: float, *, steps: bool = False) -> None:
+        """
+        Wait until all that is needed is served (monotonic time).
+
+        :param steps: time is to pass in steps, too
+        :raises LinkTimeoutError: says what was discovered instead
+        """
+
+    def spawn(self, name: str, sdf: str, place: Placed) -> Asked:
+        """Let a model come."""
+
+    def remove(self, name: str) -> Asked:
+        """Let a model go."""
+
+    def put(self, name: str, place: Placed) -> Asked:
+        """Put a model somewhere, standing as far as that can be asked for."""
+
+    def run(self, *, is_running: bool) -> Asked:
+        """Let time pass, or stand."""
+
+    def steps(self, count: int) -> Asked:
+        """Let so many steps of the physics pass, and stand."""
+
+    def hear(self) -> None:
+        """Write into the book what has been told since."""
+
+    def felt(self) -> Iterator[str]:
+        """Yield whom the robot has touched since asked before; empty: nobody tells who it was."""
+
+    @property
+    def feels(self) -> bool:
+        """Whether every touch would be told."""
+
+    def close(self) -> None:
+        """Give up the endpoints."""

@@ -1,0 +1,243 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A robot that is really there: its interlocks, who listens for them, and the guard they form."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+import threading
+import time
+from typing import Any
+
+from rclpy.context import Context
+from rclpy.node import Node
+from safety_scenarios.campaign.hil_refusals import full_hil_name
+from safety_scenarios.campaign.signed_plan import read_plan
+from safety_scenarios.errors import described, InterlockError
+from safety_scenarios.model.hil import HilSettings
+from safety_scenarios.model.interfaces.never_published import releases, why_a_command
+from safety_scenarios.model.link import Link
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.ros.hil.guarded_link import GuardedLink, unlisted
+from safety_scenarios.ros.hil.listening import Heard, Listening
+from safety_scenarios.ros.interlocks.alone import Alone
+from safety_scenarios.ros.interlocks.area import AreaClear
+from safety_scenarios.ros.interlocks.asking import Asker, AtTerminal, ByPlan, ByService
+from safety_scenarios.ros.interlocks.battery import Battery
+from safety_scenarios.ros.interlocks.confirmation import Confirmation
+from safety_scenarios.ros.interlocks.deadman import DeadMan
+from safety_scenarios.ros.interlocks.distance import Distance
+from safety_scenarios.ros.interlocks.guard import Guard
+from safety_scenarios.ros.interlocks.home import Home
+from safety_scenarios.ros.interlocks.interlock import Interlock, MS, Word
+from safety_scenarios.ros.interlocks.preflight_green import PreflightGreen
+from safety_scenarios.ros.interlocks.protective import Protective
+from safety_scenarios.ros.interlocks.readiness import Readiness
+from safety_scenarios.ros.interlocks.run_log import RunLog
+from safety_scenarios.ros.interlocks.speed import Speed
+from safety_scenarios.ros.interlocks.travel import Travel
+from safety_scenarios.ros.measuring_node import OWN
+from safety_scenarios.ros.messages.convert import type_name
+from safety_scenarios.ros.spinning import spinning
+from std_srvs.srv import SetBool, Trigger
+
+CONFIRM = 'hil/confirm'
+"""Service by which an operator confirms a scenario."""
+_TICK_S = 0.01
+_LOOK_TICKS = 10
+"""The graph is looked at ten times a second."""
+_OF_CALIBRATION = 'calibration'
+"""Above the topics on which the harness measures itself."""
+
+
+class _Steady:
+    """The steady clock of this process."""
+
+    now_ns = staticmethod(time.monotonic_ns)
+    sleep = staticmethod(time.sleep)
+
+
+class Hardware:
+    """
+    All interlocks of one robot, for all trials of a campaign.
+
+    :param node: of its own, which spins
+    :param measuring: the node that publishes stimuli
+    """
+
+    def __init__(self, node: Node, measuring: Node, settings: RunSettings, log: RunLog) -> None:
+        self._node, self._measuring, self._settings = node, measuring, settings
+        hil = settings.hil
+        words = {name: Word(node.resolve_topic_name(topic), None if age_ms == 0
+                            else round(age_ms * MS))
+                 for name, (topic, age_ms) in _topics(hil).items()}
+        deadman = DeadMan(words['deadman'], round(hil.deadman_timeout_ms * MS),
+                          hil.deadman_rate_hz)
+        self._deadman, self._confirmation, self._alone = deadman, Confirmation(), Alone()
+        self._preflight = PreflightGreen()
+        feedback = words['feedback']
+        early: list[Interlock] = [self._confirmation, deadman,
+                                  Speed(feedback, hil.speed_cap, hil.turn_cap)]
+        early += [known for known in (
+            Travel(feedback, hil.travel_cap_m),
+            Distance(words['distance'], hil.distance_min_m, hil.distance_max_m),
+            Protective(words['protective'], frozenset(map(int, hil.protective_modes))),
+            Battery(words['battery'], hil.battery_floor),
+            AreaClear(words['area'])) if known.name not in hil.without]
+        self._guard = Guard([*early, self._preflight, self._alone], time.monotonic_ns, log)
+        self._listening = Listening(node, {
+            topic: Heard(words[name], partial(self._hear, deadman.take if name == 'deadman'
+                                              else words[name].take))
+            for name, (topic, _) in _topics(hil).items() if name not in hil.without}, self._alone)
+        home = Home(feedback, hil.reset_within_m, hil.reset_within_rad)
+        self._readiness = Readiness(
+            hil, self._guard, early, self._confirmation, deadman, home, self._asker(),
+            self._send_back if hil.reset_service else None, _Steady(),
+            measuring.get_logger().info)
+
+    def _hear(self, take: Callable[[Any, int], None], message: Any, now_ns: int) -> None:
+        take(message, now_ns)
+        self._guard.heard()
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Watch in a thread of its own while the block lasts."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            ticks, told = 0, ''
+            while not ended.wait(_TICK_S):
+                self._deadman.awake(time.monotonic_ns())
+                if ticks % _LOOK_TICKS == 0:
+                    try:
+                        self._listening.look()
+                    except Exception as error:  # what is not looked at any more goes stale
+                        if told != described(error):
+                            told = described(error)
+                            self._guard.tell('no look', why=told)
+                ticks += 1
+                self._guard.watch()
+        thread = threading.Thread(target=watch, name='interlocks', daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._guard.end()
+            ended.set()
+            thread.join()
+
+    def guarded(self, inner: Link) -> GuardedLink:
+        """Return a link around a link."""
+        return GuardedLink(inner, self._guard, self._readiness, self._alone, self._preflight, self)
+
+    def follow(self, commands: Sequence[str]) -> None:
+        """Look from now on at who publishes on these topics of commands."""
+        self._listening.follow(commands)
+
+    def look(self) -> None:
+        """Look at the graph now."""
+        self._listening.look()
+
+    def full_name(self, topic: str) -> str:
+        """Return what a topic is really called, after every remapping."""
+        return str(self._measuring.resolve_topic_name(topic))
+
+    def refuse_unlisted(self) -> None:
+        """
+        Refuse a publisher of ours on a topic that the profile does not list, by what there is.
+
+        :raises InterlockError: names it
+        """
+        full = partial(full_hil_name, self._settings)
+        hil = self._settings.hil
+        own = f'{self._measuring.resolve_topic_name(_OF_CALIBRATION)}/'
+        ours = [(publisher.topic_name, type_name(publisher.msg_type()))
+                for publisher in self._measuring.publishers
+                if publisher not in getattr(self._measuring, 'live', ())
+                and publisher.topic_name not in OWN and not publisher.topic_name.startswith(own)]
+        named = set(map(full, hil.commands)) | {
+            self._measuring.resolve_topic_name(topic)
+            for topic in self._listening.commands}
+        released = set(map(full, hil.releases))
+        why = unlisted(ours, map(full, hil.publishes), lambda topic, interface: (
+            why_a_command(topic, interface, named)
+            or ('a stop is released there' if releases(topic, released) else None)))
+        if why is not None:
+            raise InterlockError(why)
+
+    def _asker(self) -> Asker:
+        settings = self._settings
+        if settings.hil.confirm == 'plan':
+            return ByPlan(read_plan(settings.hil).scenarios)
+        if settings.hil.confirm == 'terminal':
+            return AtTerminal()
+        asker = ByService(self._node.resolve_service_name(CONFIRM))
+        self._node.create_service(SetBool, CONFIRM, asker.called)
+        return asker
+
+    def _send_back(self) -> str | None:
+        """Ask the user's service to bring the robot back; return what it said against that."""
+        hil = self._settings.hil
+        client = self._node.create_client(Trigger, hil.reset_service)
+        try:
+            return _answered(lambda: client.service_is_ready(), client, hil.ready_s)
+        finally:
+            self._node.destroy_client(client)
+
+
+def _answered(is_ready: Callable[[], bool], client: object, timeout_s: float) -> str | None:
+    deadline = time.monotonic() + timeout_s
+    while not is_ready():
+        if time.monotonic() > deadline:
+            return 'got no service std_srvs/srv/Trigger of that name, expected one. Start it'
+        time.sleep(_TICK_S)
+    future = client.call_async(Trigger.Request())  # type: ignore[attr-defined]
+    while not future.done():
+        if time.monotonic() > deadline:
+            return f'got no answer within {timeout_s:g} s, expected one'
+        time.sleep(_TICK_S)
+    said = future.result()
+    return None if said.success else f'got no success ({said.message}), expected success'
+
+
+def _topics(hil: HilSettings) -> Mapping[str, tuple[str, float]]:
+    """Return each word to its topic and the age (ms) that it may have."""
+    return {'deadman': (hil.deadman_topic, hil.deadman_timeout_ms),
+            'feedback': (hil.feedback_topic, hil.age_ms),
+            'distance': (hil.distance_topic, hil.age_ms),
+            'protective': (hil.protective_topic, hil.protective_age_ms),
+            'battery': (hil.battery_topic, hil.battery_age_ms),
+            'area': (hil.area_topic, hil.age_ms)}
+
+
+@contextmanager
+def hardware(settings: RunSettings, context: Context, measuring: Node,
+             folder: Path) -> Iterator[Hardware]:
+    """
+    Listen and watch while the block lasts.
+
+    :param folder: of the campaign, for the run log
+    """
+    log = RunLog(folder)
+    node = Node(f'{settings.node_name}_interlocks', context=context,
+                enable_rosout=False, start_parameter_services=False)
+    with spinning(node):
+        found = Hardware(node, measuring, settings, log)
+        with found.watched():
+            try:
+                yield found
+            finally:
+                log.close()

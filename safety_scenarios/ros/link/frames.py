@@ -1,0 +1,232 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Frames that stimuli name and nobody else publishes, on ``/tf_static`` (REP 105).
+
+All of it happens between trials: the robot's own frames are listened to for a second before a
+scenario's first trial, and nobody listens or publishes while one is running.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+import math
+import time
+from typing import Any
+
+from pydantic import ValidationError
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.stimulus import StimulusContext
+from safety_scenarios.model.trial import Trial
+from safety_scenarios.model.world.mounted_frame import BASE, MountedFrame
+from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.messages.convert import interface_class, to_ros
+
+INTERFACE = 'tf2_msgs/msg/TFMessage'
+STATIC, MOVING = '/tf_static', '/tf'
+_LISTEN_S = 1.0
+"""A latched message comes as soon as its publisher is found; a moving frame comes at 10 Hz."""
+LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+_MISSING = ('tf2_msgs is not installed here, so that {} cannot be looked up or published: a '
+            'controller that transforms its input drops it, unless the robot publishes it. '
+            'Install the package tf2_msgs for this ROS distribution')
+
+
+class Frames:
+    """
+    Publishes what is missing, and leaves alone what the robot publishes.
+
+    :param node: a spinning node, whose callbacks run in another thread
+    :param clock: ROS time
+    :param is_wanted: whether there may be a robot whose frames are published at all
+    """
+
+    def __init__(self, node: Node, clock: RosClock, is_wanted: bool) -> None:
+        self._node, self._clock, self._is_wanted = node, clock, is_wanted
+        self._publisher: Any = None
+        self._published: dict[str, MountedFrame] = {}
+        self._looked_for: Scenario | None = None
+        self.rows: Sequence[PreflightRow] = ()
+
+    def announce(self, trial: Trial) -> None:
+        """
+        Look for the frames of a scenario, once before its first trial, and publish the rest.
+
+        Ours are published anew each time, because a frame that the robot has begun to publish
+        meanwhile is its own.
+        """
+        if not self._is_wanted or trial.scenario is self._looked_for:
+            return
+        self._looked_for = trial.scenario
+        named = named_frames(trial)
+        if not named:
+            self.rows = ()
+            return
+        try:
+            kind = interface_class(INTERFACE)
+        except Exception:  # not installed here, however that shows
+            self.rows = (_row('warn', _MISSING.format(', '.join(sorted(named)))),)
+            return
+        if self._publisher is not None:
+            self._node.destroy_publisher(self._publisher)
+            self._publisher = None
+        robots = self._heard(kind)
+        block = trial.scenario.ros
+        declared = {} if block is None else {known.frame: known for known in block.frames}
+        is_base = block is not None and block.robot.kind == 'mobile_base'
+        chosen, self.rows = missing_frames(named, robots, declared, is_base)
+        self._published = {name: known for name, known in (self._published | chosen).items()
+                           if name not in robots}
+        if self._published:
+            self._publisher = self._node.create_publisher(kind, STATIC, LATCHED)
+            self._publisher.publish(to_ros(mounted(self._published.values(),
+                                                   self._clock.now_ns())))
+
+    def _heard(self, kind: Any) -> set[str]:
+        """Return the frames that others publish."""
+        heard: set[str] = set()
+
+        def receive(message: Any) -> None:
+            heard.update(known.child_frame_id for known in message.transforms)
+
+        subscriptions = [self._node.create_subscription(kind, topic, receive, profile)
+                         for topic, profile in ((STATIC, LATCHED), (MOVING, 100))]
+        time.sleep(_LISTEN_S)
+        for subscription in subscriptions:
+            self._node.destroy_subscription(subscription)
+        return set(heard)
+
+
+def mounted(frames: Iterable[MountedFrame], now_ns: int) -> Message:
+    """Return the message that says where frames are on a robot."""
+    seconds, nanoseconds = divmod(now_ns, 1_000_000_000)
+    return Message(type=INTERFACE, data={'transforms': [{
+        'header': {'frame_id': known.parent,
+                   'stamp': {'sec': seconds, 'nanosec': nanoseconds}},
+        'child_frame_id': known.frame,
+        'transform': {'translation': dict(zip('xyz', known.translation, strict=True)),
+                      'rotation': dict(zip('xyzw', known.quaternion, strict=True))}}
+        for known in frames]})
+
+
+def static_frames(node: Node) -> Sequence[MountedFrame]:
+    """
+    Return the places of frames that are on ``/tf_static``; takes a second.
+
+    Nothing where nobody publishes there, or tf2_msgs is not installed here.
+    """
+    try:
+        kind = interface_class(INTERFACE)
+    except Exception:  # not installed here, however that shows
+        return ()
+    heard: dict[str, MountedFrame] = {}
+    subscription = node.create_subscription(kind, STATIC, lambda message: heard.update(
+        {known.frame: known for known in told_frames(message)}), LATCHED)
+    time.sleep(_LISTEN_S)
+    node.destroy_subscription(subscription)
+    return tuple(heard.values())
+
+
+def told_frames(message: Any) -> Iterator[MountedFrame]:
+    """Yield what a tf2_msgs/msg/TFMessage says, but for names that tf2 does not have."""
+    for known in message.transforms:
+        place, turn = known.transform.translation, known.transform.rotation
+        with suppress(ValidationError):
+            yield MountedFrame(frame=known.child_frame_id, parent=known.header.frame_id,
+                               translation=(place.x, place.y, place.z),
+                               rotation=_fixed_axes(turn.x, turn.y, turn.z, turn.w))
+
+
+def unreadable() -> str:
+    """Return why ``/tf_static`` cannot be read here; empty if it can."""
+    try:
+        interface_class(INTERFACE)
+    except Exception:  # not installed here, however that shows
+        return '. The package tf2_msgs is not installed here, so that /tf_static cannot be read'
+    return ''
+
+
+def _fixed_axes(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
+    """Return roll, pitch and yaw of a quaternion."""
+    return (math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
+            math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x)))),
+            math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+
+
+def named_frames(trial: Trial) -> set[str]:
+    """Return the frames that the headers of a trial's stimuli name, but the robot's own."""
+    found = set()
+    context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
+    for plugin in (*trial.nominal, *(() if trial.is_observed else trial.hazard)):
+        if plugin.interface() is None:
+            continue
+        stimulus = plugin.at(0, 0, context)
+        datas = [getattr(plugin, 'then', None), stimulus.message.data if stimulus else None]
+        for data in datas:
+            header = data.get('header') if isinstance(data, Mapping) else None
+            if isinstance(header, Mapping):
+                found.add(str(header.get('frame_id', '')))
+    return found - {'', BASE}
+
+
+def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, MountedFrame],
+                   is_base: bool) -> tuple[dict[str, MountedFrame], Sequence[PreflightRow]]:
+    """
+    Return what is to be published of the frames that stimuli name, and what was found of each.
+
+    :param named: by stimuli
+    :param robots: that others publish
+    :param declared: in the scenario, by name
+    :param is_base: the robot is a base, on which a frame without a place may be at the origin;
+        that of an arm's tool moves, and a guess would be wrong
+    """
+    chosen: dict[str, MountedFrame] = {}
+    rows: list[PreflightRow] = []
+    for name in sorted(named):
+        if name in robots:
+            rows.append(_row('ok', f'{name}: the robot publishes it, so that nothing is added'))
+            continue
+        if name not in declared and not is_base:
+            rows.append(_row('warn', f'{name}: nobody publishes it, and where it is on an arm '
+                                     f'nobody can guess. Declare it under ros.frames'))
+            continue
+        for known in _chain(name, declared, robots):
+            chosen[known.frame] = known
+        mounted = chosen[name]
+        where = ', '.join(f'{value:g}' for value in mounted.translation)
+        told = (f'{name}: published on {STATIC}, at ({where}) m in {mounted.parent}'
+                + ('' if name in declared else ', as the scenario says nothing else'))
+        rows.append(_row('warn' if mounted.is_aside else 'ok', told + (
+            f'; the distances in the scenario are read in {name}, so that they are others in '
+            f'{mounted.parent}' if mounted.is_aside else '')))
+    return chosen, rows
+
+
+def _chain(name: str, declared: Mapping[str, MountedFrame], robots: set[str]) -> \
+        Iterator[MountedFrame]:
+    """Yield a frame and those of its declared parents that nobody publishes."""
+    yield declared.get(name, MountedFrame(frame=name))
+    seen = {name}
+    while name in declared and (name := declared[name].parent) not in (*robots, *seen):
+        seen.add(name)
+        if name in declared:
+            yield declared[name]
+
+
+def _row(status: Any, detail: str) -> PreflightRow:
+    return PreflightRow(check='frames', status=status, detail=detail)

@@ -1,0 +1,258 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What the evaluator tells ROS tools while it runs: diagnostics, verdicts, events and markers.
+
+None of it is for a robot. A node that commands the robot and listens to one of these topics would
+be told what it must not know, or would stop because of a verdict: nothing is published there while
+it is judged, and the preflight says so. The same where a scenario uses the topic itself.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from typing import Any
+
+from builtin_interfaces.msg import Duration
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
+from rclpy import qos
+from rclpy.duration import Duration as Span
+from safety_scenarios.engine.monitoring import Level
+from safety_scenarios.live.output import Output
+from safety_scenarios.live.shapes import Shape, shapes_of
+from safety_scenarios.live.stage import FRAME, Picture
+from safety_scenarios.live.words import of_event, of_result, of_summary, shown, to_text
+from safety_scenarios.model.event import Event
+from safety_scenarios.model.observer import Beginning
+from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.result import LatencyClass, TrialResult, Verdict
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.summary import CampaignSummary
+from safety_scenarios.model.trial import Trial
+from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.graph.graph import full_node_name, Graph, UNNAMED
+from safety_scenarios.ros.monitor.diagnostics import Diagnostics
+from std_msgs.msg import ColorRGBA, String
+from visualization_msgs.msg import Marker, MarkerArray
+
+DIAGNOSTICS, VERDICT, EVENT, MARKERS = '/diagnostics', '~/verdict', '~/event', '~/markers'
+PERIOD_S = 0.2
+"""Between two pictures."""
+_ALL_S = 1.0
+"""Between two publications of all diagnostics (REP 107)."""
+_KEPT = 200
+"""Verdicts and events that who comes late still gets."""
+_LIFETIME_S = 2
+"""A marker whose publisher has died stays no longer."""
+_ACKNOWLEDGED_S = 0.5
+"""So long the last messages may take to arrive before their publishers are gone."""
+_PREFIX = 12
+"""Bytes of an endpoint's id that all endpoints of one process have, with most middlewares."""
+_KINDS = {'cylinder': Marker.CYLINDER, 'arrow': Marker.ARROW, 'sphere': Marker.SPHERE,
+          'text': Marker.TEXT_VIEW_FACING}
+_LEVELS = {Verdict.PASS: Level.OK, Verdict.INCONCLUSIVE: Level.WARN, Verdict.ERROR: Level.ERROR,
+           Verdict.FAIL: Level.ERROR}
+
+
+def wants_topics(settings: RunSettings) -> bool:
+    """Return whether a campaign is told to ROS: beside a real robot only if that is asked for."""
+    return settings.live_topics == 'on' or (
+        settings.live_topics == 'auto' and not settings.hil.enabled)
+
+
+class LiveTopics(Output):
+    """
+    Publishes on four topics of a node.
+
+    :param node: whose ``create_live_publisher`` makes the publishers
+    :param clock: ROS time
+    """
+
+    def __init__(self, node: Any, clock: RosClock) -> None:
+        self._node, self._clock, self._graph = node, clock, Graph(node)
+        latched = qos.QoSProfile(depth=_KEPT, durability=qos.DurabilityPolicy.TRANSIENT_LOCAL)
+        self._publishers = {
+            DIAGNOSTICS: node.create_live_publisher(DiagnosticArray, DIAGNOSTICS, 10),
+            VERDICT: node.create_live_publisher(String, VERDICT, latched),
+            EVENT: node.create_live_publisher(String, EVENT, latched),
+            MARKERS: node.create_live_publisher(MarkerArray, MARKERS, 10)}
+        self._mute: Mapping[str, str] = {}
+        self._diagnostics = Diagnostics(self._publishers[DIAGNOSTICS], node.get_name(), '')
+        self._scenarios: Diagnostics | None = None
+        self._statuses: dict[str, DiagnosticStatus] = {}
+        self._drawn = set[tuple[str, int]]()
+        self._all_s = 0.0
+        self._is_changed = False
+        self._planned = self._ended = 0
+        self._verdicts: dict[str, int] = {}
+        self._worst: Verdict | None = None
+        self._latest: dict[str, Any] = {}
+
+    def look(self, trial: Trial, judged: Iterable[tuple[str, Any]]) -> None:
+        """
+        Find out on which topics nothing may be published in a trial.
+
+        :param judged: topic and publisher of every command, saying and answer
+        """
+        own = {known: self._node.resolve_topic_name(known) for known in self._publishers}
+        used = {self._node.resolve_topic_name(topic) for topic in _topics(trial)}
+        infos = [info for _, info in judged]
+        names = {full_node_name(info) for info in infos if info.node_name != UNNAMED}
+        processes = {bytes(info.endpoint_gid)[:_PREFIX] for info in infos}
+        mute = {}
+        for known, full in own.items():
+            listeners = [info for info in self._graph.subscribers_of(full)
+                         if full_node_name(info) in names
+                         or bytes(info.endpoint_gid)[:_PREFIX] in processes]
+            if full in used:
+                mute[known] = (f'{full}: the scenario uses it, so that no diagnostics and no '
+                               f'verdicts are published there')
+            elif listeners:
+                who = ', '.join(sorted(set(map(full_node_name, listeners))))
+                mute[known] = (f'{full}: {who}, which is judged, listens there, so that nothing '
+                               f'is published: it would be told what it must not know')
+        self._mute = mute
+
+    @property
+    def rows(self) -> Sequence[PreflightRow]:
+        """Return the topics that are left alone, and why."""
+        return [PreflightRow(check='live topics', status='warn', detail=detail)
+                for detail in self._mute.values()]
+
+    def began(self, beginning: Beginning) -> None:
+        """Say that nothing has ended yet."""
+        self._planned = beginning.planned
+        self._scenarios = Diagnostics(self._publishers[DIAGNOSTICS], self._node.get_name(),
+                                      shown(beginning.controller.label, 200))
+        self._tell_campaign()
+
+    def happened(self, trial: Trial, event: Event, since_ns: int) -> None:
+        """Publish an event as JSON."""
+        self._publish(EVENT, String(data=to_text(of_event(trial, event, since_ns))))
+
+    def show(self, picture: Picture) -> None:
+        """Publish the markers, and keep the numbers for the diagnostics."""
+        if MARKERS not in self._mute and self._publishers[MARKERS].get_subscription_count():
+            self._draw(tuple(shapes_of(picture)))
+        trial = picture.trial
+        self._put('trial', self._diagnostics.status(
+            'trial', Level.OK, shown(f'{trial.scenario.id}: {picture.phase}'), phase=picture.phase,
+            trial=trial.trial_id, scenario=trial.scenario.id,
+            **{f'{name}': f'{value:.4f}' for name, value in (
+                ('distance_m', picture.distance), ('required_m', picture.required),
+                ('speed', picture.speed)) if value is not None}, **self._latest))
+
+    def clear(self) -> None:
+        """Take every marker away, those too that somebody else's crash has left."""
+        self._drawn = set()
+        self._publish(MARKERS, MarkerArray(markers=[Marker(action=Marker.DELETEALL)]))
+        self._put('trial', self._diagnostics.status('trial', Level.OK, 'between trials',
+                                                    **self._latest))
+
+    def judged(self, result: TrialResult, ended: int, planned: int) -> None:
+        """Publish a verdict, and what it means for its scenario."""
+        said = of_result(result, ended, planned)
+        self._publish(VERDICT, String(data=to_text(said)))
+        self._ended, self._planned = ended, planned
+        if result.warmup:
+            return self._tell_campaign()
+        numbers = {key: f'{said[key]:.4f}' for key in ('latency_ms', 'uncertainty_ms', 'margin')
+                   if said[key] is not None}
+        self._latest = {key: value for key, value in numbers.items() if key != 'margin'}
+        self._verdicts[result.verdict.value] = self._verdicts.get(result.verdict.value, 0) + 1
+        self._worst = Verdict.worst([result.verdict, *([self._worst] if self._worst else [])])
+        assert self._scenarios is not None
+        self._put(result.scenario_id, self._scenarios.status(
+            result.scenario_id, _level(result), shown(f'{result.verdict.value}: {result.reason}'),
+            verdict=result.verdict.value, trial=result.trial_id, index=result.index + 1,
+            latency_class=said['latency_class'], margin_unit=said['margin_unit'], **numbers))
+        return self._tell_campaign()
+
+    def turn(self, dropped: int) -> None:
+        """Publish the diagnostics that have changed, and all of them once a second."""
+        is_due = time.monotonic() - self._all_s >= _ALL_S
+        if not (is_due or self._is_changed) or DIAGNOSTICS in self._mute or not self._statuses:
+            return
+        if is_due:
+            self._all_s = time.monotonic()
+            if dropped:
+                self._tell_campaign(dropped)
+        self._is_changed = False
+        self._diagnostics.publish(self._statuses, self._clock.now_ns(), is_due)
+
+    def ended(self, summary: CampaignSummary) -> None:
+        """Publish what the campaign came to, as a last verdict."""
+        self._publish(VERDICT, String(data=to_text(of_summary(summary))))
+        self._worst = summary.verdict
+        self._tell_campaign()
+        self._all_s = 0.0
+
+    def close(self) -> None:
+        """Let the last messages arrive; the node gives up the publishers."""
+        self.turn(0)
+        for publisher in self._publishers.values():
+            publisher.wait_for_all_acked(Span(seconds=_ACKNOWLEDGED_S))
+
+    def _draw(self, shapes: Sequence[Shape]) -> None:
+        drawn, self._drawn = self._drawn, {(shape.group, shape.number) for shape in shapes}
+        gone = [Marker(ns=group, id=number, action=Marker.DELETE)
+                for group, number in sorted(drawn - self._drawn)]
+        self._publish(MARKERS, MarkerArray(markers=[*gone, *map(_marker, shapes)]))
+
+    def _tell_campaign(self, dropped: int = 0) -> None:
+        counts = ', '.join(f'{count} {name}' for name, count in self._verdicts.items())
+        self._put('campaign', self._diagnostics.status(
+            'campaign', Level.OK if self._worst is None else _LEVELS[self._worst],
+            f'{self._ended} of {self._planned} trials: {counts or "none yet"}',
+            ended=self._ended, planned=self._planned, dropped=dropped,
+            **{verdict.value: self._verdicts.get(verdict.value, 0) for verdict in Verdict}))
+
+    def _put(self, name: str, status: DiagnosticStatus) -> None:
+        before = self._statuses.get(name)
+        self._is_changed |= before is None or before.level != status.level
+        self._statuses[name] = status
+
+    def _publish(self, known: str, message: Any) -> None:
+        if known not in self._mute:
+            self._publishers[known].publish(message)
+
+
+def _level(result: TrialResult) -> Level:
+    """Return OK for target and acceptable, WARN for critical and for what could not be told."""
+    late = result.latency is not None and result.latency.latency_class is LatencyClass.CRITICAL
+    return Level.WARN if result.verdict is Verdict.PASS and late else _LEVELS[result.verdict]
+
+
+def _topics(trial: Trial) -> Iterator[str]:
+    """Yield every topic that a trial publishes or judges."""
+    yield from (plugin.topic for plugin in (*trial.nominal, *trial.hazard))
+    ros = trial.scenario.ros
+    if ros is not None:
+        yield from (known.topic for known in ros.commands)
+        yield from (signal.topic for signal in ros.signals.values())
+
+
+def _marker(shape: Shape) -> Marker:
+    """Return a shape as a marker at the robot's latest place, which stamp 0 stands for."""
+    marker = Marker(
+        ns=shape.group, id=shape.number, type=_KINDS[shape.kind], action=Marker.ADD,
+        pose=Pose(position=Point(x=shape.x, y=shape.y, z=shape.z),
+                  orientation=Quaternion(w=1.0)),
+        scale=Vector3(x=shape.size[0], y=shape.size[1], z=shape.size[2]),
+        color=ColorRGBA(r=shape.colour[0], g=shape.colour[1], b=shape.colour[2],
+                        a=shape.colour[3]),
+        lifetime=Duration(sec=_LIFETIME_S), frame_locked=True, text=shape.text)
+    marker.header.frame_id = FRAME
+    return marker

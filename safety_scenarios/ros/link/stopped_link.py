@@ -1,0 +1,216 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A link around a link that another thread can close at once: the trial ends as by Ctrl-C."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+import signal
+import threading
+
+from safety_scenarios.model.blocks.calling import Call
+from safety_scenarios.model.envelope import Envelope
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.intent import Intent
+from safety_scenarios.model.link import Link
+from safety_scenarios.model.preflight import PreflightRow
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.session import Connect, Session
+from safety_scenarios.model.settings import RunSettings
+from safety_scenarios.model.stimulus import Stimulus
+from safety_scenarios.model.trial import Trial
+
+_PATIENCE_S = 0.01
+"""So long a thread of the link waits for what is just leaving."""
+_SLICE_NS = 5_000_000
+"""Between two looks at whether it is wanted, while nothing arrives."""
+
+
+class Stop:
+    """
+    Asks a campaign to end; once that is asked for, nothing leaves any more.
+
+    ``ask`` waits for what is just leaving, so that on its return nothing is.
+    """
+
+    def __init__(self) -> None:
+        self._is_asked = self._is_opening = False
+        self._leaving, self._gate = threading.RLock(), threading.Lock()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the campaign shall end."""
+        return self._is_asked
+
+    def ask(self) -> None:
+        """Let nothing leave any more; a link that still waits for somebody waits no longer."""
+        self._is_asked = True
+        with self._leaving:
+            pass
+        with self._gate:
+            if self._is_opening:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """
+        Let the main thread wait while the block lasts, as long as nobody asks it to end.
+
+        Who asks sends it the signal of Ctrl-C, which finds it in here: the gate keeps it from
+        leaving the block meanwhile.
+
+        :raises KeyboardInterrupt: somebody does
+        """
+        self.look()
+        self._is_opening = threading.current_thread() is threading.main_thread()
+        try:
+            self.look()
+            yield
+        finally:
+            try:
+                with self._gate:
+                    pass
+            finally:  # the signal may find it waiting at the gate
+                self._is_opening = False
+        self.look()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self._is_asked = self._is_opening = False
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """
+        Let something leave while the block lasts.
+
+        :raises KeyboardInterrupt: nothing may
+        """
+        with self._leaving:
+            self.look()
+            yield
+
+    def let(self, topic: str, is_hazard: bool, leave: Callable[[], None]) -> bool:
+        """Let a stimulus leave in another thread, and return whether it did."""
+        if not self._leaving.acquire(timeout=_PATIENCE_S):
+            return False
+        try:
+            if self._is_asked:
+                return False
+            leave()
+            return True
+        finally:
+            self._leaving.release()
+
+    def look(self) -> None:
+        """
+        Go on, unless the campaign shall end.
+
+        :raises KeyboardInterrupt: it shall
+        """
+        if self._is_asked:
+            raise KeyboardInterrupt
+
+
+class StoppedLink(Link):
+    """Does what the link inside does, until it is stopped."""
+
+    def __init__(self, inner: Link, stop: Stop) -> None:
+        self._inner, self._stop = inner, stop
+        self.measuring = inner.measuring
+
+    def preflight(self) -> Sequence[PreflightRow]:
+        """Return what the link found."""
+        return self._inner.preflight()
+
+    def open(self, trial: Trial) -> None:  # noqa: A003
+        """Get ready for a trial."""
+        self._inner.let_by(self._stop.let)
+        with self._stop.opening():
+            self._inner.open(trial)
+            self.measuring = self._inner.measuring
+
+    def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
+        """Let a stimulus happen in the link's world."""
+        with self._stop.leaving():
+            return self._inner.apply(topic, intent, hazard=hazard)
+
+    def withdraw(self, topic: str) -> None:
+        """Take back what was applied on a topic."""
+        self._inner.withdraw(topic)
+
+    def arm(self) -> None:
+        """Get ready for the hazard."""
+        with self._stop.leaving():
+            self._inner.arm()
+
+    def disarm(self) -> None:
+        """Take back what the trial did."""
+        self._inner.disarm()
+
+    def close(self) -> None:
+        """Give up the link."""
+        self._inner.close()
+
+    def mark(self, name: str) -> Event:
+        """Return a mark of the link."""
+        return self._inner.mark(name)
+
+    def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
+        """Publish."""
+        with self._stop.leaving():
+            return self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
+
+    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+        """Let live agents hear something."""
+        with self._stop.leaving():
+            return self._inner.tell(envelope, hearers)
+
+    def call(self, call: Call, symbol: str) -> Event:
+        """Ask the stack for something."""
+        with self._stop.leaving():
+            return self._inner.call(call, symbol)
+
+    def overlooked(self) -> Sequence[Event]:
+        """Return what would be missed in the record."""
+        return self._inner.overlooked()
+
+    def receive_until(self, schedule_ns: int) -> Sequence[Event]:
+        """Return what has arrived, or wait for it."""
+        while True:
+            self._stop.look()
+            now_ns = self.schedule_ns(self._inner.mark('now').stamps)
+            until_ns = min(schedule_ns, now_ns + _SLICE_NS)
+            events = self._inner.receive_until(until_ns)
+            if events or until_ns >= schedule_ns:
+                return events
+
+
+def stoppable(connect: Connect, stop: Stop) -> Connect:
+    """Return how to reach the controller over links that can be stopped."""
+    @contextmanager
+    def connected(settings: RunSettings, folder: Path) -> Iterator[Session]:
+        with connect(settings, folder) as session:
+            yield replace(session, open_link=_opened(session.open_link, stop))
+    return connected
+
+
+def _opened(open_link: Callable[[Scenario], AbstractContextManager[Link]],
+            stop: Stop) -> Callable[[Scenario], AbstractContextManager[Link]]:
+    @contextmanager
+    def opened(scenario: Scenario) -> Iterator[Link]:
+        with open_link(scenario) as link:
+            yield StoppedLink(link, stop)
+    return opened

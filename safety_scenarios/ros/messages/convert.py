@@ -1,0 +1,241 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""ROS messages to plain data and back, for any installed interface."""
+
+from array import array
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib import import_module
+from operator import attrgetter
+import struct
+from typing import Any
+
+import numpy
+from rclpy.serialization import deserialize_message, serialize_message
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.storage.packed import Key, Shape, shape_of
+
+_ONE = {'boolean': bool, 'double': float, 'float': float, 'string': str, 'wstring': str} | {
+    f'{sign}int{bits}': int for sign in ('', 'u') for bits in (8, 16, 32, 64)}
+"""Type of a field of one value; an octet comes as bytes."""
+
+
+_KINDS = {'msg': 'message', 'srv': 'service', 'action': 'action'}
+
+
+@lru_cache(maxsize=256)
+def interface_class(name: str) -> Any:
+    """
+    Return the class of an interface name such as ``geometry_msgs/msg/Twist``.
+
+    :param name: of a message, a service (``/srv/``) or an action (``/action/``)
+    :raises MeasurementError: the package is not installed or has no such interface
+    """
+    kind = next((kind for kind in _KINDS if f'/{kind}/' in name), 'msg')
+    package, _, interface = name.partition(f'/{kind}/')
+    try:
+        return getattr(import_module(f'{package}.{kind}'), interface)
+    except (ImportError, AttributeError):
+        raise MeasurementError(
+            f'{name}: no such {_KINDS[kind]} type here. Install the package {package!r} for this '
+            f'ROS distribution, or correct the name (package/{kind}/Type)') from None
+
+
+def warm_up(name: str) -> None:
+    """Load now what the first message of an interface would load while it is measured."""
+    kind = interface_class(name)
+    from_ros(deserialize_message(serialize_message(kind()), kind))
+
+
+def type_name(message: Any) -> str:
+    """Return the interface name of a message object."""
+    package = type(message).__module__.partition('.')[0]
+    return f'{package}/msg/{type(message).__name__}'
+
+
+def from_ros(message: Any) -> Message:
+    """Return a ROS message as plain data; arrays become tuples, byte strings become ints."""
+    name, shape, read = _reader(type(message))
+    values = read(message)
+    try:
+        return Message.of(name, shape, *shape.held(values))
+    except struct.error:  # an int beyond 64 bits with a sign, which the shape does not expect
+        return Message.model_construct(type=name, data=_plain(message))
+
+
+def header_stamp_ns(message: Any) -> int | None:
+    """Return the header stamp in ns, None for a message without header."""
+    stamp = getattr(getattr(message, 'header', None), 'stamp', None)
+    return None if stamp is None else stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+def set_header_stamp(message: Any, stamp_ns: int) -> None:
+    """Write a header stamp."""
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, 1_000_000_000)
+
+
+def to_ros(message: Message) -> Any:
+    """
+    Return plain data as a ROS message; what is left out keeps the interface's default.
+
+    :raises MeasurementError: unknown interface or field, or a value that does not fit
+    """
+    target = interface_class(message.type)()
+    _fill(target, message.data, message.type)
+    return target
+
+
+def part_to_ros(name: str, part: str, data: Mapping[str, Any]) -> Any:
+    """
+    Return plain data as a part of a service or an action, as ``to_ros`` does a message.
+
+    :param part: ``Request``, or ``Goal``
+    :raises MeasurementError: unknown interface or field, or a value that does not fit
+    """
+    target = getattr(interface_class(name), part)()
+    _fill(target, data, name)
+    return target
+
+
+def restamp(message: Any, stamp_ns: int) -> None:
+    """
+    Write the time into the header of a message, and into those of what it lists.
+
+    A listed one that has a stamp keeps it; ``/tf`` is a list of messages with a header each.
+    """
+    if hasattr(message, 'header'):
+        set_header_stamp(message, stamp_ns)
+    for name in _listed(type(message)):
+        for item in getattr(message, name):
+            if header_stamp_ns(item) == 0:
+                set_header_stamp(item, stamp_ns)
+
+
+@lru_cache(maxsize=256)
+def _listed(kind: type) -> tuple[str, ...]:
+    """Return the fields of a message class that are sequences of messages with a header."""
+    found = []
+    for name, field_type in kind.get_fields_and_field_types().items():
+        element = field_type.removeprefix('sequence<').partition('>')[0].partition(',')[0]
+        if field_type.startswith('sequence<') and '/' in element and hasattr(
+                interface_class(element.replace('/', '/msg/'))(), 'header'):
+            found.append(name)
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _reader(kind: type) -> tuple[str, Shape, Callable[[Any], tuple[Any, ...]]]:
+    """Return a message class's interface name, its shape, and what reads its values in order."""
+    name, shape, fields = leaves(kind)
+    if not fields:
+        return name, shape, lambda message: ()
+    read, is_one = attrgetter(*fields), len(fields) == 1
+    bulky = [index for index, field in enumerate(fields.values()) if _known(field) is tuple]
+    if not bulky and not is_one:
+        return name, shape, read
+
+    def values(message: Any) -> tuple[Any, ...]:
+        found = [read(message)] if is_one else list(read(message))
+        for index in bulky:
+            found[index] = _plain(found[index])
+        return tuple(found)
+    return name, shape, values
+
+
+def leaves(kind: type) -> tuple[str, Shape, Mapping[str, str]]:
+    """Return a message class's interface name, its shape, and each path's field type, in order."""
+    blank, fields = kind(), dict[str, str]()
+    return type_name(blank), shape_of(_key(blank, '', fields)), fields
+
+
+def _key(blank: Any, before: str, fields: dict[str, str]) -> Key:
+    """Return the key of a message's shape, and add the type of the field at each path."""
+    key: list[tuple[str, Any]] = []
+    for name, field_type in blank.get_fields_and_field_types().items():
+        value = getattr(blank, name)
+        if _field_names(type(value)) is not None:
+            key.append((name, _key(value, f'{before}{name}.', fields)))
+            continue
+        fields[before + name] = field_type
+        key.append((name, _known(field_type)))
+    return tuple(key)
+
+
+def _known(field_type: str) -> type:
+    """Return the type of a field's values."""
+    is_one = not field_type.startswith('sequence<') and not field_type.endswith(']')
+    return _ONE.get(field_type.partition('<')[0], tuple) if is_one else tuple
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (float, int, str)):
+        return value
+    names = _field_names(type(value))
+    if names is not None:
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, (numpy.ndarray, array)):
+        return tuple(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return tuple(_plain(item) for item in value)
+    if isinstance(value, bytes):
+        return tuple(value)
+    return value
+
+
+@lru_cache(maxsize=1024)
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """Return the fields of a message class, None for any other class."""
+    fields = getattr(kind, 'get_fields_and_field_types', None)
+    return None if fields is None else tuple(fields())
+
+
+def _fill(target: Any, data: Mapping[str, Any], path: str) -> None:
+    fields = target.get_fields_and_field_types()
+    if hasattr(target, '_check_fields'):  # off by default since Jazzy: a wrong type ends in C
+        target._check_fields = True
+    for name, value in data.items():
+        place = f'{path}.{name}'
+        if name not in fields:
+            raise MeasurementError(f'{place}: no such field, expected one of {", ".join(fields)}')
+        current = getattr(target, name)
+        if isinstance(value, Mapping):
+            if not hasattr(current, 'get_fields_and_field_types'):
+                raise MeasurementError(f'{place}: got a mapping, expected {fields[name]}')
+            _fill(current, value, place)
+            continue
+        try:
+            setattr(target, name, _value(value, fields[name], place))
+        except (AssertionError, TypeError, ValueError, OverflowError):
+            raise MeasurementError(
+                f'{place}: got {str(value)[:60]!r}, expected {fields[name]}') from None
+
+
+def _value(value: Any, field_type: str, place: str) -> Any:
+    element = field_type.removeprefix('sequence<').partition('>')[0].partition('[')[0]
+    element = element.partition(',')[0]
+    number = float if element in ('double', 'float') else None
+    if isinstance(value, bytes) and element == 'uint8':
+        return array('B', value)  # pixels; looked at one by one they would take their time
+    if not isinstance(value, (tuple, list)):
+        return number(value) if number and isinstance(value, (int, float)) else value
+    if '/' in element:
+        items = []
+        for index, item in enumerate(value):
+            inner = interface_class(element.replace('/', '/msg/'))()
+            _fill(inner, item, f'{place}[{index}]')
+            items.append(inner)
+        return items
+    return [number(item) for item in value] if number else list(value)

@@ -1,0 +1,274 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Hears, judges, tells and keeps: what a monitor node does until it is told to end."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+import queue
+import threading
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from safety_scenarios.campaign.folder.monitored import Kept
+from safety_scenarios.engine.monitoring import Found, LATE_NS, Level, Watch
+from safety_scenarios.engine.sliding_window import declared
+from safety_scenarios.errors import ClockError, described, SafetyScenariosError
+from safety_scenarios.model.event import Event, Stamps
+from safety_scenarios.model.monitor import MonitorSettings
+from safety_scenarios.model.result import Verdict
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.ros.clocks.clock import RosClock
+from safety_scenarios.ros.monitor.diagnostics import Diagnostics, of_invariants
+from safety_scenarios.ros.monitor.hearing import Hearing
+
+_GRAPH_NS, _ALL_NS = 200_000_000, 1_000_000_000
+_STEP_NS = 20_000_000
+"""The system clock and the steady one drift apart by less from turn to turn; more is a step."""
+_BEHIND_NS = 1_000_000_000
+"""A monitor whose verdicts are later than this tells nothing."""
+
+
+@dataclass
+class _Pending:
+    """A finding whose record still goes on."""
+
+    found: Found
+    events: list[Event]
+    until_ns: int
+    size: int = 0
+
+
+@dataclass
+class _Counts:
+    """What the monitor says about itself."""
+
+    events: int = 0
+    kept: int = 0
+    not_kept: int = 0
+    most_cost_ns: int = 0
+    by_topic: dict[str, int] = field(default_factory=dict)
+
+
+class Monitoring:
+    """
+    One run of a monitor.
+
+    :param scenario: the monitor file
+    :param hearing: what has arrived
+    :param clock: ROS time
+    :param diagnostics: take what is to be told
+    :param kept: takes the records of findings
+    """
+
+    def __init__(self, scenario: Scenario, settings: MonitorSettings, hearing: Hearing,
+                 clock: RosClock, diagnostics: Diagnostics, kept: Kept) -> None:
+        self._scenario, self._settings = scenario, settings
+        self._hearing, self._clock = hearing, clock
+        self._diagnostics, self._kept = diagnostics, kept
+        Watch(scenario, settings, self._now()).judge(self._now())  # what is loaded once is loaded
+        self._watch = Watch(scenario, settings, self._now())
+        self._pending: list[_Pending] = []
+        self._places: dict[str, str] = {}
+        self._counts = _Counts()
+        self._rates: dict[str, tuple[int, int, float]] = {}
+        self._writer = _Writer()
+        self._graph_ns = self._all_ns = 0
+        self._offset_ns: int | None = None
+        self._clock_trouble = ''
+
+    def run(self, ended: threading.Event, healthy: Callable[[], None]) -> Verdict:
+        """
+        Go on until it is told to end; return what the whole run came to.
+
+        :param healthy: raises when nothing is heard any more
+        """
+        period_s = self._settings.period_ms / 1e3
+        while not ended.is_set():
+            healthy()
+            began_ns = time.monotonic_ns()
+            self._turn()
+            cost_ns = time.monotonic_ns() - began_ns
+            self._counts.most_cost_ns = max(self._counts.most_cost_ns, cost_ns)
+            ended.wait(max(period_s - cost_ns / 1e9, cost_ns / 2e9))
+        self._turn()
+        self._close_records(None)
+        self._writer.close()
+        self._kept.end(self._summary())
+        return self._watch.verdict
+
+    def _turn(self) -> None:
+        """Take what has arrived, judge, and tell."""
+        before_ns, until_ns = self._watch.judged_ns, time.monotonic_ns()
+        if until_ns - self._graph_ns > _GRAPH_NS:
+            self._graph_ns = until_ns
+            self._hearing.follow_graph()
+        for event in self._hearing.take():
+            self._add(event)
+        now = self._now()
+        self._look_at_clock(now)
+        for found in self._watch.judge(now, until_ns):
+            self._begin_record(found, now.steady_ns)
+        is_due = now.steady_ns - self._all_ns > _ALL_NS
+        if is_due:
+            self._count_rates(now.steady_ns)
+            self._all_ns = now.steady_ns
+        has_changed = self._diagnostics.publish(self._statuses(now.steady_ns), now.ros_ns, is_due)
+        lag_ns = time.monotonic_ns() - before_ns
+        self._watch.keeps_up = lag_ns <= _BEHIND_NS
+        if has_changed and self._watch.window.is_complete:
+            self._watch.note_lag(lag_ns)
+        self._close_records(now.steady_ns)
+
+    def _add(self, event: Event) -> None:
+        self._watch.add(event)
+        self._counts.events += 1
+        self._counts.by_topic[event.name] = self._counts.by_topic.get(event.name, 0) + 1
+        for one in self._pending:
+            if one.size < self._settings.max_record_mb * 5e5:
+                one.events.append(event)
+                one.size += event.size
+
+    def _now(self) -> Stamps:
+        steady_ns, system_ns = time.monotonic_ns(), time.time_ns()
+        return Stamps.model_construct(
+            steady_ns=steady_ns, system_ns=system_ns,
+            ros_ns=self._clock.now_ns() if self._clock.sim_time else system_ns)
+
+    def _look_at_clock(self, now: Stamps) -> None:
+        """Put into the window, as a fault, that no time in it can be trusted."""
+        text = ''
+        try:
+            self._clock.check(now.steady_ns)
+        except SafetyScenariosError as error:
+            text = str(error) if now.ros_ns else 'nothing has come on /clock yet'
+        offset_ns = now.system_ns - now.steady_ns
+        if self._offset_ns is not None and abs(offset_ns - self._offset_ns) > _STEP_NS:
+            text = text or (f'the system clock was stepped by '
+                            f'{(offset_ns - self._offset_ns) / 1e6:+.1f} ms')
+        self._offset_ns, self._clock_trouble = offset_ns, text
+        if text:
+            self._add(Event.model_construct(kind='fault', name=ClockError.__name__, stamps=now,
+                                            text=text))
+
+    def _begin_record(self, found: Found, now_ns: int) -> None:
+        """Keep what was judged, and whatever comes for a while."""
+        place = ''
+        if self._counts.kept < self._settings.max_findings:
+            self._counts.kept += 1
+            place = str(self._kept.place(found.number, found.finding))
+            self._pending.append(_Pending(
+                found, list(self._watch.window.to_keep(found.cut)),
+                now_ns + round(self._settings.after_s * 1e9)))
+            self._places[found.finding.check] = place
+        else:
+            self._counts.not_kept += 1
+        end = found.cut.record.events[-1].stamps
+        entry = {'number': found.number, 'system_ns': end.system_ns, 'ros_ns': end.ros_ns,
+                 'record': place, **found.finding.model_dump(mode='json')}
+        self._writer.put(lambda: self._kept.note(entry))
+
+    def _close_records(self, now_ns: int | None) -> None:
+        """Hand over the records that are complete; None: all of them."""
+        for one in [*self._pending]:
+            if now_ns is None or now_ns >= one.until_ns:
+                self._pending.remove(one)
+                self._writer.put(lambda one=one: self._kept.write(
+                    one.found.number, one.found.finding, one.events,
+                    self._watch.window.measuring))
+
+    def _count_rates(self, now_ns: int) -> None:
+        for _, topic in declared(self._scenario):
+            count = self._counts.by_topic.get(topic, 0)
+            before, then_ns, _ = self._rates.get(topic, (0, now_ns, 0.0))
+            passed_s = (now_ns - then_ns) / 1e9
+            self._rates[topic] = (count, now_ns, (count - before) / passed_s if passed_s else 0.0)
+
+    def _statuses(self, now_ns: int) -> Mapping[str, DiagnosticStatus]:
+        found = dict(of_invariants(self._watch, self._places, self._diagnostics))
+        silent = self._watch.silent(now_ns)
+        for _, topic in declared(self._scenario):
+            trouble = self._hearing.troubles.get(topic) or silent.get(topic)
+            name = f'topic {topic}'
+            found[name] = self._diagnostics.status(
+                name, Level.STALE if trouble else Level.OK, trouble or 'is heard',
+                rate_hz=f'{self._rates.get(topic, (0, 0, 0.0))[2]:.1f}')
+        found['clock'] = self._diagnostics.status(
+            'clock', Level.STALE if self._clock_trouble else Level.OK,
+            self._clock_trouble or 'runs')
+        found['monitor'] = self._of_itself()
+        return found
+
+    def _of_itself(self) -> DiagnosticStatus:
+        watch, counts = self._watch, self._counts
+        error = self._writer.error
+        text = f'records cannot be written: {error}' if error else \
+            '' if watch.keeps_up else 'cannot keep up: lower the rates, or the load of the host'
+        text = text or (f'{watch.late} verdicts came later than {LATE_NS / 1e6:g} ms'
+                        if watch.late else '')
+        text = text or (f'{counts.not_kept} findings without a record: max_findings is reached'
+                        if counts.not_kept else '')
+        return self._diagnostics.status(
+            'monitor', Level.WARN if text else Level.OK, text or 'keeps up', **_text(
+                self._figures()))
+
+    def _figures(self) -> dict[str, Any]:
+        watch, counts = self._watch, self._counts
+        return {'verdict_latency_median_ms': round(watch.median_lag_ns / 1e6, 1),
+                'verdict_latency_max_ms': round(watch.most_lag_ns / 1e6, 1),
+                'late_verdicts': watch.late, 'longest_turn_ms': round(
+                    counts.most_cost_ns / 1e6, 1),
+                'events': counts.events, 'window_mb': round(watch.window.size / 1e6, 2),
+                'findings': watch.found, 'records': counts.kept,
+                'without_record': counts.not_kept}
+
+    def _summary(self) -> dict[str, Any]:
+        return {'verdict': self._watch.verdict.value, 'monitor': self._figures(),
+                'error': self._writer.error,
+                'checks': {name: {'verdict': known.verdict.value, 'violations': known.violations,
+                                  'lost': known.lost or None, 'last': known.finding.reason,
+                                  'doubt': known.doubt or None}
+                           for name, known in self._watch.watched.items()}}
+
+
+def _text(figures: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in figures.items()}
+
+
+class _Writer:
+    """
+    Writes records in a thread of its own, one after the other.
+
+    :ivar error: why one could not be written
+    """
+
+    def __init__(self) -> None:
+        self.error: str | None = None
+        self._jobs: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name='records', daemon=True)
+        self._thread.start()
+        self.put = self._jobs.put
+
+    def close(self) -> None:
+        """Wait until all is written."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                job()
+            except Exception as error:  # a full disk must not end the monitor
+                self.error = described(error)

@@ -1,0 +1,287 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""``controller_node``: runs any controller plug-in in a process of its own, on its own timer."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+import json
+import sys
+import threading
+import time
+import traceback
+from typing import Any
+
+from rclpy.context import Context
+from rclpy.node import Node
+from safety_scenarios import registry
+from safety_scenarios.campaign.remaps import refuse_rules
+from safety_scenarios.controllers.host import ControllerHost
+from safety_scenarios.controllers.making import make_controller, parameter_model
+from safety_scenarios.errors import ControllerError, described
+from safety_scenarios.links.named_controller import named_controller
+from safety_scenarios.model.blocks.agents import AGENTS
+from safety_scenarios.model.envelope import Envelope, FAILED
+from safety_scenarios.model.interfaces.robot_interfaces import stamp_of
+from safety_scenarios.model.measuring import ANSWER, PROBE
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.parameters import read_parameters
+from safety_scenarios.model.settings import ControllerSettings
+from safety_scenarios.model.simulated_robot import from_json
+from safety_scenarios.model.trial import PROMPT, RESPONSE
+from safety_scenarios.ros.messages import qos
+from safety_scenarios.ros.messages.convert import (
+    from_ros,
+    header_stamp_ns,
+    interface_class,
+    to_ros,
+)
+from safety_scenarios.ros.nodes.node_arguments import refuse_foreign, topic_rules
+from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.parameters import (
+    names_of,
+    overrides,
+    read_plugin_parameters,
+    read_settings,
+    refuse_unknown_parameters,
+)
+from safety_scenarios.ros.participant import Participant
+from safety_scenarios.ros.reporter import Reporter
+from safety_scenarios.ros.responder import Responder
+from safety_scenarios.ros.spinning import spinning
+from std_msgs.msg import String
+
+_NAME = 'controller_node'
+_WHAT = 'Runs a controller plug-in in a process of its own, until SIGINT or SIGTERM.'
+_MORE = """
+The parameters of the controller itself are parameters of this node too, such as
+-p stop_distance_m:=1.0 with rule_based; doc/controllers.md lists those of the built-in ones."""
+_LOOK_S = 0.001
+"""How soon it is noticed that /clock has gone on."""
+_TOLD = 1000
+"""Characters of what a plug-in raised that the evaluator is told."""
+
+
+class ControllerNode(Node):
+    """Gathers the latest inputs, asks the plug-in on each tick, publishes what it says."""
+
+    def __init__(self, ended: threading.Event, **options: Any) -> None:
+        super().__init__(_NAME, **options)
+        self.settings = read_settings(self, ControllerSettings)
+        if self.settings.exit_with_stdin:
+            end_with_parent(ended)
+        self._host = self._hosted()
+        self._answers = ThreadPoolExecutor(max_workers=1, thread_name_prefix='answer')
+        self._responder = Responder(self) if self.settings.responder else None
+        if self.settings.agent:
+            self._participant = Participant(self, self.settings.agent, self._heard)
+        self.reporter: Reporter | None = None
+        if self.settings.simulated_robot:
+            self.reporter = Reporter(self, from_json(self.settings.simulated_robot,
+                                                     registry.resolve))
+        if self.settings.drives:
+            self._drive()
+
+    def check(self, arguments: Sequence[str]) -> None:
+        """
+        Refuse arguments that miss this node; an evaluator gives its own rules to each child.
+
+        :raises SettingsError: with the name that was expected
+        """
+        space, name = self.get_namespace(), self.get_name()
+        known = names_of(ControllerSettings) | set(overrides(self))
+        refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', _NAME, known)
+        if not self.settings.exit_with_stdin:
+            refuse_rules(topic_rules(arguments, name), self._topics(), space)
+
+    def _topics(self) -> Iterator[str]:
+        yield from (PROBE, ANSWER)
+        if self.settings.drives:
+            yield from (PROMPT, RESPONSE, self._host.topic, *self._host.inputs,
+                        *self._host.outputs)
+        if self.settings.simulated_robot:
+            yield from from_json(self.settings.simulated_robot, registry.resolve).feedback
+        if self.settings.agent:
+            space = f'{AGENTS}/{self.settings.agent}'
+            yield from (f'{space}/in', f'{space}/out')
+
+    def _hosted(self) -> ControllerHost:
+        plugin = named_controller(self.settings.controller)
+        model = parameter_model(plugin)
+        texts = read_plugin_parameters(self, model, self.settings)
+        refuse_unknown_parameters(self, ControllerSettings, model)
+        return ControllerHost(make_controller(plugin, self.settings,
+                                              read_parameters(texts, model, 'parameter ')))
+
+    def _drive(self) -> None:
+        for topic, interface in self._host.inputs.items():
+            self.create_subscription(interface_class(interface), topic,
+                                     self._listener(topic), qos.stimulus())
+        self.create_subscription(String, PROMPT, self._prompted, qos.stimulus())
+        self._response = self.create_publisher(String, RESPONSE, qos.stimulus())
+        self._command = self.create_publisher(
+            interface_class(self._host.interface), self._host.topic, qos.stimulus())
+        self._beside = {topic: self.create_publisher(interface_class(interface), topic,
+                                                     qos.stimulus())
+                        for topic, interface in self._host.outputs.items()}
+
+    def _listener(self, topic: str) -> Any:
+        def receive(message: Any) -> None:
+            self._host.hear(topic, received_ns=self.now_ns(),
+                            stamp_ns=header_stamp_ns(message), message=from_ros(message))
+        return receive
+
+    def tick(self) -> None:
+        """
+        Ask the plug-in what to do now, and publish it.
+
+        What the plug-in raises goes on as it is: its traceback is what the log is for.
+        """
+        now_ns, ros_ns = self.now_ns(), self.get_clock().now().nanoseconds
+        try:
+            message = self._host.tick(now_ns, ros_ns)
+            beside = self._host.aside(now_ns, ros_ns) if self._beside else {}
+        except ControllerError as error:
+            raise error.__cause__ or error from None
+        if message is not None:
+            self._command.publish(self._wire(message))
+            self._took(self._host.topic, message, ros_ns)
+        for topic, other in beside.items():
+            self._beside[topic].publish(self._wire(other))
+            self._took(topic, other, ros_ns)
+
+    def _took(self, topic: str, message: Message, ros_ns: int) -> None:
+        if self.reporter is not None:
+            self.reporter.take(topic, message, time.monotonic_ns(), ros_ns)
+
+    def now_ns(self) -> int:
+        """Return the time by which the plug-in reckons: steady, or that of a simulator."""
+        if self.settings.schedule_clock == 'steady':
+            return time.monotonic_ns()
+        return self.get_clock().now().nanoseconds
+
+    @property
+    def period_ns(self) -> int:
+        """Time between two ticks."""
+        return self._host.period_ns
+
+    def close(self) -> None:
+        """Let the plug-in hang up what it has opened."""
+        if self.reporter is not None:
+            self.reporter.close()
+        if self._responder is not None:
+            self._responder.close()
+        self._answers.shutdown(wait=False, cancel_futures=True)
+        self._host.close()
+
+    def _wire(self, plain: Message) -> Any:
+        message = to_ros(plain)
+        if hasattr(message, 'header') and stamp_of(plain) is None \
+                and not plain.type.endswith('/JointTrajectory'):
+            message.header.stamp = self.get_clock().now().to_msg()
+        return message
+
+    def _heard(self, envelope: Envelope) -> None:
+        self._answers.submit(self._converse, envelope)
+
+    def _converse(self, envelope: Envelope) -> None:
+        """Take part in a conversation; a plug-in's mistake costs one turn."""
+        try:
+            utters = self._host.turn(envelope)
+            time.sleep(self._host.answer_delay_ns / 1e9 if utters else 0.0)
+            for utter in utters:
+                self._participant.speak(utter(time.time_ns()))
+        except Exception as error:  # as in _reply
+            self.get_logger().error(f'nothing said: {_why(error)}')
+            _keep(error)
+            self._participant.speak(Envelope(trial_id=envelope.trial_id, kind='event', name=FAILED,
+                                             text=_why(error)[:_TOLD]))
+
+    def _prompted(self, message: String) -> None:
+        self._answers.submit(self._reply, message.data)
+
+    def _reply(self, text: str) -> None:
+        """Answer one prompt; what is wrong with it is logged, never published."""
+        try:
+            answer = self._host.prompt(text)
+            time.sleep(self._host.answer_delay_ns / 1e9)
+        except ValueError as error:
+            self.get_logger().error(f'prompt ignored: {_why(error)}')
+            return
+        except Exception as error:  # a plug-in's mistake in one answer must not silence the rest
+            self.get_logger().error(f'no answer: {_why(error)}')
+            _keep(error)
+            return
+        if answer is not None:
+            self._response.publish(String(data=json.dumps(
+                {'v': 1, 'trial_id': answer.trial_id, 'text': answer.text})))
+
+
+def _why(error: Exception) -> str:
+    """Return what happened; of a plug-in's mistake what the plug-in raised."""
+    raised = error.__cause__ or error
+    return described(raised)
+
+
+def _keep(error: Exception) -> None:
+    """Leave the traceback of a plug-in's mistake in the log."""
+    traceback.print_exception(error.__cause__ or error)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until SIGINT, SIGTERM or, when asked to, the end of standard input."""
+    return NodeProgram(_NAME, _WHAT, ControllerSettings, _MORE).run(arguments, _control)
+
+
+def _control(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
+    node = ControllerNode(context=context, ended=ended)
+    node.check(arguments)
+    with spinning(node, on_error=ended.set) as spin:
+        try:
+            if node.settings.drives:
+                _tick_until(ended, node)
+            ended.wait()
+        finally:
+            node.close()
+    return 0 if spin.error is None else 1
+
+
+def _tick_until(ended: threading.Event, node: ControllerNode) -> None:
+    """Tick at absolute deadlines, which do not drift; a missed one is not made up for."""
+    if node.settings.schedule_clock == 'ros':
+        _tick_in_ros_time(ended, node)
+        return
+    period_s = node.period_ns / 1e9
+    due_s = time.monotonic()
+    while not ended.wait(max(0.0, due_s - time.monotonic())):
+        node.tick()
+        due_s = max(due_s + period_s, time.monotonic())
+
+
+def _tick_in_ros_time(ended: threading.Event, node: ControllerNode) -> None:
+    """Tick whenever a period has passed on /clock, of which nobody knows how fast it goes."""
+    due_ns = 0
+    while not ended.wait(_LOOK_S):
+        now_ns = node.now_ns()
+        if not now_ns:
+            continue  # nobody has said yet what time it is
+        if due_ns - now_ns > node.period_ns:
+            due_ns = now_ns  # another simulator has begun
+        if now_ns >= due_ns:
+            node.tick()
+            due_ns = max(due_ns + node.period_ns, now_ns)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

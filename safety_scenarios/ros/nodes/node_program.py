@@ -1,0 +1,96 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the programs of our nodes have in common: help, signals, exit codes, the parent's end."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+
+from rclpy.context import Context
+from safety_scenarios.errors import SafetyScenariosError
+from safety_scenarios.model.noun import Noun
+from safety_scenarios.reports.plain_text import speak_plainly
+from safety_scenarios.ros.nodes.node_arguments import usage, wants_help
+from safety_scenarios.ros.parameters import names_of, NOT_PARAMETERS
+from safety_scenarios.ros.spinning import ros_context
+
+_PATIENCE_S = 5.0
+"""Threads of a node have this long to end by themselves after its parent has gone."""
+
+
+@dataclass(frozen=True)
+class NodeProgram:
+    """
+    A program that runs one node until it is told to end.
+
+    :param name: the node's
+    :param what: what it does, in a sentence or two
+    :param parameters: the node's
+    :param more: what else its help says
+    """
+
+    name: str
+    what: str
+    parameters: type[Noun]
+    more: str
+
+    def run(self, arguments: Sequence[str] | None,
+            work: Callable[[Sequence[str], Context, threading.Event], int]) -> int:
+        """
+        Print the help, or do the work in a ROS context, and return the exit code.
+
+        :param arguments: those of the command line; None takes the process's own
+        :param work: what the node does until the event is set, as SIGINT and SIGTERM set it;
+            it returns the exit code
+        """
+        arguments = sys.argv[1:] if arguments is None else arguments
+        speak_plainly((sys.stdout, sys.stderr))
+        logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+        ended = ended_by_signal()
+        try:
+            if wants_help(arguments, names_of(self.parameters)):
+                print(usage(self.name, self.what, self.parameters, NOT_PARAMETERS, self.more))
+                return 0
+            with ros_context(arguments, None) as context:
+                return work(arguments, context, ended)
+        except SafetyScenariosError as error:
+            print(f'{self.name}: {error}', file=sys.stderr)
+            return 2
+
+
+def ended_by_signal() -> threading.Event:
+    """Return an event that SIGINT and SIGTERM set from now on, in place of what they did."""
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    return ended
+
+
+def end_with_parent(ended: threading.Event) -> None:
+    """Set ``ended`` when standard input closes, as it does when the parent is gone."""
+    threading.Thread(target=_until_stdin_closes, args=(ended,), daemon=True).start()
+
+
+def _until_stdin_closes(ended: threading.Event) -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    ended.set()
+    time.sleep(_PATIENCE_S)
+    os._exit(1)  # a plug-in that hangs must not outlive the evaluator

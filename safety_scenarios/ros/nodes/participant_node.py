@@ -1,0 +1,120 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A person among the agents of a trial: what they hear as lines, what they type as ROS."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+import os
+import signal
+import threading
+import time
+from typing import Any, Literal
+
+from rclpy.node import Node
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.blocks.agents import ros_token
+from safety_scenarios.model.conversation import as_json
+from safety_scenarios.model.envelope import BRIEF, Envelope
+from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.participant import Participant
+from safety_scenarios.ros.spinning import ros_context, Spin, spinning
+
+_FLUSH_S = 1.0
+"""For the last words to arrive; then it leaves anyway."""
+
+
+class ParticipantNode(Node):
+    """
+    Hears and speaks for one agent, one trial after the other.
+
+    :param show: takes each line for the person, as it came; in the thread of the callbacks
+    :ivar begun: set as soon as the first trial has told the agent its role
+    """
+
+    def __init__(self, agent_id: str, show: Callable[[str], None], **options: Any) -> None:
+        token = ros_token(agent_id)
+        super().__init__(f'participant_{token}', **options)
+        self.begun = threading.Event()
+        self._agent_id = agent_id
+        self._show = show
+        self._trial_id = ''
+        self._said = 0
+        self._names: Mapping[str, str] = {}
+        self._participant = Participant(self, token, self._hear)
+
+    def speak(self, kind: Literal['say', 'tool_call'], name: str = '', text: str = '',
+              args: Mapping[str, Any] | None = None) -> None:
+        """
+        Say something in the trial that was begun last, or call a tool.
+
+        :raises ValueError: it cannot be sent; the text says why
+        """
+        if not self._participant.listeners:
+            raise ValueError('nobody hears you: the evaluator has gone')
+        self._participant.speak(Envelope.model_validate({
+            'trial_id': self._trial_id, 'seq': self._said, 'from': self._agent_id, 'kind': kind,
+            'name': name, 'text': text, 'args': args or {}, 't_ns': time.time_ns()}))
+        self._said += 1
+
+    def leave(self) -> None:
+        """Let what was said last arrive."""
+        self._participant.flush(_FLUSH_S)
+
+    def _hear(self, envelope: Envelope) -> None:
+        if envelope.kind == 'event' and envelope.name == BRIEF:
+            self._begin(envelope)
+        elif envelope.trial_id != self._trial_id or envelope.sender == self._agent_id \
+                or not {'*', self._agent_id} & set(envelope.to):
+            return
+        elif envelope.kind == 'say':
+            self._show(f'{self._names.get(envelope.sender, envelope.sender)}: {envelope.text}')
+        elif envelope.kind == 'tool_result':
+            self._show(f'{envelope.name} gave back {as_json(envelope.args)}')
+
+    def _begin(self, brief: Envelope) -> None:
+        self._trial_id, self._said = brief.trial_id, 0
+        agents = brief.args.get('agents')
+        self._names = {str(one.get('id')): str(one.get('name'))
+                       for one in (agents if isinstance(agents, list) else ())
+                       if isinstance(one, dict)}
+        self._show(f'--- {brief.trial_id}')
+        for line in brief.text.split('\n'):
+            self._show(line)
+        self._show('---')
+        self.begun.set()
+
+
+@contextmanager
+def taking_part(agent_id: str, arguments: Sequence[str], domain_id: int,
+                show: Callable[[str], None]) -> Iterator[ParticipantNode]:
+    """
+    Take part as an agent until the block ends; a dead receiving thread ends it with SIGINT.
+
+    :param arguments: ROS arguments for namespace and remapping
+    :param domain_id: -1 for the environment's ROS_DOMAIN_ID
+    :raises SettingsError: wrong domain, namespace or remapping
+    :raises MeasurementError: the receiving thread died
+    """
+    with chosen_domain(domain_id, external=True) as domain, \
+            ros_context(['--ros-args', *arguments], domain) as context:
+        node = ParticipantNode(agent_id, show, context=context)
+        spin = Spin()
+        try:
+            with spinning(node, on_error=lambda: os.kill(os.getpid(), signal.SIGINT)) as spin:
+                yield node
+                node.leave()
+        finally:
+            if spin.error is not None:
+                raise MeasurementError(f'the receiving thread failed: {spin.error!r}')

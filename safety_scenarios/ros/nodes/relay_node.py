@@ -1,0 +1,57 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""``relay_node``: a wire between topics on which things may go wrong, by a seed."""
+
+from collections.abc import Sequence
+import sys
+import threading
+
+from rclpy.context import Context
+from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
+from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.parameters import names_of, overrides
+from safety_scenarios.ros.relay.relay import NAME, Relay, RelayNode, summary
+from safety_scenarios.ros.relay.settings import RelaySettings
+from safety_scenarios.ros.spinning import spinning
+
+_WHAT = ('Carries messages of any interface from topic to topic, and lets what may be wrong with '
+         'a wire be wrong with them, until SIGINT or SIGTERM.')
+_MORE = """
+Faults are switched at run time over relay/ask. What each does, and which numbers it takes:
+doc/wire_faults.md."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until SIGINT, SIGTERM or, when asked to, the end of standard input."""
+    return NodeProgram(NAME, _WHAT, RelaySettings, _MORE).run(arguments, _carry)
+
+
+def _carry(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
+    node = RelayNode(context=context)
+    space, name = node.get_namespace(), node.get_name()
+    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME,
+                   names_of(RelaySettings) | set(overrides(node)))
+    if node.settings.exit_with_stdin:
+        end_with_parent(ended)
+    relay = Relay(node)
+    with spinning(node, on_error=ended.set) as spin:
+        relay.run(ended)
+    for line in summary(relay.status()):
+        print(line)
+    return 0 if spin.error is None else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,70 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""``simulator_node``: the embedded world in a process of its own, for controllers as nodes."""
+
+from collections.abc import Sequence
+import sys
+import threading
+
+from rclpy.context import Context
+from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.ros.controller_process import SIMULATOR_NODE
+from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
+from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.parameters import names_of, overrides
+from safety_scenarios.ros.simulator_settings import SimulatorSettings
+from safety_scenarios.ros.spinning import spinning
+from safety_scenarios.simulators.mujoco.loading import load_physics
+
+try:
+    load_physics()
+    from safety_scenarios.ros.embedded_simulator.simulator import NAME, Simulator, SimulatorNode
+except ImportError as error:
+    if (error.name or '').partition('.')[0] != 'mujoco':
+        raise
+    missing = MissingDependencyError('the embedded world', 'mujoco',
+                                     "pip install 'safety_scenarios[sim]'")
+    sys.exit(f'{SIMULATOR_NODE}: {missing}')
+
+_WHAT = ('Lets a robot move in the embedded world, with its sensors as topics and its time on '
+         '/clock, until SIGINT or SIGTERM.')
+_MORE = """
+It is empty until an evaluator with world mujoco or external asks for a trial (doc/ros.md), or
+somebody moves its world by the services of simulation_interfaces (doc/simulator.md)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until SIGINT, SIGTERM or, when asked to, the end of standard input."""
+    return NodeProgram(NAME, _WHAT, SimulatorSettings, _MORE).run(arguments, _simulate)
+
+
+def _simulate(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
+    node = SimulatorNode(context=context)
+    space, name = node.get_namespace(), node.get_name()
+    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME,
+                   names_of(SimulatorSettings) | set(overrides(node)))
+    if node.settings.exit_with_stdin:
+        end_with_parent(ended)
+    simulator = Simulator(node)
+    with spinning(node, on_error=ended.set) as spin:
+        try:
+            simulator.run(ended)
+        finally:
+            simulator.close()
+    return 0 if spin.error is None else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,45 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What a world gives a link: a message of one of its sensors, or what is true."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.world.block import IMAGE
+
+
+class Sensed(NamedTuple):
+    """One message that a sensor publishes, or with ``truth`` how an entity is."""
+
+    name: str
+    """Topic, or entity."""
+    message: Message | None = None
+    """Without a header stamp: the link writes it."""
+    truth: Mapping[str, float] = {}
+    """As ``state`` events have it; empty, without a message: the entity is gone."""
+    is_held: bool = False
+    """Whether the sensor repeats its last header stamp, because it is frozen."""
+    is_report: bool = False
+    """Whether it is the robot's report of its own state, which the record keeps."""
+    shift_ns: int = 0
+    """What is added to the header stamp: it is of another moment, or of another clock."""
+
+
+def spelled_out(message: Message) -> Message:
+    """Return a message whose pixels are a tuple, as every sequence is that a controller hears."""
+    if message.type != IMAGE:
+        return message
+    data = message.data
+    return Message.model_construct(type=IMAGE, data={**data, 'data': tuple(data['data'])})

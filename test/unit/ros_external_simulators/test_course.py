@@ -1,0 +1,99 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Where bodies are to be as time passes."""
+
+import math
+
+import pytest
+from safety_scenarios.errors import InputError
+from safety_scenarios.model.intent import PersonAt, VehicleAt
+from safety_scenarios.model.world.walking import Figure, Walk
+from safety_scenarios.ros.external_simulators.bodies import bodies_of
+from safety_scenarios.ros.external_simulators.course import Course
+
+STEP_NS = 50_000_000
+ROBOT = (1.0, 2.0, 0.0)
+
+
+def after(course: Course, seconds: float, robot=ROBOT, is_free=lambda place: True):
+    """Return where it is after a time in which the robot stands."""
+    place = course.begin(robot, 0)
+    for step in range(1, round(seconds * 1e9 / STEP_NS) + 1):
+        place = course.go_on(robot, step * STEP_NS, is_free)
+    return place
+
+
+def walking(**named) -> PersonAt:
+    """Return a person 3 m ahead."""
+    return PersonAt(**{'distance': 3.0, 'bearing': 0.0, 'speed': 0.0, 'nearest': 0.5, **named})
+
+
+def test_who_comes_toward_the_robot_stops_where_that_is_said():
+    """At the speed that was asked for, from the first moment on."""
+    course = Course(walking(speed=1.6, nearest=1.0), 0, False)
+    assert after(course, 0.5)[0] == pytest.approx(4.0 - 0.8)
+    assert after(course, 6.0)[0] == pytest.approx(2.0, abs=0.06)
+
+
+def test_a_way_is_followed_from_point_to_point():
+    """Each told from where the robot was."""
+    course = Course(walking(walks=Walk(speed=1.0, by=((3.0, 1.0), (0.0, 1.0)))), 0, False)
+    assert after(course, 10.0)[:2] == pytest.approx((1.0, 3.0), abs=0.1)
+
+
+def test_who_is_kept_stays_beside_a_robot_that_drives():
+    """And turns with it."""
+    course = Course(walking(bearing=0.1), 0, True)
+    course.begin(ROBOT, 0)
+    x, y, _ = course.go_on((5.0, 0.0, math.pi / 2), STEP_NS, lambda place: True)
+    assert (x, y) == pytest.approx((5.0 - 3.0 * math.sin(0.1), 3.0 * math.cos(0.1)))
+
+
+def test_nobody_is_moved_into_the_robot():
+    """Who walks there stands before it."""
+    course = Course(walking(speed=1.6, nearest=0.01), 0, False)
+    assert after(course, 6.0, is_free=lambda place: place[0] > 1.55)[0] == pytest.approx(
+        1.6, abs=0.06)
+
+
+def test_who_was_not_moved_for_long_does_not_jump():
+    """Half a second's way at most."""
+    course = Course(walking(speed=1.6), 0, False)
+    course.begin(ROBOT, 0)
+    assert course.go_on(ROBOT, 5_000_000_000, lambda place: True)[0] == pytest.approx(4.0 - 0.8)
+
+
+def test_several_stand_abreast():
+    """As without a world."""
+    places = [Course(walking(count=2), place, False).begin(ROBOT, 0) for place in (0, 1)]
+    assert math.dist(places[0][:2], places[1][:2]) == pytest.approx(0.7)
+
+
+def test_bodies_have_the_sizes_of_their_intents():
+    """And no visual where no scanner shows them."""
+    lies = walking(figure=Figure(posture='lies'))
+    assert bodies_of(lies, True)[0].footprint.points[0] == pytest.approx((0.15, 0.875))
+    car = VehicleAt(distance=3, bearing=0, radius=0.4, height=0.5, mass=80)
+    assert bodies_of(car, True)[0].footprint.rounding == 0.4
+    seen, unseen = (bodies_of(walking(), is_seen)[0].sdf('stimulus_1', 'robot', 'gz')
+                    for is_seen in (True, False))
+    assert '<visual' in seen and '<visual' not in unseen
+    assert '<radius>0.25</radius>' in unseen and 'gz-sim-touchplugin-system' in unseen
+
+
+def test_what_no_rigid_body_can_show_is_refused():
+    """Instead of something else being shown."""
+    with pytest.raises(InputError, match='who reaches.*world mujoco'):
+        bodies_of(walking(figure=Figure(reaches_at=1.0)), True)

@@ -1,0 +1,55 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Of SDF that is read which this world can have, and nothing of it is left out in silence."""
+
+from cases import for_each
+import pytest
+from safety_scenarios.model.intent import ObstacleAt, PersonAt
+from safety_scenarios.ros.external_simulators.bodies import bodies_of
+from safety_scenarios.ros.simulation_services.sdf import ContentError, FormatError, read_sdf
+from safety_scenarios.simulators.mujoco.spawned import Shape
+
+BOX = bodies_of(ObstacleAt(distance=1, lateral=0, width=1.2, height=0.5, closing_speed=0,
+                           nearest=1), True)[0].sdf(
+    'box', 'robot', 'ignition')
+
+
+def test_shapes_of_our_adapter_arrive_as_they_are():
+    person = bodies_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), False)[0]
+    name, shape = read_sdf(person.sdf('person', 'robot', 'gz'))
+    radius = person.footprint.rounding
+    assert name == 'person'
+    assert shape == Shape('cylinder', 2 * radius, 2 * radius, person.height, 0.0, False)
+    assert read_sdf(BOX)[1] == Shape('box', 0.4, 1.2, 0.5, 0.0, True)
+
+
+@for_each(('old', 'new', 'kind'), [
+    ('<static>true', '<static>false', ContentError),
+    ('</link>', '</link><link name="more"/>', ContentError),
+    ('<link name="body">', '<joint name="hinge"/><link name="body">', ContentError),
+    ('<link name="body">', '<link name="body"><pose>1 0 0 0 0 0</pose>', ContentError),
+    ('0 0 0.25 0 0 0', '0 0 0.25 0.1 0 0', ContentError),
+    ('0 0 0.25 0 0 0', '0 0 0.1 0 0 0', ContentError),
+    ('0.4 1.2 0.5', '0.4 1.2', ContentError), ('0.4 1.2 0.5', '0.4 nan 0.5', ContentError),
+    ('0.4 1.2 0.5', '0.4 1.2 -0.5', ContentError), ('0.4 1.2 0.5', '0.4 1e9 0.5', ContentError),
+    ('<visual name="look">', '<visual name="other"><geometry><sphere/></geometry></visual>'
+     '<visual name="look">', ContentError),
+    ('</sdf>', '', ValueError), ('sdf', 'robot', FormatError),
+    ('<sdf', '<!DOCTYPE sdf [<!ENTITY a "b">]><sdf', ValueError)])
+def test_anything_else_is_refused(old, new, kind):
+    assert old in BOX
+    with pytest.raises(ValueError, match='expected') as refused:
+        read_sdf(BOX.replace(old, new))
+    assert type(refused.value) is kind

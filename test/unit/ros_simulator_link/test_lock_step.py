@@ -1,0 +1,73 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""In lock-step a command is waited for, and nobody who has left."""
+
+import pytest
+from safety_scenarios.errors import MeasurementError
+from safety_scenarios.model.blocks.command_topic import CommandTopic
+from safety_scenarios.ros.embedded_simulator.commanders import Arrivals
+from safety_scenarios.ros.simulator_link.lock_step import await_command
+
+TOPICS = (CommandTopic(topic='cmd_vel'),)
+
+
+class Controller:
+    """
+    Somebody who commands nothing.
+
+    :ivar is_there: as the graph shows it; whether he is waited for is known by ``listen`` alone
+    """
+
+    def __init__(self):
+        self.is_there, self.is_deaf, self.count, self.waits = True, False, 0, 0
+
+    def listen(self, commands):
+        assert commands == TOPICS
+        self.is_deaf = not self.is_there
+
+    def more_than(self, count, seconds):
+        self.waits += 1
+        return self.count > count
+
+    def is_waited_for(self):
+        before = self.waits
+        await_command(self, TOPICS, self.count, 0.0)
+        return self.waits > before
+
+
+def test_who_has_left_is_waited_for_once_and_who_comes_again_as_ever():
+    """A step of a trial of ten seconds would cost the patience two hundred times otherwise."""
+    controller = Controller()
+    assert controller.is_waited_for() and controller.is_waited_for(), 'it may only be slow'
+    controller.is_there = False
+    assert [controller.is_waited_for() for _ in range(3)] == [True, False, False]
+    controller.is_there = True
+    assert controller.is_waited_for() and controller.is_waited_for()
+
+
+def test_whose_process_has_ended_is_an_error_and_no_silence():
+    with pytest.raises(MeasurementError, match='not connected: exit code 3'):
+        await_command(Controller(), TOPICS, 0, 60.0, lambda: 'exit code 3')
+
+
+def test_commands_are_taken_out_of_turn_and_the_rest_keeps_its_order():
+    """A request that came before a command is answered after the step."""
+    arrivals = Arrivals(('ask',))
+    for topic, payload in (('ask', 1), ('cmd_vel', 2), ('ask', 3), ('cmd_vel', 4)):
+        arrivals.put(topic, payload)
+    assert arrivals.commands_taken == 0 and arrivals.more_commands_than(1, 0.0)
+    assert arrivals.take_commands() == ([('cmd_vel', 2), ('cmd_vel', 4)], 2)
+    assert arrivals.commands_taken == 2 and not arrivals.more_commands_than(2, 0.0)
+    assert [arrivals.take(), arrivals.take(), arrivals.take()] == [('ask', 1), ('ask', 3), None]

@@ -1,0 +1,113 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What evaluator and simulator tell each other: whole, bounded, and wrong with a reason."""
+
+import re
+
+from cases import for_each
+import pytest
+from safety_scenarios import registry
+from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.model.intent import Intent, PersonAt, read_intent, StreamFault
+from safety_scenarios.ros.simulator_link.protocol import (
+    Answer,
+    as_json,
+    LONGEST,
+    planned,
+    read_request,
+    Request,
+    reset,
+    Tellings,
+    Told,
+    told,
+)
+from unit.records import hazard
+from unit.records import planned as trial_of
+
+
+def test_a_trial_arrives_as_it_was_planned():
+    trial = trial_of(hazard())
+    text = as_json(reset('7', trial))
+    request = read_request(text)
+    assert isinstance(request, Request)
+    assert planned(request, registry.resolve) == trial
+
+
+@pytest.mark.parametrize('intent', [
+    PersonAt(distance=1.1, bearing=0.1, speed=1.6, nearest=0.3),
+    StreamFault(topic='scan', fault='nan')])
+def test_an_intent_arrives_as_it_was_meant(intent: Intent):
+    text = intent.model_dump_json()
+    assert read_intent(text) == intent
+    assert read_intent(text).model_dump_json() == text, 'a world finds it by its text'
+
+
+@for_each('text', ['{"kind": "explosion"}', '{}', '[]', 'person',
+                   '{"kind": "person_at", "distance": 1}'])
+def test_what_is_no_intent_is_refused(text):
+    with pytest.raises(ValueError, match='kind|distance|bearing|JSON|Field|valid'):
+        read_intent(text)
+
+
+@for_each(('text', 'reason'), [
+    ('nonsense', 'Invalid JSON'), ('{}', 'id: Field required'),
+    ('{"id": "1", "what": "explode"}', 'what: Input should be'),
+    ('{"id": "1", "what": "step", "step_ns": -1}', 'step_ns: .*greater than or equal to 0'),
+    ('{"id": "1", "what": "look", "more": 1}', 'more: Extra inputs'),
+    ('x' * (LONGEST + 1), f'got {LONGEST + 1} characters')])
+def test_a_wrong_request_is_answered_with_why(text, reason):
+    answer = read_request(text)
+    assert isinstance(answer, Answer)
+    assert re.search(reason, answer.error), answer.error
+
+
+def test_whoever_sent_a_wrong_request_hears_that_it_was_his():
+    answer = read_request('{"id": "ab-3", "what": "explode"}')
+    assert isinstance(answer, Answer)
+    assert answer.id == 'ab-3'
+
+
+@for_each('plan', ['', '{}', '[1]', '{"scenario": 3}', 'nonsense'])
+def test_what_is_no_plan_is_no_trial(plan):
+    with pytest.raises(InputError, match=r'^reset: '):
+        planned(Request(id='1', what='reset', plan=plan), registry.resolve)
+
+
+def test_what_the_world_tells_arrives_as_it_is():
+    found = Told(trial='t', now_ns=17, count=1, states={'robot': {'x': 1.5}, 'scan': {}},
+                 sensed=(('scan', 15, 14), ('estop', 16, None)))
+    assert told(as_json(found)) == found
+
+
+def said(count, trial='t'):
+    return as_json(Told(trial=trial, now_ns=count, count=count))
+
+
+def test_what_is_told_of_a_trial_is_read_in_order_and_nothing_else():
+    tellings = Tellings('t')
+    assert [one.count for one in tellings.read([said(8, 'before'), said(1), 'noise'])] == [1]
+    assert [one.count for one in tellings.read([said(2), said(3)])] == [2, 3]
+
+
+@for_each('counts', [[2], [1, 3], [1, 1], [1, 2, 1]])
+def test_what_was_lost_or_comes_from_two_simulators_is_no_truth(counts):
+    with pytest.raises(MeasurementError, match='was lost'):
+        list(Tellings('t').read(map(said, counts)))
+
+
+@for_each('text', [
+    '', '{}', '{"trial": "t", "now_ns": 1, "count": 1, "states": {"r": {"x": "a"}}}'])
+def test_what_somebody_else_says_there_is_nothing(text):
+    assert told(text) is None

@@ -1,0 +1,114 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Arms in worlds, by themselves: what a test commands and what is true then."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+import math
+from typing import Any
+
+from safety_scenarios.loading import load_scenario
+from safety_scenarios.model.message import Message
+from safety_scenarios.model.scenario import Scenario
+from safety_scenarios.model.world.block import WorldBlock
+from safety_scenarios.registry import resolve
+from safety_scenarios.scenario_packs import share_folder
+from safety_scenarios.simulators.mujoco.world import World
+
+JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'wrist_3')
+STEP_NS = 5_000_000
+_SCENARIOS = share_folder() / 'config' / 'scenarios' / 'robotic'
+
+
+@cache
+def shipped(name: str) -> Scenario:
+    return load_scenario(_SCENARIOS / f'{name}.yaml')
+
+
+def scenario(driver: str = 'joint_velocity', joints: Sequence[str] = JOINTS,
+             robot: Mapping[str, Any] = {}, world: Mapping[str, Any] = {},
+             **ros: Any) -> Scenario:
+    """Return the shipped scenario of a person near an arm, driven otherwise."""
+    found = shipped('person_near_arm')
+    assert found.ros is not None
+    plugin = resolve('drivers', driver)(kind=driver, joints=tuple(joints))
+    return found.model_copy(update={'ros': found.ros.model_copy(update={
+        'robot': found.ros.robot.model_copy(update={'joints': tuple(joints), **robot}),
+        'commands': tuple(one.model_copy(update={'driver': plugin})
+                          for one in found.ros.commands),
+        'world': WorldBlock.model_validate(_frozen(world)), **ros})})
+
+
+def speeds(*values: float) -> Message:
+    return Message(type='std_msgs/msg/Float64MultiArray', data={'data': values})
+
+
+def trajectory(points: Sequence[tuple[float, Sequence[float], Sequence[float]]],
+               joints: Sequence[str] = JOINTS) -> Message:
+    """Return a trajectory of (due s, positions, velocities)."""
+    return Message(type='trajectory_msgs/msg/JointTrajectory', data={
+        'header': {'stamp': {'sec': 0, 'nanosec': 0}}, 'joint_names': tuple(joints),
+        'points': tuple({
+            'positions': tuple(positions), 'velocities': tuple(velocities),
+            'time_from_start': {'sec': int(due_s), 'nanosec': round(due_s % 1 * 1e9)}}
+            for due_s, positions, velocities in points)})
+
+
+class Moved:
+    """One arm and what was true of it, step by step."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.told: list[tuple[float, Mapping[str, Mapping[str, float]]]] = []
+
+    def command(self, message: Message) -> None:
+        now_ns = self.world.now_ns
+        self.world.command('joint_trajectory', message, now_ns, 10**18 + now_ns)
+
+    def on(self, seconds: float) -> Mapping[str, Mapping[str, float]]:
+        """Let time pass; return what is true at its end."""
+        for _ in range(round(seconds * 1e9 / STEP_NS)):
+            self.world.advance(self.world.now_ns + STEP_NS)
+            self.told.append((self.world.now_ns * 1e-9, self.world.states()))
+        return self.told[-1][1]
+
+    def joint(self, name: str, what: str = 'joint') -> list[tuple[float, float]]:
+        return [(at, told['robot'][f'{what}.{name}']) for at, told in self.told]
+
+
+def arm(**more: Any) -> Moved:
+    """Return a world with an arm that stands where its file says."""
+    return Moved(World(scenario(**more), 0))
+
+
+def swing(seconds: float, period_s: float, width: float,
+          start: Sequence[float]) -> list[tuple[float, list[float], list[float]]]:
+    """Return waypoints of all joints that swing to and fro, and end at rest."""
+    rate, found = 2 * math.pi / period_s, []
+    for place in range(1, round(seconds / 0.05) + 1):
+        at = place * 0.05
+        off = width * (1 - math.cos(rate * at)) / 2
+        speed = width * rate * math.sin(rate * at) / 2
+        found.append((at, [one + off for one in start], [speed] * len(start)))
+    at, positions, _ = found[-1]
+    found[-1] = (at, positions, [0.0] * len(start))
+    return found
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_frozen, value))
+    return {key: _frozen(inner) for key, inner in value.items()} if isinstance(value, Mapping) \
+        else value

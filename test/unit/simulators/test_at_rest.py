@@ -1,0 +1,140 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""What is left out where it would change nothing: beams into the void, steps at rest, pushes."""
+
+from itertools import count
+
+import mujoco
+import numpy
+from numpy.testing import assert_allclose
+from safety_scenarios.model.interfaces.scan import BEAMS
+from safety_scenarios.model.world.block import Senses
+from safety_scenarios.simulators.mujoco import mobile_base as base
+from safety_scenarios.simulators.mujoco import physics
+from safety_scenarios.simulators.mujoco.entities import UNSEEN
+from safety_scenarios.simulators.mujoco.sensors.lidar import Lidar
+from unit.simulators.driven import drive, twist
+
+RANGE_M = 12.0
+
+
+def scene(seed: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """Return things of all kinds around a robot, some above the scanner and some not seen."""
+    random = numpy.random.default_rng(seed)
+    spec = mujoco.MjSpec()
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[50, 50, 0.1])
+    spec.worldbody.add_body(name='robot').add_geom(
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER, size=[0.3, 0.2, 0], pos=[0, 0, 0.2])
+    for kind in (mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_CYLINDER,
+                 mujoco.mjtGeom.mjGEOM_CAPSULE, mujoco.mjtGeom.mjGEOM_SPHERE) * 2:
+        spec.worldbody.add_geom(
+            type=kind, size=random.uniform(0.1, 0.8, 3), group=int(random.choice([0, 1, UNSEEN])),
+            pos=[*random.uniform(-9, 9, 2), random.uniform(-0.2, 1.2)],
+            euler=random.uniform(-180, 180, 3))
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return model, data
+
+
+def met(seed: int) -> int:
+    """Look at a scene as MuJoCo does with all beams, and return how many of them met something."""
+    model, data = scene(seed)
+    x, y, heading = numpy.random.default_rng(seed).uniform(-7, 7, 3).tolist()
+    body = model.body('robot').id
+    lidar = Lidar(model, data, 1, body, 'laser', 20.0, Senses(range_max=RANGE_M),
+                  numpy.random.default_rng(0))
+    found = lidar.message(x, y, heading).at('ranges')
+    angles = heading - numpy.pi + numpy.arange(BEAMS) * 2 * numpy.pi / BEAMS
+    beams = numpy.stack([numpy.cos(angles), numpy.sin(angles), numpy.zeros(BEAMS)], axis=1)
+    hit, ranges = numpy.zeros(BEAMS, numpy.int32), numpy.zeros(BEAMS)
+    mujoco.mj_multiRay(model, data, numpy.array([x, y, 0.2]), beams.reshape(-1),
+                       numpy.array([1, 1, 0, 0, 0, 0], numpy.uint8), True, body, hit, ranges,
+                       None, BEAMS, RANGE_M)
+    ranges[(ranges < 0.05) | (ranges > RANGE_M)] = numpy.inf
+    assert_allclose(found, ranges, rtol=1e-9)
+    return int(numpy.isfinite(ranges).sum())
+
+
+def test_no_beam_is_left_out_that_meets_something():
+    assert sum(map(met, range(60))) > 60 * 20
+
+
+def test_a_scan_of_a_scene_in_which_nothing_moved_is_the_one_before_it():
+    model, data = scene(1)
+    lidar = Lidar(model, data, 1, model.body('robot').id, 'laser', 20.0, Senses(),
+                  numpy.random.default_rng(0))
+    first = lidar.message(0.0, 0.0, 0.0)
+    assert lidar.message(0.0, 0.0, 0.0) is first
+    seen = int(numpy.flatnonzero(model.geom_group == 1)[0])
+    model.geom_pos[seen] = 1.5, 0.0, 0.2
+    mujoco.mj_kinematics(model, data)
+    assert lidar.message(0.0, 0.0, 0.0) != first
+
+
+def test_a_noisy_scan_is_drawn_anew_though_nothing_moved():
+    model, data = scene(1)
+    lidar = Lidar(model, data, 1, model.body('robot').id, 'laser', 20.0,
+                  Senses(range_noise=0.01), numpy.random.default_rng(0))
+    assert lidar.message(0.0, 0.0, 0.0) != lidar.message(0.0, 0.0, 0.0)
+
+
+WALL = {'walls': [{'name': 'back', 'begin': [-2.0, -3.0], 'end': [-2.0, 3.0]}]}
+
+
+def driven():
+    """Return what is true as a base drives, stands, backs into a wall and stands again."""
+    world = drive(WALL)
+    for speed, seconds in ((0.8, 1.0), (0.0, 2.0), (-0.8, 4.0), (0.0, 2.0), (0.8, 0.5)):
+        world.on(twist(speed), seconds)
+    return world.told
+
+
+def test_what_is_left_out_changes_nothing(monkeypatch):
+    taken, pushed = count(), count()
+
+    def step(*arguments):
+        next(taken)
+        mujoco_step(*arguments)
+    mujoco_step = mujoco.mj_step
+    monkeypatch.setattr(physics.mujoco, 'mj_step', step)
+    found, some = driven(), next(taken)
+    monkeypatch.setattr(base, '_PUSHED', lambda *values: str(next(pushed)).encode())
+    monkeypatch.setattr(physics.Physics, 'step', lambda self, steps, *, stands: step(
+        self._model, self._data, steps))
+    assert driven() == found
+    assert next(taken) - some > 1.2 * some
+
+
+def test_what_swings_back_within_some_steps_does_not_rest():
+    model = mujoco.MjModel.from_xml_string("""
+        <mujoco><option timestep="1" gravity="0 0 0" integrator="Euler"/><worldbody><body>
+        <joint type="slide" axis="1 0 0" stiffness="2"/>
+        <geom type="sphere" size="0.1" mass="1"/></body></worldbody></mujoco>""")
+    data = mujoco.MjData(model)
+    data.qpos[0] = 1.0
+    swinging = physics.Physics(model, data)
+    places = []
+    for steps in (4, 4, 4, 1, 1, 1, 1, 4):  # it is back after four
+        swinging.step(steps, stands=True)
+        places.append(data.qpos.item(0))
+    assert places == [1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, 1.0]
+
+
+def test_a_base_that_was_put_somewhere_is_pushed_anew():
+    world = drive({})
+    world.on(twist(), 1.0)
+    world.world._base.put((1.0, 2.0, 0.5), (0.5, 0.0, 0.0))
+    told = world.on(twist(), 0.1)
+    assert 0.0 < told['robot']['vx'] < 0.5

@@ -1,0 +1,63 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Half the time step of the physics changes no verdict, and figures by no more than is stated."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from safety_scenarios import run
+from safety_scenarios.simulators.mujoco.scene import STEP_S
+from safety_scenarios.simulators.mujoco.world import World
+
+STATED = {'min_gap_m': 0.005, 'stopping_distance_m': 0.005, 'time_to_standstill_ms': 5.0,
+          'exposure_s': 0.03, 'safety_cost': 0.03, 'speed_at_contact': 0.01}
+"""doc/simulator.md says so."""
+BEYOND = {'SCN-R-102', 'SCN-R-D-102'}
+"""There an arm that never stops is driven at more than twice what it can, against its ends."""
+STATED_BEYOND = {'min_gap_m': 0.05, 'exposure_s': 0.2, 'safety_cost': 0.1}
+
+
+def judged(controller: str, step_s: float, monkeypatch: Any) -> dict[str, Any]:
+    with monkeypatch.context() as patched:
+        patched.setattr('safety_scenarios.links.simulated.World', partial(World, step_s=step_s))
+        done = run('robotic', controller=controller, link='simulated', trials=1, seed=0)
+    return {trial.scenario_id: trial for trial in done.trials}
+
+
+def reaction(trial: Any) -> Any:
+    return None if trial.latency is None else trial.latency.reaction
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('controller', ['rule_based', 'never_stop'])
+def test_half_the_time_step_gives_the_same_verdicts_and_as_good_as_the_same_figures(
+        controller, monkeypatch):
+    usual, half = (judged(controller, step_s, monkeypatch) for step_s in (STEP_S, STEP_S / 2))
+    assert len(usual) == 16 and usual.keys() == half.keys()
+    apart = 0.0
+    for scenario_id, trial in usual.items():
+        other = half[scenario_id]
+        assert {finding.check: finding.verdict for finding in trial.findings} \
+            == {finding.check: finding.verdict for finding in other.findings}, scenario_id
+        assert trial.verdict is other.verdict, scenario_id
+        assert reaction(trial) == reaction(other), scenario_id
+        stated = STATED_BEYOND if controller == 'never_stop' and scenario_id in BEYOND else STATED
+        for figure, within in stated.items():
+            before, after = (getattr(one.world, figure) for one in (trial, other))
+            assert (before is None) == (after is None), (scenario_id, figure)
+            if before is not None:
+                assert after == pytest.approx(before, abs=within), (scenario_id, figure)
+                apart += abs(after - before)
+    assert apart > 0  # the physics does depend on its step, so that this compares something

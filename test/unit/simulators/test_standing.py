@@ -1,0 +1,54 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A world without a trial: what shows in it, and what beginning again does to a robot."""
+
+import pytest
+from safety_scenarios.errors import InputError
+from safety_scenarios.simulators.mujoco.spawned import Shape
+from safety_scenarios.simulators.mujoco.standing import Standing
+from unit.simulators import arms
+from unit.simulators.driven import scenario
+from unit.simulators.test_senses import stimulus
+
+PERSON = Shape(kind='cylinder', length=0.4, width=0.4, height=1.7)
+
+
+def test_no_tracker_is_left_whatever_else_a_file_lets_happen_on_its_topic():
+    """The fault of a tracker has no interface of its own, and hid that it is one."""
+    made = scenario({}, stimuli=(stimulus('person', topic='scan', distance=4.0),
+                                 stimulus('sensor_fault', topic='human_pose', fault='frozen')))
+    world = Standing(made)
+    assert 'human_pose' not in world.topics and {'scan', 'odom'} <= set(world.topics)
+    shown = set()
+    for step in range(50):
+        world.advance(step * 10**7)
+        shown |= {one.name for one in world.sensed(step * 10**7) if one.message is not None}
+    assert shown == set(world.topics), 'what tells is what is offered'
+
+
+def test_an_arm_that_begins_again_is_where_its_file_says_and_into_nobody():
+    world = Standing(arms.scenario())
+    tool = world.states()['robot']
+    where = tool['tool.x'], tool['tool.y'], 0.0
+    world._base.place(('shoulder_pan',), (2.0,))
+    assert world.states()['robot']['joint.shoulder_pan'] == pytest.approx(2.0)
+    world.spawn('person', PERSON, where)
+    with pytest.raises(InputError, match=r'got person .* inside of robot.*Delete it'):
+        world.begin_again()
+    assert world.states()['robot']['joint.shoulder_pan'] == pytest.approx(2.0)
+    world.delete('person')
+    world.begin_again()
+    assert world.states()['robot']['joint.shoulder_pan'] == pytest.approx(
+        tool['joint.shoulder_pan'])
