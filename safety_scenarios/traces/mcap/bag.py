@@ -140,18 +140,23 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
                 kind, name = names.get(connection.topic, ('stimulus', connection.topic))
                 events.append(Event(kind=kind, name=name, stamps=_stamps(stamp_ns),
                                     message=message))
-        _refuse_stepped(path, {found.topic for found in wanted})
+        _refuse_stepped(path, {found.topic for found in wanted}, len(events))
     except (AnyReaderError, UnfitError, OSError, ValueError, sqlite3.Error) as error:
         raise TraceError(f'{path}: cannot be read as a bag: {error!s:.300}') from None
     return TrialRecord(trial=trial, events=tuple(_marked(path, events, onset, names, ros)))
 
 
-def _refuse_stepped(path: Path, topics: Collection[str]) -> None:
+def _refuse_stepped(path: Path, topics: Collection[str], count: int) -> None:
     """
     Refuse a bag whose recorder's clock was set back while it recorded.
 
     Readers sort messages by its times, and what came later then stands before what it answers.
+    A bag whose messages cannot be seen in the order in which they were written is refused as well,
+    such as one whose files are compressed as a whole.
+
+    :param count: how many messages the reader found on these topics
     """
+    seen = 0
     for file in [path] if path.is_file() else sorted(path.iterdir()):
         latest: dict[str, int] = {}
         for topic, at_ns in _as_written(file):
@@ -161,6 +166,12 @@ def _refuse_stepped(path: Path, topics: Collection[str]) -> None:
                     f'before the one that was written before it: the clock of the recorder was '
                     f'set back, so that no latency can be told')
             latest[topic] = max(at_ns, latest.get(topic, at_ns))
+            seen += topic in topics
+    if seen < count:
+        raise TraceError(
+            f'{path}: got {seen} messages in the order in which they were written, expected '
+            f'{count}: nobody can tell whether the clock of the recorder was set back. Convert '
+            f'the bag, with no compression or that of single messages or chunks')
 
 
 def _as_written(file: Path) -> Iterator[tuple[str, int]]:

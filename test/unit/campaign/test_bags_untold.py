@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy
 import pytest
-from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import get_typestore, Stores
 from safety_scenarios.campaign.rejudging.bags import judge_bag
 from safety_scenarios.errors import TraceError
@@ -46,13 +46,17 @@ def stops(after_ms: float, until_ms: float = GONE_MS) -> Value:
 
 
 def bag(folder: Path, distance: Value, speed: Value, storage: StoragePlugin = StoragePlugin.MCAP,
-        clock: Callable[[float], float] = lambda t_ms: t_ms) -> Path:
+        clock: Callable[[float], float] = lambda t_ms: t_ms,
+        compressed: CompressionMode = CompressionMode.NONE) -> Path:
     """Write what a recorder heard, in the order in which it came, by its own clock."""
     heard = sorted([(t_ms, '/scan', scan(value)) for t_ms in range(0, END_MS, 50)
                     if (value := distance(t_ms)) is not None]
                    + [(t_ms, '/cmd_vel', twist(value)) for t_ms in range(7, END_MS, 20)
                       if (value := speed(t_ms)) is not None], key=lambda one: one[0])
-    with Writer(folder / 'bag', version=9, storage_plugin=storage) as writer:
+    writer = Writer(folder / 'bag', version=9, storage_plugin=storage)
+    if compressed != CompressionMode.NONE:
+        writer.set_compression(compressed, CompressionFormat.ZSTD)
+    with writer:
         topics = {name: writer.add_connection(name, interface, typestore=STORE)
                   for name, interface in (('/scan', 'sensor_msgs/msg/LaserScan'),
                                           ('/cmd_vel', 'geometry_msgs/msg/Twist'))}
@@ -130,5 +134,21 @@ def test_a_recorder_whose_clock_was_set_back_tells_no_latency(tmp_path, storage)
 
 def test_messages_that_were_written_a_little_out_of_order_are_taken(tmp_path):
     path = bag(tmp_path, near, stops(100), clock=lambda t_ms: t_ms - 0.8 * (t_ms % 100 == 47))
+    latency = judged(path).latency
+    assert latency and latency.judged_ns == 107_000_000
+
+
+@pytest.mark.parametrize('storage', [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
+def test_in_files_that_are_compressed_as_a_whole_a_clock_that_was_set_back_is_not_missed(
+        tmp_path, storage):
+    path = bag(tmp_path, near, stops(600), storage, clock=set_back(500, ONSET_MS + 30),
+               compressed=CompressionMode.FILE)
+    with pytest.raises(TraceError, match='got 0 messages in the order in which they were written'):
+        judged(path)
+
+
+def test_single_messages_may_be_compressed(tmp_path):
+    path = bag(tmp_path, near, stops(100), StoragePlugin.SQLITE3,
+               compressed=CompressionMode.MESSAGE)
     latency = judged(path).latency
     assert latency and latency.judged_ns == 107_000_000
