@@ -14,37 +14,27 @@
 
 """From a path, a folder, a glob or an id to scenarios; every problem of every file at once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-import hashlib
-import json
 import os
 from pathlib import Path
-import re
 from typing import Any, Literal
 
 from safety_scenarios import registry
 from safety_scenarios.errors import (
     counted,
-    described,
     did_you_mean,
     InputError,
-    is_misspelt,
     Problem,
     ScenarioError,
 )
-from safety_scenarios.formats.agents.sidecar import SUFFIXES as BINDINGS
-from safety_scenarios.formats.document import foreign, json_lines
+from safety_scenarios.formats.document import json_lines
 from safety_scenarios.formats.document.json_document import JsonDocument
 from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.formats.document.reading import Reading, Resolve
-from safety_scenarios.formats.scenario_yaml.told_by_ros import TOLD_BY_ROS
-from safety_scenarios.model.driving import contradictions, with_drivers
-from safety_scenarios.model.explained import Explained
-from safety_scenarios.model.scenario import Origin, Scenario
-from safety_scenarios.rubrics import scored_by_own
+from safety_scenarios.formats.document.reading import Reading
+from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.scenario_files import (
     Found,
     is_lines,
@@ -56,9 +46,10 @@ from safety_scenarios.scenario_files import (
     within,
 )
 from safety_scenarios.scenario_packs import installed_packs, share_folder
+from safety_scenarios.scenario_reading import read_file, read_raw, refusal_of
 
 __all__ = ['installed_folders', 'LEFT_OUT', 'load_scenario', 'load_scenarios', 'look_through',
-           'scenario_schema', 'ScenarioSet', 'share_folder', 'Survey']
+           'ScenarioSet', 'share_folder', 'Survey']
 
 Regex = Literal['re2', 'python']
 """What matches the patterns of files: RE2 alone, or for those it refuses Python, in a process."""
@@ -78,7 +69,7 @@ class _Readings(dict[str, Reading]):
     def of(self, path: str) -> Reading:
         """Return what is in a file."""
         if path not in self:
-            self[path] = _read(path, self.resolve)
+            self[path] = read_file(path, self.resolve)
         return self[path]
 
 
@@ -183,65 +174,6 @@ def installed_folders() -> list[Path]:
         if pack.folder is not None and pack.folder.is_dir():
             folders.setdefault(os.path.realpath(pack.folder), pack.folder)
     return list(folders.values())
-
-
-def scenario_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a scenario file with all known plug-ins."""
-    schema = Scenario.model_json_schema(schema_generator=Explained)
-    definitions = schema['$defs']
-    schema['required'] = [name for name in schema['required'] if name not in TOLD_BY_ROS]
-    schema['if'] = {'not': {'required': ['ros'], 'properties': {'ros': {'type': 'object'}}}}
-    schema['then'] = {'required': list(TOLD_BY_ROS)}
-    definitions['StimulusPlugin'] = _any_of('stimuli', definitions, 'kind',
-                                            leave_out=('recorded',))
-    definitions['DriverPlugin'] = _any_of('drivers', definitions, 'kind')
-    definitions['InvariantPlugin'] = _any_of('invariants', definitions, 'kind',
-                                             leave_out=('text', 'text_in_python', 'judge'))
-    checks = []
-    for name in ('text', 'judge'):
-        definitions[name] = _plugin_schema('invariants', name, definitions)
-        checks.append({'$ref': f'#/$defs/{name}'})
-    schema['properties']['safety_invariants']['items'] = {'anyOf': checks}
-    for name in ('origin', 'agents', 'scoring'):
-        schema['properties'].pop(name, None)
-    _keep_referenced(schema)
-    schema['$schema'] = 'https://json-schema.org/draft/2020-12/schema'
-    schema['title'] = 'safety_scenarios scenario file'
-    schema['properties']['id'] = {'type': ['string', 'integer'],
-                                  'description': 'Unique identifier.'}
-    return schema
-
-
-def _keep_referenced(schema: dict[str, Any]) -> None:
-    """Remove the definitions that nothing in the schema refers to."""
-    definitions, wanted = schema['$defs'], set[str]()
-    reached = [{name: part for name, part in schema.items() if name != '$defs'}]
-    while reached:
-        found = set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(reached.pop()))) - wanted
-        wanted |= found
-        reached += [definitions[name] for name in found]
-    for name in set(definitions) - wanted:
-        del definitions[name]
-
-
-def _any_of(kind: str, definitions: dict[str, Any], tag: str,
-            leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
-    variants = []
-    for name in sorted(set(registry.names(kind)) - set(leave_out)):
-        definitions[f'{kind}.{name}'] = _plugin_schema(kind, name, definitions)
-        definitions[f'{kind}.{name}']['properties'][tag] = {'const': name}
-        definitions[f'{kind}.{name}'].setdefault('required', []).append(tag)
-        variants.append({'$ref': f'#/$defs/{kind}.{name}'})
-    return {'anyOf': variants}
-
-
-def _plugin_schema(kind: str, name: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    schema: dict[str, Any] = registry.resolve(kind, name).model_json_schema(
-        schema_generator=Explained)
-    for key, inner in schema.pop('$defs', {}).items():
-        definitions.setdefault(key, inner)
-    schema['required'] = [field for field in schema.get('required', []) if field != 'kind']
-    return schema
 
 
 def _look_through(targets: Iterable[str], regex: Regex) -> Survey:
@@ -402,7 +334,7 @@ def _with_lines(found: Found, readings: _Readings) -> Found:
         if found.lines else []
     named: dict[str, list[str]] = {}  # a glob may match a file and its folder
     for path in {os.path.realpath(path): path for path in reversed(found.lines)}.values():
-        why = json_lines.why_none(path, [partial(_refusal, reader) for reader in readers])
+        why = json_lines.why_none(path, [partial(refusal_of, reader) for reader in readers])
         if why is None:
             places, problems = _lines(path, readings)
             found.paths += places
@@ -413,15 +345,6 @@ def _with_lines(found: Found, readings: _Readings) -> Found:
     return found
 
 
-def _refusal(reader: Any, data: Any) -> str | None:
-    """Return why data is nothing for a reader; a plug-in's mistake must not cost the others."""
-    try:
-        refusal: str | None = reader.recognises(data)
-    except (Exception, SystemExit) as error:
-        return described(error)
-    return refusal
-
-
 def _lines(target: str, readings: _Readings) -> tuple[list[str], list[Problem]]:
     """Return the documents of a file of lines, each read as a file of its own, and problems."""
     places, problems = list[str](), list[Problem]()
@@ -429,115 +352,6 @@ def _lines(target: str, readings: _Readings) -> tuple[list[str], list[Problem]]:
         if isinstance(raw, Problem):
             problems.append(raw)
         else:
-            readings[place] = _read_raw(place, raw, JsonDocument, readings.resolve)
+            readings[place] = read_raw(place, raw, JsonDocument, readings.resolve)
             places.append(place)
     return places, problems
-
-
-def _read(path: str, resolve: Resolve) -> Reading:
-    if path.lower().endswith(BINDINGS):
-        advice = 'Name the file without .bindings, or its folder' if path.endswith(BINDINGS) \
-            else 'Write the end of its name in small letters: only so does its scenario use it'
-        return Reading(problems=[Problem(
-            path, None, None, '', f'holds the bindings of a scenario, expected the scenario '
-                                  f'itself. {advice}')])
-    raw = raw_of(path)
-    if isinstance(raw, Problem):
-        return Reading(problems=[raw])
-    return _read_raw(path, raw, JsonDocument if path.lower().endswith('.json') else Document,
-                     resolve)
-
-
-def _read_raw(path: str, raw: bytes, kind: type[Document], resolve: Resolve) -> Reading:
-    document = kind.of(path, raw)
-    if document.problems:
-        return Reading(problems=document.problems, document=document)
-    told = foreign.ours(document.data)
-    if told is not None:
-        return Reading(problems=[document.problem((), told)], document=document)
-    refusals, broken, marks = [], [], list[str]()
-    taken: list[tuple[str, Any, str]] = []
-    for name in registry.names('formats'):
-        try:
-            reader = registry.resolve('formats', name)
-            refusal = reader.recognises(document.data)
-            if refusal is None:
-                taken.append((name, reader, _because(reader, document.data)))
-            else:
-                refusals.append(f'{reader.NAME}: {refusal}')
-                marks += getattr(reader, 'MARKS', ())
-        except (Exception, SystemExit) as error:  # a plug-in's mistake must not cost the others
-            broken.append(_broken(document, name, error))
-    if not taken:
-        told = foreign.others(document.data) or \
-            f'not a scenario of a known format ({"; ".join(refusals)})'
-        return Reading(problems=[document.problem((), told), *_misspelt(document, marks), *broken],
-                       document=document)
-    name, reader, because = taken[0]
-    reading = _read_by(name, reader, path, raw, document, resolve)
-    reading.warnings += broken
-    reading.format = f'{reader.NAME}, because {because}' + ''.join(
-        f'. It could be {other.NAME} too, because {why}, which is only asked where the first does '
-        f'not take it' for _, other, why in taken[1:])
-    return reading
-
-
-def _misspelt(document: Document, marks: Iterable[str]) -> Iterator[Problem]:
-    """Yield which top-level keys of an unknown file are nearly those that tell a format."""
-    for name in document.data if isinstance(document.data, Mapping) else ():
-        meant = [mark for mark in marks if is_misspelt(name, mark)]
-        if meant and name not in marks:
-            yield document.problem((name,), f'unknown key.{did_you_mean(name, meant)}',
-                                   at_key=True)
-
-
-def _because(reader: Any, data: Any) -> str:
-    """Return why a reader takes a file; one that need not say so has no ``because``."""
-    told = getattr(reader, 'because', None)
-    return str(told(data)) if callable(told) else 'its reader recognises it'
-
-
-def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document,
-             resolve: Resolve) -> Reading:
-    """Return what a reader makes of a file; neither an exception nor nothing gets lost."""
-    try:
-        reading = reader.read(path, raw, document, resolve)
-        if not isinstance(reading, Reading):
-            raise TypeError(f'read returned {reading!r:.100}, expected a Reading')
-        if reading.scenario is None and not reading.problems:
-            raise ValueError('read returned neither a scenario nor a problem')
-    except (Exception, SystemExit) as error:
-        return Reading(problems=[_broken(document, name, error)])
-    if reading.scenario is not None and reading.scenario.origin is None:
-        origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
-        reading.scenario = reading.scenario.model_copy(update={'origin': origin})
-    reading.document = reading.document or document
-    if reading.scenario is not None:
-        _drive(reading, reading.scenario, reading.document)
-        _score(reading, reading.document)
-    return reading
-
-
-def _drive(reading: Reading, scenario: Scenario, document: Document) -> None:
-    """Give each commanded topic of a scenario its driver."""
-    told = [] if scenario.ros is None else list(contradictions(scenario.ros))
-    reading.problems += [document.problem(('ros', 'silence'), text) for text in told]
-    reading.scenario = None if told else with_drivers(scenario, registry.resolve)
-
-
-def _score(reading: Reading, document: Document) -> None:
-    """Give a scenario with answers in words what its rubric scores by."""
-    if reading.scenario is None:
-        return
-    data = document.data
-    is_named = isinstance(data, Mapping) and data.get('rubric') is not None
-    try:
-        reading.scenario = scored_by_own(reading.scenario, is_named=is_named)
-    except InputError as error:
-        reading.problems.append(document.problem(('rubric',), str(error)))
-        reading.scenario = None
-
-
-def _broken(document: Document, name: str, error: BaseException) -> Problem:
-    return document.problem((), f'the format plug-in {name!r} failed: '
-                                f'{described(error)}. Repair it, or remove it')

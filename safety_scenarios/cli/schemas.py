@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from safety_scenarios.model.explained import Explained
 
 _SOURCES = {
-    'scenario': 'safety_scenarios.loading:scenario_schema',
+    'scenario': 'safety_scenarios.scenario_schema:scenario_schema',
     'agents': 'safety_scenarios.formats.agents.schema:agents_schema',
     'bindings': 'safety_scenarios.formats.agents.schema:bindings_schema',
     'are': 'safety_scenarios.formats.are.schema:are_schema',

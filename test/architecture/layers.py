@@ -88,9 +88,13 @@ LAYERS = {
                             ('errors', 'formats')),
     'rubrics': Layer('the name of a rubric to what it scores by',
                      (*_PLUG_IN, 'formats', 'scenario_packs')),
+    'scenario_reading': Layer('the bytes of one file to a scenario, or to what is wrong with them',
+                              (*_PLUG_IN, 'registry', 'formats', 'rubrics')),
+    'scenario_schema': Layer('the JSON Schema of scenario files, with every plug-in',
+                             ('model', 'registry', 'formats')),
     'loading': Layer('a path, a glob or an id to scenarios',
                      (*_PLUG_IN, 'registry', 'formats', 'scenario_packs', 'scenario_files',
-                      'rubrics')),
+                      'scenario_reading')),
     'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
                     (*_PLUG_IN, 'latency', 'stats', 'motion', 'words'), inside=True),
     'simulators': Layer('worlds in this process, one folder for each simulator',
@@ -108,8 +112,9 @@ LAYERS = {
                   'simulators', 'wire', *_PURE, *_PLUG_INS), inside=True),
     'pytest_plugin': Layer('scenarios as tests: marker and fixtures', ('errors', 'campaign')),
     'cli': Layer('arguments and exit codes',
-                 ('registry', 'rubrics', 'loading', 'engine', 'links', 'live', 'llm_judge',
-                  'campaign', 'ros', 'lint', 'film', *_PURE, *_PLUG_INS), inside=True),
+                 ('registry', 'rubrics', 'loading', 'scenario_schema', 'engine', 'links', 'live',
+                  'llm_judge', 'campaign', 'ros', 'lint', 'film', *_PURE, *_PLUG_INS),
+                 inside=True),
 }
 SHARED = ('formats.document',)
 """Folders inside a folder that all of it may import; the others are one plug-in each."""

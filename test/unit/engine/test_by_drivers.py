@@ -28,13 +28,14 @@ from safety_scenarios.engine.run import run_trial
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.links.controller_settings import controller_settings
 from safety_scenarios.links.loopback import hosted, LoopbackLink
-from safety_scenarios.loading import load_scenario, scenario_schema, share_folder
+from safety_scenarios.loading import load_scenario, share_folder
 from safety_scenarios.model.driving import ByInterface
 from safety_scenarios.model.message import Message, Observation
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.scenario_schema import scenario_schema
 
 ROBOTIC = share_folder() / 'config' / 'scenarios' / 'robotic'
 ARM, BASE, ARRAYS = (ROBOTIC / f'{name}.yaml'

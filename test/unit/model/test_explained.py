@@ -17,10 +17,10 @@
 from cases import for_each
 from pydantic import Field
 from safety_scenarios import registry
-from safety_scenarios.loading import scenario_schema
 from safety_scenarios.model.explained import explanations
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.settings import ControllerSettings, leaves, RunSettings
+from safety_scenarios.scenario_schema import scenario_schema
 
 
 @for_each('model', [RunSettings, ControllerSettings, *(
