@@ -23,12 +23,11 @@ from safety_scenarios.model.driver import BASE_AXES, Commanded, Follower
 from safety_scenarios.model.message import Message
 
 _NOT_FINITE = 'not finite'
-_X, _Y, _TURN = BASE_AXES
 
 
 class Rolling(Follower):
     """
-    How fast a base is told to go, and how far it came along each of its own axes.
+    How fast a base is told to go; how far it came nobody asks its driver.
 
     :param timeout_ns: how long after its stamp a command no longer counts; None: never
     :param period_ns: of the driver's cycles
@@ -42,14 +41,14 @@ class Rolling(Follower):
         self._terms = terms
         self._timeout_ns, self._period_ns = timeout_ns, period_ns
         self._limit, self._nan_disables = limit, nan_disables
-        self._wanted = self._last = self._before = numpy.zeros(3)
-        self._way = self._speeds = [0.0, 0.0, 0.0]
-        self._is_finite = True
+        self._stopped = numpy.zeros(3)
+        self._wanted = self._last = self._before = self._stopped
+        self._state: Mapping[str, tuple[float, float]] = _told(self._stopped)
         self._message: Message | None = None
         self._demanded, self._is_sound = self._wanted, True
         self._stamp_ns: float = 0
-        self._now_ns: int | None = None
-        self._next_ns = 0
+        self._next_ns: int | None = None
+        """When the next cycle is; None: before the first command."""
 
     def take(self, command: Commanded) -> None:
         """
@@ -62,11 +61,11 @@ class Rolling(Follower):
             self._demanded, self._is_sound = demanded_by(command.message, self._terms)
         stamp_ns, reason = take_one(command, self._terms, self._is_sound)
         if reason:
-            if self._nan_disables and _NOT_FINITE in reason and self._now_ns is not None:
+            if self._nan_disables and _NOT_FINITE in reason and self._next_ns is not None:
                 self._stamp_ns = math.inf
             raise ValueError(reason)
-        if self._now_ns is None:
-            self._now_ns = self._next_ns = command.t_ns
+        if self._next_ns is None:
+            self._next_ns = command.t_ns
         self._to(command.t_ns - 1)
         self._wanted, self._stamp_ns = self._demanded, stamp_ns
         if self._limit is None:
@@ -74,39 +73,46 @@ class Rolling(Follower):
         self._to(command.t_ns)
 
     def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
-        """Return each axis's way and speed, none before the first command."""
-        if self._now_ns is None:
+        """Return each axis's speed, with no way; none before the first command."""
+        if self._next_ns is None:
             return {}
         self._to(t_ns)
-        if self._is_finite:
-            (x, y, turned), (vx, vy, turn) = self._way, self._speeds
-            return {_X: (x, vx), _Y: (y, vy), _TURN: (turned, turn)}
-        return {axis: (way, speed) for axis, way, speed
-                in zip(BASE_AXES, self._way, self._speeds, strict=True)
-                if math.isfinite(speed)}
+        return self._state
+
+    def lasts_ns(self, t_ns: int) -> float:
+        """Return until when it does what it does now, by its next cycle and its timeout."""
+        if self._next_ns is None:
+            return math.inf
+        if self._limit is not None:
+            return t_ns
+        self._to(t_ns)
+        over_ns = math.inf if self._timeout_ns is None else self._stamp_ns + self._timeout_ns
+        is_stale = self._next_ns > over_ns
+        if (self._last is self._stopped) != is_stale:  # the next cycle changes it
+            return self._next_ns - 1
+        return math.inf if is_stale else over_ns
 
     def _to(self, t_ns: int) -> None:
+        assert self._next_ns is not None
+        if self._limit is None and t_ns > self._next_ns:  # no cycle goes by the one before it
+            self._next_ns += (t_ns - self._next_ns) // self._period_ns * self._period_ns
         while self._next_ns <= t_ns:
-            self._pass(self._next_ns)
             is_stale = self._timeout_ns is not None \
                 and self._next_ns - self._stamp_ns > self._timeout_ns
-            wanted = numpy.zeros(3) if is_stale else self._wanted
+            wanted = self._stopped if is_stale else self._wanted
             found = wanted if self._limit is None else self._limit(
                 wanted, self._last, self._before)
             self._hold(found)
             self._next_ns += self._period_ns
-        self._pass(t_ns)
 
     def _hold(self, found: Vector) -> None:
         """Go as fast as this from now on."""
         before, self._before, self._last = self._last, self._last, found
         if found is not before:
-            self._speeds = found.tolist()
-            self._is_finite = all(map(math.isfinite, self._speeds))
+            self._state = _told(found)
 
-    def _pass(self, t_ns: int) -> None:
-        if self._now_ns is not None and t_ns > self._now_ns:
-            passed_s = (t_ns - self._now_ns) * 1e-9
-            (x, y, turned), (vx, vy, turn) = self._way, self._speeds
-            self._way = [x + vx * passed_s, y + vy * passed_s, turned + turn * passed_s]
-            self._now_ns = t_ns
+
+def _told(speeds: Vector) -> Mapping[str, tuple[float, float]]:
+    """Return the axes of which the speed is a number."""
+    return {axis: (0.0, speed) for axis, speed in zip(BASE_AXES, speeds.tolist(), strict=True)
+            if math.isfinite(speed)}

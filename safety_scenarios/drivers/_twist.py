@@ -14,7 +14,7 @@
 
 """Velocity commands of a base: read as arrays, judged by their stamps, executed in cycles."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import math
 from typing import Any
@@ -69,17 +69,18 @@ class Taken:
 def take(commands: Sequence[Commanded], terms: Terms) -> Taken:
     """Return which commands are taken, and which are rejected why."""
     demanded = _demanded(commands)
-    rejections = list(_rejected(commands, demanded, terms))
-    accepted = numpy.ones(len(commands), bool)
-    accepted[[one.place for one in rejections]] = False
+    known = numpy.isfinite(demanded[:, list(terms.axes)])
+    found = [take_one(command, terms, is_finite) for command, is_finite
+             in zip(commands, numpy.all(known, axis=1).tolist(), strict=True)]
+    accepted = numpy.array([not why for _, why in found], bool)
     places = numpy.flatnonzero(accepted).tolist()
-    stamps = [_stamp(commands[place]) for place in places]
     demanded[:, [not is_executed for is_executed in terms.axes]] = 0.0
     return Taken(
         places=places, demanded=demanded[accepted], accepted=accepted,
-        rejections=tuple(rejections),
+        rejections=tuple(Rejection(place, commands[place].t_ns, why, terms.source)
+                         for place, (_, why) in enumerate(found) if why),
         times_ns=numpy.array([commands[place].t_ns for place in places], numpy.int64),
-        stamps_ns=numpy.array(stamps, numpy.int64))
+        stamps_ns=numpy.array([found[place][0] for place in places], numpy.int64))
 
 
 def _demanded(commands: Sequence[Commanded]) -> Vector:
@@ -111,7 +112,7 @@ def why_not(command: Commanded, terms: Terms) -> str:
     is_finite = not terms.drops_nan or command.message.type not in (TWIST, STAMPED) or all(
         math.isfinite(_value(signal, command.message))
         for signal, is_executed in zip(_FIELDS, terms.axes, strict=True) if is_executed)
-    return _why(command, terms, is_finite)
+    return take_one(command, terms, is_finite)[1]
 
 
 def demanded_by(message: Message, terms: Terms) -> tuple[Vector, bool]:
@@ -130,31 +131,17 @@ def take_one(command: Commanded, terms: Terms, is_finite: bool) -> tuple[int, st
 
     :param is_finite: as ``demanded_by`` found its message
     """
-    reason = _why(command, terms, is_finite)
-    return 0 if reason else _stamp(command), reason
-
-
-def _rejected(commands: Sequence[Commanded], demanded: Vector,
-              terms: Terms) -> Iterator[Rejection]:
-    known = numpy.isfinite(demanded[:, list(terms.axes)])
-    finite: list[bool] = list(numpy.all(known, axis=1))
-    for place, command in enumerate(commands):
-        why = _why(command, terms, finite[place])
-        if why:
-            yield Rejection(place, command.t_ns, why, terms.source)
-
-
-def _why(command: Commanded, terms: Terms, is_finite: bool) -> str:
     if command.message.type not in terms.types:
-        return f'got {command.message.type}, takes {" or ".join(terms.types)} only'
+        return 0, f'got {command.message.type}, takes {" or ".join(terms.types)} only'
     if terms.drops_nan and not is_finite:
-        return 'a velocity that is not finite is not taken: the reference is kept'
+        return 0, 'a velocity that is not finite is not taken: the reference is kept'
+    stamp_ns = _stamp(command)
     if terms.drops_stale and terms.stale_ns is not None:
-        age_ns = command.t_ns - _stamp(command)
+        age_ns = command.t_ns - stamp_ns
         if age_ns > terms.stale_ns:
-            return (f'stamp is {age_ns * 1e-9:.3f} s old, more than the timeout of '
-                    f'{terms.stale_ns * 1e-9:g} s: ignored')
-    return ''
+            return 0, (f'stamp is {age_ns * 1e-9:.3f} s old, more than the timeout of '
+                       f'{terms.stale_ns * 1e-9:g} s: ignored')
+    return stamp_ns, ''
 
 
 def _stamp(command: Commanded) -> int:

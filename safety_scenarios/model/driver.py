@@ -95,7 +95,7 @@ class Follower:
     """
     What a driver has got the robot to, of commands that come one by one.
 
-    Of a base each of ``BASE_AXES`` has its way so far and its speed, in the base's own frame.
+    Of a base each of ``BASE_AXES`` has its speed, in the base's own frame; its position is 0.
     """
 
     def take(self, command: Commanded) -> None:
@@ -109,6 +109,15 @@ class Follower:
     def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
         """Return axis to (position, velocity); an axis of which one is unknown is absent."""
         raise NotImplementedError
+
+    def lasts_ns(self, t_ns: int) -> float:
+        """
+        Return until when the velocities stay as ``state`` tells them at this time.
+
+        Up to then and including it, unless there is a command before; infinite: until there is
+        one. Who does not know says no more than the time itself, and is asked again.
+        """
+        return t_ns
 
 
 class DriverPlugin(Noun):

@@ -15,6 +15,7 @@
 """Which driver is behind a topic that a scenario commands on, declared or not."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
 from typing import Any, Literal
 
 import numpy
@@ -81,6 +82,10 @@ class _First(Follower):
     def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
         """Return what the chosen one does."""
         return {} if self._chosen is None else self._chosen.state(t_ns)
+
+    def lasts_ns(self, t_ns: int) -> float:
+        """Return until when the chosen one does that."""
+        return math.inf if self._chosen is None else self._chosen.lasts_ns(t_ns)
 
 
 def nothing(driver: str, count: int) -> Execution:

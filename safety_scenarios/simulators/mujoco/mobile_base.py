@@ -25,6 +25,7 @@ import numpy
 from safety_scenarios.model.driver import BASE_AXES, Commanded, DriverPlugin, Follower
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.world.block import WorldBlock
+from safety_scenarios.simulators.mujoco.physics import numbers
 from safety_scenarios.simulators.mujoco.robots import Chassis
 
 GRAVITY = 9.81
@@ -57,8 +58,8 @@ class Base:
                  silence_ns: int | None = None) -> None:
         at, dof = (int(address[0]) for address in (
             model.joint(names[0]).qposadr, model.joint(names[0]).dofadr))
-        self._qpos, self._qvel = data.qpos[at:at + 3], data.qvel[dof:dof + 3]
-        self._applied = data.qfrc_applied[dof:dof + 3]
+        self._qpos, self._qvel = numbers(data.qpos, at, 3), numbers(data.qvel, dof, 3)
+        self._applied = numbers(data.qfrc_applied, dof, 3)
         self._drivers, self._floor, self._start = drivers, world.floor, world.start
         self._drive, self._limits, self._radius = chassis.drive, chassis.limits, chassis.radius
         self._steers = chassis.drive is not None and chassis.drive.kind == 'ackermann'
@@ -97,20 +98,23 @@ class Base:
         self._wanted: deque[tuple[int, Twist]] = deque()
         self._commanded_ns = 0
         self._due_ns = 0
+        self._lasts_ns: float = -1
+        """Until when the drivers want what they were asked for last, unless they are commanded."""
         self._asked = self._target = self._reference = (0.0, 0.0, 0.0)
-        self._qvel[:] = self._applied[:] = 0.0
+        self._qvel[:] = self._applied[:] = numpy.zeros(3)
         self._pushed = b''
         self.to_start()
 
     def to_start(self) -> None:
         """Be at the start, whatever it does there."""
-        self._qpos[:] = self._start.x, self._start.y, self._start.heading
+        self._qpos[:] = numpy.array((self._start.x, self._start.y, self._start.heading), float)
 
     def halt(self) -> None:
         """Brake, and forget what was commanded."""
         self._followers = {topic: follower for topic, driver in self._drivers.items()
                            if (follower := driver.follow({})) is not None}
         self._wanted.clear()
+        self._lasts_ns = -1
         self._asked = self._target = (0.0, 0.0, 0.0)
 
     def put(self, pose: tuple[float, float, float], moved: Twist) -> None:
@@ -119,8 +123,8 @@ class Base:
 
         :param moved: how it moves then, along x and y of the frame ``world`` and about z
         """
-        self._qpos[:], self._qvel[:] = pose, moved
-        self._applied[:] = 0.0
+        self._qpos[:], self._qvel[:] = numpy.array(pose, float), numpy.array(moved, float)
+        self._applied[:] = numpy.zeros(3)
         self._pushed = b''
         self._reference = self.twist
 
@@ -128,7 +132,7 @@ class Base:
         """Take a command; one that the driver rejects changes nothing."""
         follower = self._followers.get(topic)
         if follower is not None:
-            self._commanded_ns = now_ns
+            self._commanded_ns, self._lasts_ns = now_ns, -1
             with suppress(ValueError):
                 follower.take(Commanded(now_ns, clock_ns, message))
 
@@ -140,14 +144,14 @@ class Base:
     @property
     def pose(self) -> tuple[float, float, float]:
         """Return x, y (m) and heading (rad), frame ``world``."""
-        x, y, heading = self._qpos.tolist()
+        x, y, heading = self._qpos
         return x, y, heading
 
     @property
     def twist(self) -> Twist:
         """Return how it really moves: m/s ahead, m/s to the left, rad/s; frame base_link."""
-        vx, vy, turn = self._qvel.tolist()
-        heading = self._qpos.item(2)
+        vx, vy, turn = self._qvel
+        heading = self._qpos[2]
         cos, sin = math.cos(heading), math.sin(heading)
         return cos * vx + sin * vy, cos * vy - sin * vx, turn
 
@@ -170,10 +174,11 @@ class Base:
         """
         if now_ns >= self._due_ns:
             self._due_ns = now_ns + DRIVER_NS
-            self._wanted.append((now_ns + self._delay_ns, self._driven(now_ns)))
+            if now_ns > self._lasts_ns:
+                self._wanted.append((now_ns + self._delay_ns, self._driven(now_ns)))
         while self._wanted and self._wanted[0][0] <= now_ns:
             self._target = self._wanted.popleft()[1]
-        friction, heading = self.friction(), self._qpos.item(2)
+        friction, heading = self.friction(), self._qpos[2]
         speeds = self._qvel.tolist()
         self.stands = not any(speeds)
         pushed = _PUSHED(*speeds, heading, *self._target, *self._reference, friction,
@@ -239,11 +244,15 @@ class Base:
     def _driven(self, now_ns: int) -> Twist:
         """Return what the drivers want now; of several the fastest counts."""
         found, most = (0.0, 0.0, 0.0), 0.0
-        if self._silence_ns is not None and now_ns - self._commanded_ns > self._silence_ns:
-            self._asked = found
-            return found
+        self._lasts_ns = math.inf
+        if self._silence_ns is not None:
+            if now_ns - self._commanded_ns > self._silence_ns:
+                self._asked = found
+                return found
+            self._lasts_ns = self._commanded_ns + self._silence_ns
         for follower in self._followers.values():
             state = follower.state(now_ns)
+            self._lasts_ns = min(self._lasts_ns, follower.lasts_ns(now_ns))
             if not state:
                 continue
             try:
@@ -269,6 +278,8 @@ class Base:
     def _next(self, twist: Twist, ahead_s: float) -> Twist:
         """Return the speeds to reach in this time, within the limits."""
         limits, target = self._limits, self._target
+        if self._reference == target:
+            return self._reference
         down, up = limits.deceleration * ahead_s, limits.acceleration * ahead_s
         self._reference = (
             *_toward((self._reference[0], self._reference[1]), (target[0], target[1]),

@@ -13,9 +13,15 @@
 # limitations under the License.
 """The physics of a world, which goes on where anything moves."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import mujoco
+
+
+def numbers(array: Any, first: int, count: int) -> Any:
+    """Return a part of an array of doubles: one by one they are read and set twice as fast."""
+    return memoryview(array)[first:first + count]
 
 
 class Physics:
@@ -29,6 +35,10 @@ class Physics:
 
     def __init__(self, model: Any, data: Any) -> None:
         self._model, self._data = model, data
+        self._begins_with: Sequence[Any] = [memoryview(array) for array in (  # looked up once
+            data.qpos, data.qvel, data.qfrc_applied, data.xfrc_applied, data.qacc_warmstart,
+            data.mocap_pos, data.mocap_quat, model.body_pos, model.body_quat, model.geom_pos,
+            model.geom_size, model.geom_contype, model.geom_conaffinity)]
         self._rests, self._after = b'', 1
         """With what began what has changed nothing, and how many steps; empty: there is none."""
 
@@ -46,8 +56,4 @@ class Physics:
 
     def _begins(self) -> bytes:
         """Return all that a step begins with, and that this package ever changes."""
-        data, model = self._data, self._model
-        return b''.join((
-            data.qpos, data.qvel, data.qfrc_applied, data.xfrc_applied, data.qacc_warmstart,
-            data.mocap_pos, data.mocap_quat, model.body_pos, model.body_quat, model.geom_pos,
-            model.geom_size, model.geom_contype, model.geom_conaffinity))
+        return b''.join(self._begins_with)

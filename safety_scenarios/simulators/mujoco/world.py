@@ -58,9 +58,9 @@ TASK_NS = 100_000_000
 """Between two tellings of how far the robot has come with its work."""
 _ROOM_M = 0.3
 """With less than this around the robot each step of the physics is looked at."""
-_UNSTABLE = [int(kind) for kind in (
-    mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL,
-    mujoco.mjtWarning.mjWARN_BADQACC)]
+_UNSTABLE = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS),
+                  int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
+"""Warnings of a place, a speed or an acceleration that is no number, or a very large one."""
 mujoco.set_mju_user_warning(lambda text: None)  # else it writes MUJOCO_LOG.TXT wherever it is
 _FAULTS = (StreamFault, Silence)
 
@@ -93,7 +93,8 @@ class World:
             if ros.robot.kind == 'arm' else chassis_of(scenario, ros.robot, block)
         self._model = compiled(self._chassis, block, [*self._walls, *self._entities], step_s)
         self._data = mujoco.MjData(self._model)
-        self._physics, self._warnings = Physics(self._model, self._data), self._data.warning.number
+        self._physics = Physics(self._model, self._data)
+        self._unstable = memoryview(self._data.warning.number)[_UNSTABLE]
         self._step_s, self._step_ns = step_s, round(step_s * 1e9)
         drivers = {one.topic: one.driver for one in ros.commands if one.driver is not None}
         self._arm: Arm | None = None
@@ -240,24 +241,25 @@ class World:
         if self.now_ns + self._step_ns > until_ns:
             return
         moving = [*self._walls, *[entity for entity in self._entities if entity.topics]]
+        base, truth = self._base, self._truth
         while self.now_ns + self._step_ns <= until_ns:
             self._commands.arrive(self.now_ns)
             steps = self._steps(until_ns)
             ahead_s = steps * self._step_s
-            self._base.push(self.now_ns, ahead_s)
+            base.push(self.now_ns, ahead_s)
             if moving:
-                place = self._base.pose
+                place = base.pose
                 for entity in moving:
                     entity.move(place, ahead_s)
             if self._forces:
                 self._press()
-            self._physics.step(steps, stands=self._base.stands)
+            self._physics.step(steps, stands=base.stands)
             self.now_ns += steps * self._step_ns
-            self._truth.watch(ahead_s)
-            if self._truth.hit and self._robot_sensors.felt(self._truth.hit):
-                self._truth.hit = 0.0
+            truth.watch(ahead_s)
+            if truth.hit and self._robot_sensors.felt(truth.hit):
+                truth.hit = 0.0
         self._is_placed = False
-        if any(map(self._warnings.item, _UNSTABLE)):
+        if any(self._unstable):
             raise MeasurementError(
                 f'the world: got physics without a solution {self.now_ns / 1e9:.2f} s after its '
                 f'begin, expected numbers. Check masses and sizes of the robot and of ros.world')
@@ -266,9 +268,9 @@ class World:
         """Return how many steps the same forces hold for: near anything they are looked at."""
         if self._arm is not None or self._truth.clear < _ROOM_M:
             return 1
-        ahead_ns = min(until_ns - self.now_ns, DRIVER_NS - self.now_ns % DRIVER_NS,
-                       self._commands.due_ns - self.now_ns)
-        return max(1, int(ahead_ns // self._step_ns))
+        end_ns = min(until_ns, self.now_ns // DRIVER_NS * DRIVER_NS + DRIVER_NS,
+                     self._commands.due_ns)
+        return max(1, int(end_ns - self.now_ns) // self._step_ns)
 
     def _place(self) -> None:
         """Let surfaces be where their joints are by now: a step leaves them where they were."""

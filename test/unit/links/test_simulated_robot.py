@@ -15,6 +15,8 @@
 """What a robot would report where there is none: it moves as its driver executes the commands."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+import math
 from pathlib import Path
 import random
 from typing import Any
@@ -105,6 +107,38 @@ def test_a_driver_does_the_same_command_by_command_as_with_all_of_them(driver: D
             state = follower.state(look_ns)
             assert [state.get(axis, (0.0, None))[1] for axis in axes] == [
                 None if value != value else pytest.approx(value) for value in now.tolist()]
+
+
+@pytest.mark.parametrize('driver', [
+    registry.resolve('drivers', kind)(**more) for kind, more in (
+        ('diff_drive', {}), ('diff_drive', {'linear': LIMITS, 'angular': LIMITS}),
+        ('diff_drive', {'distro': 'humble', 'timeout_s': 0.0}), ('omni', {}),
+        ('ackermann', {}), ('joint_velocity', {'joints': ('a', 'b')}))],
+    ids=lambda driver: f'{driver.kind} {driver.distro}')
+def test_a_driver_does_the_same_for_as_long_as_it_says(driver: DriverPlugin):
+    """Of stale stamps too: a command that is no number may wake one that had timed out."""
+    for seed in range(20):
+        chance = random.Random(seed)
+        follower = driver.follow({'a': 0.0, 'b': 0.0})
+        assert follower is not None
+        t_ns, lasts_ns, speeds = 1_000 * MS, -math.inf, dict[str, float]()
+        for _ in range(400):
+            t_ns += round(chance.choice((1, 7, 10, 90)) * MS)
+            if chance.random() < 0.1:
+                numbers = [chance.choice((0.0, 0.4, -0.7)) for _ in range(2)]
+                if chance.random() < 0.3:
+                    numbers[0] = float('nan')
+                message = Message(type='std_msgs/msg/Float64MultiArray', data={
+                    'data': tuple(numbers)}) if driver.is_joint_space else twist(*numbers)
+                late_ns = t_ns - chance.choice((0, 450, 990, 1100)) * MS
+                with suppress(ValueError):
+                    follower.take(Commanded(t_ns, t_ns, message if driver.is_joint_space
+                                            else message.stamped(late_ns)))
+                lasts_ns = -math.inf
+            now = {axis: speed for axis, (_, speed) in follower.state(t_ns).items()}
+            assert t_ns > lasts_ns or now == speeds
+            lasts_ns, speeds = follower.lasts_ns(t_ns), now
+            assert lasts_ns >= t_ns
 
 
 def reported(robot: SimulatedRobot, commands: Sequence[tuple[int, Message]],

@@ -18,6 +18,7 @@ from itertools import count
 import mujoco
 import numpy
 from numpy.testing import assert_allclose
+from safety_scenarios.drivers._rolling import Rolling
 from safety_scenarios.model.interfaces.scan import BEAMS
 from safety_scenarios.model.world.block import Senses
 from safety_scenarios.simulators.mujoco import mobile_base as base
@@ -94,10 +95,14 @@ WALL = {'walls': [{'name': 'back', 'begin': [-2.0, -3.0], 'end': [-2.0, 3.0]}]}
 
 
 def driven():
-    """Return what is true as a base drives, stands, backs into a wall and stands again."""
+    """Return what is true as a base drives, stands, backs into a wall, and its driver stops it."""
     world = drive(WALL)
     for speed, seconds in ((0.8, 1.0), (0.0, 2.0), (-0.8, 4.0), (0.0, 2.0), (0.8, 0.5)):
         world.on(twist(speed), seconds)
+    for _ in range(20):  # without a command: its driver stops it after half a second
+        world.world.advance(world.world.now_ns + 50_000_000)
+        world.told.append((world.world.now_ns * 1e-9, world.world.states()))
+    world.on(twist(0.8), 0.5)
     return world.told
 
 
@@ -110,6 +115,7 @@ def test_what_is_left_out_changes_nothing(monkeypatch):
     mujoco_step = mujoco.mj_step
     monkeypatch.setattr(physics.mujoco, 'mj_step', step)
     found, some = driven(), next(taken)
+    monkeypatch.setattr(Rolling, 'lasts_ns', lambda self, t_ns: t_ns)
     monkeypatch.setattr(base, '_PUSHED', lambda *values: str(next(pushed)).encode())
     monkeypatch.setattr(physics.Physics, 'step', lambda self, steps, *, stands: step(
         self._model, self._data, steps))

@@ -136,6 +136,27 @@ def test_a_walking_person_swings_legs_and_a_standing_one_does_not():
         == pytest.approx([0.55] * len(ways['stands']), abs=1e-3)
 
 
+@for_each('fields', [{'speed': 1.4, 'nearest': 1.5},
+                     {'walks': Walk(speed=1.4, by=((3.0, 2.0),))}])
+def test_who_has_stopped_walking_stands_with_the_legs_together(fields):
+    found = shown(person(distance=4.0, **fields))
+    model = found.world._model
+    leg = model.body('hazard:scan.leg.left').id
+    found.on(STANDS, 0.5)
+    assert abs(model.body_quat[leg][2]) > 0.01
+    found.on(STANDS, 4.0)
+    assert model.body_quat[leg].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_who_has_gone_is_not_felt_and_is_again_after_coming_back():
+    found = shown(person(distance=1.5))
+    found.world.withdraw('scan')
+    assert not found.world._model.geom_contype[found.world._entities[-1].geoms].any()
+    assert found.on(twist(0.8), 3.0)['robot']['x'] > 1.8
+    assert found.world.apply('scan', person(distance=1.5).intent(CONTEXT), True)
+    assert found.on(twist(0.8), 3.0, lambda told: told['scan']['touching'] > 0)['scan']['touching']
+
+
 def test_a_hand_that_reaches_comes_at_its_speed_and_no_farther_than_the_arm():
     high = {'senses': {'mounts': {'scan': {'height': 1.42}}}}
     found = shown(person(figure=Figure(reaches_at=1.42)), world=high)

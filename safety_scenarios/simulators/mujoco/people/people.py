@@ -67,6 +67,10 @@ class Person(Walker):
         self._limbs = Limbs(name, figure)
         self._lying = f'{name}.lying'
         self._walked, self._heading, self._drawn_s = 0.0, 0.0, 0.0
+        self._walks = True
+        """Whether it did when it was drawn last."""
+        self._only_walks = figure.posture == 'stands' and figure.reaches_at is None
+        """Whether arms and legs rest while it does not walk."""
         self._is_upright = True
 
     def build(self, spec: Any) -> None:
@@ -85,15 +89,21 @@ class Person(Walker):
 
     def bind(self, model: Any, data: Any) -> None:
         """Find all parts."""
-        super().bind(model, data)
-        self._upright = [self.geoms[0], *geoms_of(model, self._limbs.bodies)]
+        self._upright = geoms_of(model, [self.name, *self._limbs.bodies])
         self._flat: list[int] = []
         if self._figure.posture != 'stands':
             self._flat = geoms_of(model, [self._lying])
             self._flat_body = int(model.body(self._lying).id)
-        self.geoms = [*self._upright, *self._flat]
         self._limbs.bind(model)
         self._group = UNSEEN
+        super().bind(model, data)
+        self.geoms = [*self._upright, *self._flat]
+
+    def vanish(self) -> None:
+        """Wait far away, where it touches nothing: a step then does not look whether it does."""
+        super().vanish()
+        for geom in (*self._upright, *self._flat):
+            self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = 0
 
     def appear(self, robot: Placed) -> None:
         """Be there, and look where the way goes, or at the robot."""
@@ -105,6 +115,7 @@ class Person(Walker):
         if self._flat:
             self._model.body_quat[self._flat_body] = (
                 math.cos(self._heading / 2), 0, 0, math.sin(self._heading / 2))
+        self._walks = True  # so that it is drawn whatever it did before
         self._draw(0.0)
 
     def move(self, robot: Placed, step_s: float) -> None:
@@ -117,7 +128,7 @@ class Person(Walker):
     @property
     def pose(self) -> Placed:
         """Return where the person is, and where he or she looks."""
-        x, y, _ = super().pose
+        x, y = self._qpos
         return x, y, self._heading
 
     @property
@@ -132,9 +143,12 @@ class Person(Walker):
             self._model.geom_group[geom] = group if geom in self.geoms else UNSEEN
 
     def _draw(self, passed_s: float) -> None:
-        vx, vy = self.velocity
+        vx, vy = self._qvel
         speed = math.hypot(vx, vy)
-        if speed > _STROLL and not self.is_kept:
+        walked, self._walks = self._walks, speed > _STROLL and not self.is_kept
+        if not (walked or self._walks) and self._only_walks:
+            return
+        if self._walks:
             self._heading = math.atan2(vy, vx)
             self._walked += speed * passed_s
         fallen, figure = 0.0, self._figure
@@ -144,7 +158,7 @@ class Person(Walker):
             fallen = min(1.0, max(0.0, (self.since_s - figure.after_s) / FALL_S))
         if fallen > FALLEN and self._is_upright:
             self._stand(is_upright=False)
-        self._limbs.draw(self._heading, self._walked, speed if speed > _STROLL else 0.0, fallen,
+        self._limbs.draw(self._heading, self._walked, speed if self._walks else 0.0, fallen,
                          max(0.0, self.since_s - figure.after_s))
 
     def _stand(self, *, is_upright: bool) -> None:

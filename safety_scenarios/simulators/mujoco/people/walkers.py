@@ -20,6 +20,7 @@ import mujoco
 from safety_scenarios.model.world.walking import Walk
 from safety_scenarios.simulators.mujoco.entities import AWAY, beside, Entity, Placed
 from safety_scenarios.simulators.mujoco.people.ways import GRIP, Way
+from safety_scenarios.simulators.mujoco.physics import numbers
 
 
 class Walker(Entity):
@@ -58,8 +59,8 @@ class Walker(Entity):
         first = model.joint(f'{self.name}.x')  # that along y is the next one
         at, dof = int(first.qposadr[0]), int(first.dofadr[0])
         self._dof = dof
-        self._qpos, self._qvel = data.qpos[at:at + 2], data.qvel[dof:dof + 2]
-        self._applied = data.qfrc_applied[dof:dof + 2]
+        self._qpos, self._qvel = numbers(data.qpos, at, 2), numbers(data.qvel, dof, 2)
+        self._applied = numbers(data.qfrc_applied, dof, 2)
         self.vanish()
 
     def vanish(self) -> None:
@@ -69,7 +70,7 @@ class Walker(Entity):
     def appear(self, robot: Placed) -> None:
         """Be at its distance and bearing, and move already."""
         self.since_s = 0.0
-        x, y = self._told(robot)
+        x, y = beside(robot, *self._beside)
         self._way.begin(robot)
         self._put(x, y, 0.0, 0.0)
         if not self.is_kept:
@@ -78,9 +79,9 @@ class Walker(Entity):
     def move(self, robot: Placed, step_s: float) -> None:
         """Go on, or stand, or stay beside the robot."""
         self.since_s += step_s
-        (vx, vy), (was_x, was_y) = self._qvel.tolist(), self._qpos.tolist()
+        (vx, vy), (was_x, was_y) = self._qvel, self._qpos
         if self.is_kept or self._way.is_along:
-            x, y = self._told(robot)
+            x, y = beside(robot, *self._beside)
             # what it was given for the last step has taken it where the robot was told to be
             self._put(x, y, vx + (x - was_x) / step_s, vy + (y - was_y) / step_s)
             return
@@ -93,17 +94,14 @@ class Walker(Entity):
     @property
     def pose(self) -> Placed:
         """Return where it is."""
-        x, y = self._qpos.tolist()
+        x, y = self._qpos
         return x, y, 0.0
 
     @property
     def velocity(self) -> tuple[float, float]:
         """Return how it moves (m/s)."""
-        vx, vy = self._qvel.tolist()
+        vx, vy = self._qvel
         return vx, vy
-
-    def _told(self, robot: Placed) -> tuple[float, float]:
-        return beside(robot, *self._beside)
 
     def _wanted(self, robot: Placed) -> tuple[float, float]:
         """Return the velocity that it would have by itself now (m/s)."""

@@ -39,11 +39,8 @@ class Way:
         self._points: list[tuple[float, float]] = []
         self._ahead = (0.0, 0.0)
         self._next = 0
-
-    @property
-    def is_along(self) -> bool:
+        self.is_along = walk is not None and walk.along
         """Whether it keeps its place beside the robot, wherever that drives."""
-        return self._walk is not None and self._walk.along
 
     @property
     def stands(self) -> bool:
@@ -66,9 +63,11 @@ class Way:
         :param since_s: how long it has been there (s)
         """
         walk = self._walk
+        if walk is None and not self._speed:
+            return 0.0, 0.0
         away = math.hypot(x - robot[0], y - robot[1])
         if walk is None:
-            if not self._speed or away <= self._nearest:
+            if away <= self._nearest:
                 return 0.0, 0.0
             speed = min(self._speed, math.sqrt(2 * GRIP * (away - self._nearest)))
             return (robot[0] - x) / away * speed, (robot[1] - y) / away * speed
