@@ -36,6 +36,7 @@ _SAME_M = 0.01
 _ALL = 0, BEAMS
 _TURN = 2 * math.pi
 _VOID, _NOTHING = numpy.full(BEAMS, math.inf), numpy.full(BEAMS, -1, numpy.int32)
+_FREE = (math.inf,) * BEAMS
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 _SQUARELY = math.cos(SQUARELY)
 
@@ -69,7 +70,7 @@ class Lidar:
         self._panes = numpy.zeros(6, numpy.uint8)
         self._panes[GLASS] = 1
         self._beams, self._normals = numpy.zeros((BEAMS, 3)), numpy.zeros((BEAMS, 3))
-        self._turned = math.nan
+        self._turned, self._run = math.nan, _ALL
         self._surfaces, self._last = _NOTHING, self._empty
         self._true = self._read = numpy.zeros(0)
         self._scene: tuple[Any, ...] = ()
@@ -92,9 +93,12 @@ class Lidar:
         if scene == self._scene and not self._weather.is_random:
             return self._last  # nothing has moved, and one object says so
         self._scene, self._true = scene, self._cast(origin)
-        before, self._read = self._read, self._weather.disturbed(self._true.copy())
+        first, after = self._run if self._weather.is_clear else _ALL  # the others see nothing
+        before, self._read = self._read, self._true.copy()
+        read = self._read[first:after] = self._weather.disturbed(self._read[first:after])
         if before.tobytes() != self._read.tobytes():
-            self._last = self._empty.replaced('ranges', tuple(self._read.tolist()))
+            self._last = self._empty.replaced('ranges', (
+                *_FREE[:first], *read.tolist(), *_FREE[after:]))
         return self._last
 
     def shows(self, geoms: Sequence[int]) -> bool:
@@ -109,7 +113,7 @@ class Lidar:
         most = self._senses.range_max
         ranges, self._surfaces = _VOID.copy(), _NOTHING.copy()
         self._look()
-        first, after = self._may_meet(*origin.tolist())
+        first, after = self._run = self._may_meet(*origin.tolist())
         if first < after:
             far = ranges[first:after]
             mujoco.mj_multiRay(self._model, self._data, origin,
@@ -118,6 +122,7 @@ class Lidar:
                                after - first, most)
             far[far < 0] = math.inf
         if self._has_panes:
+            self._run = _ALL
             mujoco.mj_multiRay(self._model, self._data, origin, self._beams.reshape(-1),
                                self._panes, True, self._body, self._hit, self._ranges,
                                self._normals.reshape(-1), BEAMS, most)
@@ -145,7 +150,7 @@ class Lidar:
         sides those in between are cast too, and all where something is behind the scanner.
         """
         first, after = BEAMS, 0
-        for (x, y, z), ball in zip(self._data.geom_xpos[self._seen].tolist(),
+        for (x, y, z), ball in zip(self._data.geom_xpos.take(self._seen, axis=0).tolist(),
                                    self._model.geom_rbound[self._seen].tolist(), strict=True):
             section = (ball + _SAME_M)**2 - (z - height)**2
             if section <= 0:
@@ -158,4 +163,4 @@ class Lidar:
             middle = (math.atan2(y, x) - self._turned + math.pi) % _TURN
             first = min(first, math.floor((middle - half) / _STEP))
             after = max(after, math.ceil((middle + half) / _STEP) + 1)
-        return (first, after) if first >= 0 and after <= BEAMS else _ALL
+        return (min(first, after), after) if first >= 0 and after <= BEAMS else _ALL
