@@ -155,7 +155,11 @@ class World:
     @property
     def due_ns(self) -> int:
         """When the next sensor or state is due."""
-        return min([self._state_ns, *[sensor.due_ns for sensor in self._each_sensor]])
+        due_ns = self._state_ns
+        for sensor in self._each_sensor:
+            if sensor.due_ns < due_ns:
+                due_ns = sensor.due_ns
+        return due_ns
 
     @property
     def topics(self) -> Collection[str]:
@@ -306,8 +310,7 @@ class World:
                 yield from sensor.sense(until_ns)
         if self._state_ns <= until_ns:
             self._state_ns += STATE_NS
-            for name, truth in self.states().items():
-                yield Sensed(name, None, truth)
+            yield Sensed('', None, self.states())
 
     def states(self) -> Mapping[str, Mapping[str, float]]:
         """Return what is true now, by entity; without anything: it is gone since."""

@@ -89,7 +89,8 @@ def test_glare_looks_free_and_dirt_is_no_reading(true):
     assert ranges[BEAMS // 4] == true[BEAMS // 4]
 
 
-@pytest.mark.parametrize('senses', [{'dirt': [{'middle': 0.0, 'width': 0.2}]}, {'short_returns': 0.2}])
+@pytest.mark.parametrize('senses', [
+    {'dirt': [{'middle': 0.0, 'width': 0.2}]}, {'short_returns': 0.2}])
 def test_dirt_and_drops_are_read_where_there_is_nothing_to_see(senses):
     post = [{'name': 'post', 'begin': [3.0, 0.95], 'end': [3.0, 1.05]}]
     plain, read = scans({}, 1, post)[0], scans(senses, 1, post)[0]

@@ -117,7 +117,7 @@ class Person(Walker):
     @property
     def pose(self) -> Placed:
         """Return where the person is, and where he or she looks."""
-        x, y, _ = super().pose
+        x, y = self._qpos.tolist()
         return x, y, self._heading
 
     @property
