@@ -255,12 +255,12 @@ class World:
                     entity.move(place, ahead_s)
             if self._forces:
                 self._press()
-            self._physics.step(steps, stands=self._base.stands)
+            if not self._physics.step(steps, stands=self._base.stands):
+                self._is_placed = False
             self.now_ns += steps * self._step_ns
             self._truth.watch(ahead_s)
             if self._truth.hit and self._robot_sensors.felt(self._truth.hit):
                 self._truth.hit = 0.0
-        self._is_placed = False
         if any(map(self._warnings.item, _UNSTABLE)):
             raise MeasurementError(
                 f'the world: got physics without a solution {self.now_ns / 1e9:.2f} s after its '
@@ -278,6 +278,7 @@ class World:
         """Let surfaces be where their joints are by now: a step leaves them where they were."""
         if not self._is_placed:
             mujoco.mj_kinematics(self._model, self._data)
+            self._truth.moved()
             self._is_placed = True
 
     def _refuse_overlap(self, topic: str, entity: Entity) -> None:
