@@ -113,10 +113,13 @@ class SimulatedLink(LoopbackLink):
         world_ns = self._now_ns - self._begin_ns
         self._world.advance(world_ns)
         stamps = self._stamp()
-        events = [Event.model_construct(kind='state', name=sensed.name, stamps=stamps,
-                                        truth=sensed.truth) if sensed.message is None
-                  else self._event(sensed, sensed.message)
-                  for sensed in self._world.sensed(world_ns)]
+        events: list[Event] = []
+        for sensed in self._world.sensing(world_ns):
+            if sensed.message is not None:
+                events.append(self._event(sensed, sensed.message, stamps))
+                continue
+            events += [Event.model_construct(kind='state', name=name, stamps=stamps, truth=truth)
+                       for name, truth in sensed.truths.items()]
         self._plan()
         return events
 
@@ -124,22 +127,22 @@ class SimulatedLink(LoopbackLink):
         assert self._world is not None
         self._report_ns = self._begin_ns + self._world.due_ns
 
-    def _event(self, sensed: Sensed, message: Message) -> Event:
+    def _event(self, sensed: Sensed, message: Message, stamps: Stamps) -> Event:
         """Let the controller hear a message; return what the record keeps of it."""
         topic = sensed.name
         if not sensed.is_held or topic not in self._stamps:
-            self._stamps[topic] = stamp_shifted(self._stamp().system_ns, sensed.shift_ns)
+            self._stamps[topic] = stamp_shifted(stamps.system_ns, sensed.shift_ns)
         stamp_ns = self._stamps[topic]
         if topic in self._controller.inputs:
             self._hear(topic, spelled_out(message), stamp_ns)
         is_stamped = has_header(message)
+        if is_stamped:
+            stamps = self._stamp(stamp_ns)
         if not sensed.is_report:
-            return Event.model_construct(kind='sensed', name=topic, stamps=self._stamp(
-                stamp_ns if is_stamped else None))
+            return Event.model_construct(kind='sensed', name=topic, stamps=stamps)
         return Event.model_construct(
-            kind='feedback', name=topic,
-            message=stamped(message, stamp_ns) if is_stamped else message,
-            stamps=self._stamp(stamp_ns if is_stamped else None))
+            kind='feedback', name=topic, stamps=stamps,
+            message=stamped(message, stamp_ns) if is_stamped else message)
 
     def _leave(self) -> None:
         if self._world is not None:

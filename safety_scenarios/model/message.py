@@ -154,15 +154,6 @@ class Message:
         others[place - shape.counted] = value
         return Message.of(self._type, shape, self._numbers, tuple(others))
 
-    def measured(self, **fields: float) -> 'Message':
-        """Return one with other numbers; names are field paths, with two underscores for a dot."""
-        shape = self._shape
-        assert shape is not None
-        numbers = list(shape.unpack(self._numbers))
-        for name, value in fields.items():
-            numbers[shape.places[name.replace('__', '.')]] = value
-        return Message.of(self._type, shape, shape.pack(*numbers), self._others)
-
     @property
     def size(self) -> int:
         """About how many bytes of memory it takes."""

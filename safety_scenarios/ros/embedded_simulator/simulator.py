@@ -218,11 +218,10 @@ class Simulator(StandingHost):
         self._clock_ns = self._now_ns + self._tick_ns
 
     def _publish(self, found: Iterable[Sensed]) -> None:
-        states = {}
+        states: dict[str, Mapping[str, float]] = {}
         for one in found:
-            if one.message is None:
-                states[one.name] = one.truth
-            else:
+            states |= one.truths
+            if one.message is not None:
                 self._show(one, one.message)
         if (states or self._sensed or self._reported) and self._trial is not None:
             self._tell(states=states, sensed=tuple(self._sensed), reported=tuple(self._reported))

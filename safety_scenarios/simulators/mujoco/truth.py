@@ -74,6 +74,8 @@ class Truth:
         self._told: set[str] = set()
         self._pairs: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         """Of the robot's geometries and another's, the pair that was nearest last at first."""
+        self._gaps: dict[tuple[tuple[int, ...], float], float] = {}
+        """What was measured since anything moved."""
         self.clear = 0.0
         """Least gap to anything that was told last (m)."""
         self.hit = 0.0
@@ -89,9 +91,16 @@ class Truth:
         self._watched[self._places[name]] = Watched()
         self.clear = 0.0
 
+    def moved(self) -> None:
+        """Measure gaps anew: surfaces are somewhere else."""
+        self._gaps.clear()
+
     def gap(self, geoms: Iterable[int], far: float = FAR) -> float:
         """Return the distance between the closest points of both (m), negative where they meet."""
         others = tuple(geoms)
+        known = self._gaps.get((others, far))
+        if known is not None:
+            return known
         pairs = self._pairs.get(others)
         if pairs is None:
             pairs = self._pairs[others] = [(own, other) for own in self._geoms
@@ -104,7 +113,8 @@ class Truth:
                 found, nearest = least, place
         if nearest:  # most likely it is the nearest next time too
             pairs.insert(0, pairs.pop(nearest))
-        return float(found)
+        self._gaps[others, far] = found = float(found)
+        return found
 
     def inside(self, geoms: Iterable[int] | None,
                others: Mapping[str, Iterable[int]]) -> Iterator[tuple[str, float]]:

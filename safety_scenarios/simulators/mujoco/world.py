@@ -156,7 +156,11 @@ class World:
     @property
     def due_ns(self) -> int:
         """When the next sensor or state is due."""
-        return min([self._state_ns, *[sensor.due_ns for sensor in self._each_sensor]])
+        due_ns = self._state_ns
+        for sensor in self._each_sensor:
+            if sensor.due_ns < due_ns:
+                due_ns = sensor.due_ns
+        return due_ns
 
     @property
     def topics(self) -> Collection[str]:
@@ -253,12 +257,12 @@ class World:
                     entity.move(place, ahead_s)
             if self._forces:
                 self._press()
-            self._physics.step(steps, stands=base.stands)
+            if not self._physics.step(steps, stands=base.stands):
+                self._is_placed = False
             self.now_ns += steps * self._step_ns
             truth.watch(ahead_s)
             if truth.hit and self._robot_sensors.felt(truth.hit):
                 truth.hit = 0.0
-        self._is_placed = False
         if any(self._unstable):
             raise MeasurementError(
                 f'the world: got physics without a solution {self.now_ns / 1e9:.2f} s after its '
@@ -276,6 +280,7 @@ class World:
         """Let surfaces be where their joints are by now: a step leaves them where they were."""
         if not self._is_placed:
             mujoco.mj_kinematics(self._model, self._data)
+            self._truth.moved()
             self._is_placed = True
 
     def _refuse_overlap(self, topic: str, entity: Entity) -> None:
@@ -308,8 +313,7 @@ class World:
                 yield from sensor.sense(until_ns)
         if self._state_ns <= until_ns:
             self._state_ns += STATE_NS
-            for name, truth in self.states().items():
-                yield Sensed(name, None, truth)
+            yield Sensed('', None, self.states())
 
     def states(self) -> Mapping[str, Mapping[str, float]]:
         """Return what is true now, by entity; without anything: it is gone since."""

@@ -17,6 +17,7 @@ import math
 from typing import Any
 
 from cases import for_each
+import mujoco
 import pytest
 from safety_scenarios.loading import load_scenario
 from safety_scenarios.model.interfaces.scan import BEAMS
@@ -114,6 +115,31 @@ def test_who_is_kept_beside_a_robot_that_turns_sweeps_nothing_along(is_hazard):
     before = place(found.world.states(), 'box:crate')
     after = place(found.on(STANDS if is_hazard else twist(turn=1.2), 1.2), 'box:crate')
     assert (math.dist(before, after) > 0.1) is is_hazard
+
+
+@for_each('fields', [
+    {'figure': Figure(posture='falls', after_s=0.5)},
+    {'figure': Figure(reaches_at=1.0, after_s=0.5, hand_speed=0.5)},
+    {'walks': Walk(speed=1.0, direction=math.pi / 2, after_s=0.5)}])
+def test_a_gap_is_that_between_where_both_are_by_now(fields):
+    gaps = set()
+
+    def measure(told: Any) -> bool:
+        world = found.world
+        mujoco.mj_kinematics(world._model, world._data)
+        geoms = [geom for entity in world._entities if entity.topics for geom in entity.geoms]
+        gap = min(mujoco.mj_geomDistance(world._model, world._data, own, geom, 30.0, None)
+                  for own in world._truth._geoms for geom in geoms)
+        assert told['scan']['gap'] == pytest.approx(gap, abs=1e-6)
+        gaps.add(round(gap, 3))
+        return False
+    found = shown(person(**fields))
+    for speed, seconds in ((0.0, 1.5), (0.5, 0.3), (0.0, 1.0)):
+        found.on(twist(speed), seconds, measure)
+    found.world.withdraw('scan')
+    assert found.world.apply('scan', person(**fields).intent(CONTEXT), True)
+    found.on(twist(), 0.3, measure)
+    assert len(gaps) > 10
 
 
 def test_a_standing_person_is_seen_in_a_world_as_without_one():

@@ -89,6 +89,15 @@ def test_glare_looks_free_and_dirt_is_no_reading(true):
     assert ranges[BEAMS // 4] == true[BEAMS // 4]
 
 
+@pytest.mark.parametrize('senses', [
+    {'dirt': [{'middle': 0.0, 'width': 0.2}]}, {'short_returns': 0.2}])
+def test_dirt_and_drops_are_read_where_there_is_nothing_to_see(senses):
+    post = [{'name': 'post', 'begin': [3.0, 0.95], 'end': [3.0, 1.05]}]
+    plain, read = scans({}, 1, post)[0], scans(senses, 1, post)[0]
+    assert numpy.isfinite(plain).sum() < 5 < numpy.isfinite(read).sum() - 5
+    assert not numpy.isfinite(plain[MIDDLE - 5:MIDDLE + 6]).any()
+
+
 def test_a_scanner_turned_to_the_left_shows_everything_farther_right():
     post = [{'name': 'post', 'begin': [3.0, -0.05], 'end': [3.0, 0.05]}]
     ranges = scans({'yaw_offset': math.radians(10)}, 1, post)[0]

@@ -33,8 +33,10 @@ _ANGLES = -math.pi + numpy.arange(BEAMS) * _STEP
 _COS, _SIN = numpy.cos(_ANGLES), numpy.sin(_ANGLES)
 _SAME_M = 0.01
 """Nearer than that to a surface it is the surface that returned a beam."""
-_ALL = range(BEAMS)
+_ALL = 0, BEAMS
+_TURN = 2 * math.pi
 _VOID, _NOTHING = numpy.full(BEAMS, math.inf), numpy.full(BEAMS, -1, numpy.int32)
+_FREE = (math.inf,) * BEAMS
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 _SQUARELY = math.cos(SQUARELY)
 
@@ -62,13 +64,13 @@ class Lidar:
         self._groups = numpy.zeros(6, numpy.uint8)
         self._groups[[0, group]] = 1
         self._hit, self._ranges = numpy.zeros(BEAMS, numpy.int32), numpy.zeros(BEAMS)
-        self._sees = self._groups.tolist()
-        self._solid = set(numpy.flatnonzero(
-            (model.geom_bodyid != body) & (model.geom_type != _PLANE)).tolist())
+        self._solid = (model.geom_bodyid != body) & (model.geom_type != _PLANE)
+        self._grouped, self._seen, self._has_panes = b'', numpy.zeros(0, int), False
+        """Groups of geometries as they were, those it sees by them, and whether any is glass."""
         self._panes = numpy.zeros(6, numpy.uint8)
         self._panes[GLASS] = 1
         self._beams, self._normals = numpy.zeros((BEAMS, 3)), numpy.zeros((BEAMS, 3))
-        self._turned = math.nan
+        self._turned, self._run = math.nan, _ALL
         self._surfaces, self._last = _NOTHING, self._empty
         self._true = self._read = numpy.zeros(0)
         self._scene: tuple[Any, ...] = ()
@@ -86,14 +88,17 @@ class Lidar:
             self._beams[:, 0] = cos * _COS - sin * _SIN
             self._beams[:, 1] = sin * _COS + cos * _SIN
         model, data = self._model, self._data
-        scene = (x, y, turned, data.geom_xpos.tobytes(), data.geom_xmat.tobytes(),
-                 model.geom_group.tobytes(), model.geom_size.tobytes())
+        scene = x, y, turned, b''.join((
+            data.geom_xpos, data.geom_xmat, model.geom_group, model.geom_size))
         if scene == self._scene and not self._weather.is_random:
             return self._last  # nothing has moved, and one object says so
         self._scene, self._true = scene, self._cast(origin)
-        before, self._read = self._read, self._weather.disturbed(self._true.copy())
+        first, after = self._run if self._weather.is_clear else _ALL  # the others see nothing
+        before, self._read = self._read, self._true.copy()
+        read = self._read[first:after] = self._weather.disturbed(self._read[first:after])
         if before.tobytes() != self._read.tobytes():
-            self._last = self._empty.replaced('ranges', tuple(self._read.tolist()))
+            self._last = self._empty.replaced('ranges', (
+                *_FREE[:first], *read.tolist(), *_FREE[after:]))
         return self._last
 
     def shows(self, geoms: Sequence[int]) -> bool:
@@ -107,15 +112,17 @@ class Lidar:
         """Return how far away the nearest surface along each beam is; infinity: there is none."""
         most = self._senses.range_max
         ranges, self._surfaces = _VOID.copy(), _NOTHING.copy()
-        may = self._may_meet(*origin.tolist())
-        count = len(may)
-        if count:
-            hit, far = self._hit[:count], self._ranges[:count]
-            mujoco.mj_multiRay(self._model, self._data, origin, self._beams[may].reshape(-1),
-                               self._groups, True, self._body, hit, far, None, count, most)
+        self._look()
+        first, after = self._run = self._may_meet(*origin.tolist())
+        if first < after:
+            far = ranges[first:after]
+            mujoco.mj_multiRay(self._model, self._data, origin,
+                               self._beams[first:after].reshape(-1), self._groups, True,
+                               self._body, self._surfaces[first:after], far, None,
+                               after - first, most)
             far[far < 0] = math.inf
-            ranges[may], self._surfaces[may] = far, hit
-        if GLASS in self._model.geom_group.tolist():
+        if self._has_panes:
+            self._run = _ALL
             mujoco.mj_multiRay(self._model, self._data, origin, self._beams.reshape(-1),
                                self._panes, True, self._body, self._hit, self._ranges,
                                self._normals.reshape(-1), BEAMS, most)
@@ -125,18 +132,26 @@ class Lidar:
             self._surfaces = numpy.where(panes, self._hit, self._surfaces)
         return ranges
 
-    def _may_meet(self, east: float, north: float, height: float) -> Sequence[int]:
+    def _look(self) -> None:
+        """Find out which geometries it sees now: groups change as things come and go."""
+        groups = self._model.geom_group
+        grouped = groups.tobytes()
+        if grouped != self._grouped:
+            self._grouped = grouped
+            self._seen = numpy.flatnonzero(self._solid & (self._groups[groups] > 0))
+            self._has_panes = GLASS in groups.tolist()
+
+    def _may_meet(self, east: float, north: float, height: float) -> tuple[int, int]:
         """
-        Return the beams from there that are not sure to miss everything.
+        Return the first beam from there that is not sure to miss everything, and that after all.
 
         A beam that misses the ball around a surface misses that, and one that lies flat the floor.
-        Most look into the void, and to cast them costs more than all of this.
+        Most look into the void, and to cast them costs more than all of this; of what is on both
+        sides those in between are cast too, and all where something is behind the scanner.
         """
-        model, found = self._model, set[int]()
-        seen = [geom for geom, group in enumerate(model.geom_group.tolist())
-                if self._sees[group] and geom in self._solid]
-        for (x, y, z), ball in zip(self._data.geom_xpos[seen].tolist(),
-                                   model.geom_rbound[seen].tolist(), strict=True):
+        first, after = BEAMS, 0
+        for (x, y, z), ball in zip(self._data.geom_xpos.take(self._seen, axis=0).tolist(),
+                                   self._model.geom_rbound[self._seen].tolist(), strict=True):
             section = (ball + _SAME_M)**2 - (z - height)**2
             if section <= 0:
                 continue
@@ -145,7 +160,7 @@ class Lidar:
             if away <= section:
                 return _ALL
             half = math.asin(math.sqrt(section / away))
-            middle = math.atan2(y, x) - self._turned + math.pi
-            found.update(range(math.floor((middle - half) / _STEP),
-                               math.ceil((middle + half) / _STEP) + 1))
-        return sorted({place % BEAMS for place in found})
+            middle = (math.atan2(y, x) - self._turned + math.pi) % _TURN
+            first = min(first, math.floor((middle - half) / _STEP))
+            after = max(after, math.ceil((middle + half) / _STEP) + 1)
+        return (min(first, after), after) if first >= 0 and after <= BEAMS else _ALL

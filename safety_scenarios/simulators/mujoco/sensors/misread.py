@@ -34,6 +34,8 @@ class Weather:
         self._senses, self._random, self._range_min = senses, random, range_min
         self.is_random = bool(senses.range_noise or senses.short_returns or senses.dropouts)
         """Whether what is read is drawn anew for each scan."""
+        self.is_clear = not (self.is_random or senses.glare or senses.dirt)
+        """Whether nothing is read otherwise than it is, but for what is too near or too far."""
         self._glare, self._dirt = (_covered(angles, sectors) for sectors in (
             senses.glare, senses.dirt))
 

@@ -21,14 +21,14 @@ from safety_scenarios.model.world.block import IMAGE
 
 
 class Sensed(NamedTuple):
-    """One message that a sensor publishes, or with ``truth`` how an entity is."""
+    """One message that a sensor publishes, or with ``truths`` how entities are."""
 
     name: str
-    """Topic, or entity."""
+    """Topic; empty with ``truths``."""
     message: Message | None = None
     """Without a header stamp: the link writes it."""
-    truth: Mapping[str, float] = {}
-    """As ``state`` events have it; empty, without a message: the entity is gone."""
+    truths: Mapping[str, Mapping[str, float]] = {}
+    """By entity as ``state`` events have it; one without anything is gone."""
     is_held: bool = False
     """Whether the sensor repeats its last header stamp, because it is frozen."""
     is_report: bool = False

@@ -15,7 +15,6 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 import math
 from typing import Any
 
@@ -24,6 +23,7 @@ from safety_scenarios.model.faulty import without_numbers
 from safety_scenarios.model.intent import Silence, StreamFault
 from safety_scenarios.model.interfaces.robot_interfaces import has_header
 from safety_scenarios.model.message import Message
+from safety_scenarios.model.storage.packed import shape_of
 from safety_scenarios.model.world.wire_fault import WireFault
 from safety_scenarios.simulators.mujoco.mobile_base import GRAVITY
 from safety_scenarios.simulators.mujoco.sensors.sensed import Sensed
@@ -35,6 +35,9 @@ ODOMETRY = 'nav_msgs/msg/Odometry'
 STAMPED = 'geometry_msgs/msg/TwistStamped'
 IMU = 'sensor_msgs/msg/Imu'
 BOOL = 'std_msgs/msg/Bool'
+_AXES = ('x', float), ('y', float), ('z', float)
+_POSE = shape_of((('header', (('frame_id', str),)),
+                  ('pose', (('position', _AXES), ('orientation', (*_AXES, ('w', float)))))))
 
 
 class Sensor:
@@ -50,17 +53,14 @@ class Sensor:
         self._read, self._is_report = read, is_report
         self._rate_hz = rate_hz
         self._count = self._reads_ns = 0
+        self.due_ns = 0
+        """When the next message is due, or what is still on its way."""
         self._last: Message | None = None
         self._fault: StreamFault | Silence | None = None
         self._wire: Wire | None = None
         self._untried: WireFault | None = None
         self._coming: deque[tuple[int, Packet]] = deque()
         self._dropped = 0
-
-    @property
-    def due_ns(self) -> int:
-        """When the next message is due, or what is still on its way."""
-        return min(self._reads_ns, self._coming[0][0]) if self._coming else self._reads_ns
 
     def fail(self, fault: StreamFault | Silence | None) -> None:
         """
@@ -70,6 +70,7 @@ class Sensor:
         """
         self._fault, self._dropped, self._wire, self._untried = fault, 0, None, None
         self._coming.clear()
+        self.due_ns = self._reads_ns
         if isinstance(fault, StreamFault) and not (
                 fault.wire is None and fault.fault in ('frozen', 'nan')):
             self._untried = fault.on_wire()
@@ -90,6 +91,7 @@ class Sensor:
             shift_ns = 0 if packet.stamp_ns is None else packet.stamp_ns - now_ns
             found.append(Sensed(self.topic, packet.message, is_report=self._is_report,
                                 shift_ns=shift_ns))
+        self.due_ns = min(self._reads_ns, self._coming[0][0]) if self._coming else self._reads_ns
         return found
 
     def _send(self, wire: Wire, now_ns: int) -> None:
@@ -130,15 +132,7 @@ class Sensor:
 
 def pose_message(frame: str, x: float, y: float) -> Message:
     """Return where somebody is, in the frame of a tracker on the robot (m)."""
-    return _nowhere(frame).measured(pose__position__x=x, pose__position__y=y)
-
-
-@lru_cache(maxsize=64)
-def _nowhere(frame: str) -> Message:
-    return Message.model_construct(type=POSE, data={
-        'header': {'frame_id': frame}, 'pose': {
-            'position': {'x': 0.0, 'y': 0.0, 'z': 0.0},
-            'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}})
+    return Message.of(POSE, _POSE, _POSE.pack(x, y, 0.0, 0.0, 0.0, 0.0, 1.0), (frame,))
 
 
 def imu_message(heading: float, turn: float, ahead: float, left: float) -> Message:
