@@ -16,6 +16,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import compress
 import math
 import re
 from typing import Any
@@ -213,25 +214,30 @@ def free_path(scan: Message, corridor_m: float) -> float:
 
 def _free(ranges: Sequence[float], least: float, first: float, step: float,
           corridor_m: float) -> float:
-    around, ahead, cos, sin = _beams(first, step, len(ranges))
-    reach = numpy.array(ranges[around], dtype=float)
-    if ahead is not None:
-        reach = reach[ahead]
-    reach[reach == -math.inf] = least
-    seen = reach >= least
-    if not len(reach) or len(reach) - numpy.count_nonzero(seen) > _BLIND_SHARE * len(reach):
+    around, ahead, cosines, sines = _beams(first, step, len(ranges))
+    reach = ranges[around] if ahead is None else tuple(compress(ranges[around], ahead))
+    void = math.inf  # which most beams look into
+    if not reach or not void >= least:
         return math.nan
-    # 0 * infinity, straight ahead, is no number
-    found, = (seen & (reach < math.inf)).nonzero()
-    if not len(found):
-        return math.inf
-    reach, cos, sin = reach[found], cos[found], sin[found]
-    inside = sin * reach <= corridor_m
-    return min((cos[inside] * reach[inside]).tolist(), default=math.inf)
+    blind, nearest = 0, void
+    for range_m, cos, sin in zip(reach, cosines, sines, strict=True):
+        if range_m == void:
+            continue
+        if range_m.__class__ is not float:  # a file may say 2, or null, which is no reading
+            range_m = float(numpy.float64(range_m))
+        if not range_m >= least:
+            if range_m != -void:
+                blind += 1
+                continue
+            range_m = least
+        if sin * range_m <= corridor_m and cos * range_m < nearest:
+            nearest = cos * range_m
+    return nearest if blind <= _BLIND_SHARE * len(reach) else math.nan
 
 
 @lru_cache(maxsize=8)
-def _beams(first: float, step: float, count: int) -> tuple[slice, Any, Any, Any]:
+def _beams(first: float, step: float, count: int) -> \
+        tuple[slice, Sequence[bool] | None, Sequence[float], Sequence[float]]:
     """
     Return which beams look ahead, their cosines, and their sines without sign.
 
@@ -241,8 +247,8 @@ def _beams(first: float, step: float, count: int) -> tuple[slice, Any, Any, Any]
     ahead = numpy.cos(angles) > 0
     places = numpy.flatnonzero(ahead)
     around = slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 0)
-    return (around, None if ahead[around].all() else ahead[around],
-            numpy.cos(angles[ahead]), numpy.abs(numpy.sin(angles[ahead])))
+    return (around, None if ahead[around].all() else ahead[around].tolist(),
+            numpy.cos(angles[ahead]).tolist(), numpy.abs(numpy.sin(angles[ahead])).tolist())
 
 
 def _number(name: str, unit: str = '(?!)') -> Callable[[str], float | None]:

@@ -292,26 +292,31 @@ class _Player:
             due_ns, order, stream = heapq.heappop(queue)
             event = self._streams.send(stream, due_ns)
             if event is not None:
-                self._note(event)
+                self._note((event,))
             if not stream.is_over:
                 heapq.heappush(queue, (stream.due_ns, order, stream))
 
     def _listen(self, until_ns: int) -> None:
-        while not self._stopped and (events := self._link.receive_until(until_ns)):
-            for event in events:
-                self._note(event)
-            if self._link.schedule_ns(events[-1].stamps) >= until_ns:
+        receive_until, schedule_ns = self._link.receive_until, self._link.schedule_ns
+        while not self._stopped and (events := receive_until(until_ns)):
+            self._note(events)
+            if schedule_ns(events[-1].stamps) >= until_ns:
                 return  # a flood must not hold back what is due
 
-    def _note(self, event: Event) -> None:
-        self._recorder.add(event)
-        if event.hazard and self._shown_ns is None:
-            self._shown_ns = self._link.schedule_ns(event.stamps)
-        if self._watch is not None:
-            self._watch.take(event)
-        if self._streams.follows:
-            self._streams.heard(event)
-        self._stopped = self._stop(event) or self._stopped
+    def _note(self, events: Sequence[Event]) -> None:
+        """Record all of what came together, and show it to whoever waits for something."""
+        record, watch, stop = self._recorder.add, self._watch, self._stop
+        follows = self._streams.follows
+        for event in events:
+            record(event)
+            if event.hazard and self._shown_ns is None:
+                self._shown_ns = self._link.schedule_ns(event.stamps)
+            if watch is not None:
+                watch.take(event)
+            if follows:
+                self._streams.heard(event)
+            if stop(event):
+                self._stopped = True
 
     def _mark(self, name: str, scheduled_ns: int | None = None) -> int:
         event = self._link.mark(name).model_copy(update={'scheduled_ns': scheduled_ns})
@@ -338,27 +343,34 @@ class _Moving:
         self._require = trial.scenario.ros.nominal.require
         self._signal = trial.scenario.ros.signals[self._require.signal]
         self._current: Message | None = None
+        self._read: Message | None = None
+        """The last command that was looked at, with the current message of now."""
+        self._is_met = False
         self._link = link
         self.times_ns: list[int] = []
 
     def __call__(self, event: Event) -> bool:
-        signal = self._signal
-        if event.message is None or event.name not in (signal.topic, signal.current):
+        signal, message = self._signal, event.message
+        if message is None or event.name not in (signal.topic, signal.current):
             return False
         if event.name == signal.current:
-            self._current = event.message
+            self._current, self._read = message, None
         if event.kind != 'command' or event.name != signal.topic:
             return False
+        if message is not self._read:  # one object for as long as nothing else is commanded
+            self._is_met, self._read = self._meets(event.name, message), message
+        if self._is_met:
+            self.times_ns.append(self._link.schedule_ns(event.stamps))
+        return self._is_met
+
+    def _meets(self, topic: str, message: Message) -> bool:
         try:
-            margin = self._require.margin(self._signal.value(event.message, self._current))
+            margin = self._require.margin(self._signal.value(message, self._current))
         except LookupError as error:
             raise MeasurementError(
-                f'{event.name}: cannot read the signal {self._require.signal!r}: '
+                f'{topic}: cannot read the signal {self._require.signal!r}: '
                 f'{error.args[0]}. Fix ros.signals, or remap the topic') from None
-        met = margin is not None and margin >= 0
-        if met:
-            self.times_ns.append(self._link.schedule_ns(event.stamps))
-        return met
+        return margin is not None and margin >= 0
 
     def watch(self, event: Event) -> bool:
         """Go on looking, and never stop the play."""

@@ -129,6 +129,24 @@ def test_a_few_lost_beams_do_not_stop_it(message):
     assert speed(scan=message) == CRUISE
 
 
+@for_each(('angle_min', 'beam'), [(0.0, 0), (0.0, 5), (0.0, 355), (-math.pi / 2, 90)])
+def test_each_beam_is_looked_for_where_its_scanner_has_it(angle_min, beam):
+    ranges = [math.inf] * 360
+    ranges[beam] = 1.0
+    assert speed(scan=beams(ranges, angle_min)) == STOP
+    ranges[beam], ranges[180 if angle_min == 0.0 else 270] = math.inf, 1.0  # behind it
+    assert speed(scan=beams(ranges, angle_min)) == CRUISE
+
+
+@pytest.mark.parametrize(('said', 'expected'), [
+    ([1], STOP), ([9], CRUISE), ([None], CRUISE), ([None, 1.0], STOP), ([None] * 190, STOP)],
+    ids=['whole metres', 'far whole metres', 'one null', 'null and near', 'half of them null'])
+def test_a_file_may_say_null_for_no_reading_and_a_whole_number(said, expected):
+    ranges = [math.inf] * 360
+    ranges[AHEAD - len(said) // 2:AHEAD - len(said) // 2 + len(said)] = said
+    assert speed(scan=beams(ranges)) == expected
+
+
 @for_each(('force', 'expected'), [
     ((5.0, 0.0, 0.0), CRUISE), ((40.0, 0.0, 0.0), CRUISE), ((40.1, 0.0, 0.0), STOP),
     ((-60.0, 0.0, 0.0), STOP), ((0.0, 30.0, -30.0), STOP), ((math.nan, 0.0, 0.0), STOP),

@@ -121,6 +121,22 @@ def trajectory(*positions: float) -> Message:
             'time_from_start': {'sec': 0, 'nanosec': 100_000_000}},)})
 
 
+def test_the_same_command_is_a_motion_once_the_arm_is_elsewhere():
+    """One object is commanded all the time, from where it leads to and then from elsewhere."""
+    there, off = ({'name': JOINTS, 'position': (x, -1.0)} for x in (1.05, 1.0))
+    moved = STATES.model_copy(update={'data': there, 'then': off, 'after_ms': 700.0})
+    command = trajectory(1.05, -1.0)
+    scenario = hazard(**ARM, nominal=(moved,))
+    assert scenario.ros is not None
+    ros = scenario.ros.model_copy(update={
+        'robot': RobotModel(kind='arm', max_speed=1.0, joints=JOINTS)})
+    record = run_trial(planned(scenario.model_copy(update={'ros': ros})), ScriptedLink(
+        lambda t_ms, heard: command, topic='joint_trajectory'))
+    onset = record.onset
+    assert onset is not None and onset.scheduled_ns is not None
+    assert 1200 <= (onset.scheduled_ns - START_NS) / 1e6 < 1300
+
+
 @for_each(('states', 'target', 'reached'), [
     ((STATES,), (1.05, -1.0), True), ((STATES,), (1.0, -1.0), False), ((), (1.05, -1.0), False)])
 def test_joint_speed_starts_from_the_published_joint_states(states, target, reached):

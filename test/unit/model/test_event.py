@@ -87,6 +87,15 @@ def test_a_field_left_out_has_its_default():
     assert (made.message, made.hazard, dict(made.truth), made.sequence) == (None, False, {}, None)
 
 
+def test_each_value_is_in_its_own_field():
+    values = {'kind': 'tool_call', 'name': 'a', 'stamps': command(0).stamps,
+              'message': twist(0.5), 'text': 'b', 'hazard': True, 'truth': {'distance': 1.0},
+              'scheduled_ns': 1, 'trial_id': 'c', 'agent': 'd', 'symbol': 'e',
+              'arguments': '{}', 'depth': 2, 'sequence': 3}
+    assert list(values) == list(Event.model_fields)
+    assert Event.model_construct(**values) == Event(**values)
+
+
 def test_a_required_field_cannot_be_left_out():
     with pytest.raises(TypeError, match='stamps'):
         Event.model_construct(kind='mark', name='end')
