@@ -38,7 +38,8 @@ from safety_scenarios.model.record.index import Index
 from safety_scenarios.model.record.margins import MarginSeries, Sample
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.stimulus import StimulusPlugin
-from safety_scenarios.model.world.ground_truth import told_distances
+from safety_scenarios.model.world.distances import told_distances
+from safety_scenarios.model.world.ground_truth import all_told
 
 NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 _PERIODIC = 3
@@ -435,11 +436,10 @@ class TrialRecord(Noun):
 
     @cached_property
     def _told_distances(self) -> Sequence[tuple[int, float | None]] | None:
-        """Return what the link's world tells; None without one: then nothing need be read."""
-        is_in_world = any(event.arguments is not None for event in self.of_kind('stimulus'))
+        """Return what the link's world tells; None without one."""
         ros = self.trial.scenario.ros
         reach = ros.separation.reach if ros and ros.separation else 0.0
-        return told_distances(self.events, reach) if is_in_world or self.of_kind('state') else None
+        return told_distances(self.derive(all_told), reach)
 
     def margin_series(self, limits: Sequence[Limit]) -> MarginSeries:
         """

@@ -147,8 +147,9 @@ def _missing(record: TrialRecord, world: World) -> Iterator[tuple[str, int]]:
     """Yield what was put into the world that it does not tell of soon, and since when."""
     things = {thing.name: thing for thing in world.things}
     all_clear = record.mark(ALL_CLEAR)
-    ends = {name: record.end_ns for name, *_ in world.placed}
-    for name, begin_ns, is_hazard in reversed(world.placed):
+    placed = [(name, one.at_ns, one.is_hazard) for one in world.placed for name in one.names]
+    ends = {name: record.end_ns for name, *_ in placed}
+    for name, begin_ns, is_hazard in reversed(placed):
         end_ns, ends[name] = ends[name], begin_ns
         if is_hazard and all_clear is not None:
             end_ns = min(end_ns, all_clear.stamps.steady_ns)
