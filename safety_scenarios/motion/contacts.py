@@ -212,7 +212,8 @@ def _pushed(record: TrialRecord) -> Callable[[Times], NDArray[numpy.bool_]]:
     world = record.derive(world_of)
     robot = None if world is None else world.robot
     asked = [track for track in tracks(record) if track.is_base]
-    if world is None or robot is None or not asked:
+    touches = None if robot is None or world is None else touched(world, robot.times_ns)
+    if robot is None or touches is None or not touches.any() or not asked:
         return lambda times_ns: numpy.zeros(len(times_ns), bool)
     times = robot.times_ns
     speeds, stands = speed_of(record, times), numpy.ones(len(times), bool)
@@ -220,7 +221,6 @@ def _pushed(record: TrialRecord) -> Callable[[Times], NDArray[numpy.bool_]]:
         for step in range(_STEPS + 1):  # what was commanded a moment ago may just be coming
             at_ns = times + 1 - step * _HELD_UP_NS // _STEPS
             stands &= track.at(track.fastest, at_ns) <= STANDS
-    touches = touched(world, times)
     found, is_pushed = numpy.zeros(len(times), bool), False
     for place in numpy.flatnonzero(touches)[:1].tolist():
         for now in range(max(1, place), len(times)):

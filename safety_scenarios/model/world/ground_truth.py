@@ -23,10 +23,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 import json
 import math
-from operator import itemgetter, methodcaller
+from operator import itemgetter
+from struct import Struct
 from typing import Any, Protocol, TypeVar
 
 import numpy
@@ -118,13 +118,13 @@ class Tellings:
         keys = tuple(least)
         if len(keys) < 2:
             return {}
+        pack = Struct(f'{len(keys)}d').pack
         try:
-            values = numpy.fromiter(chain.from_iterable(map(itemgetter(*keys), there)), float,
-                                    len(keys) * len(there))
+            rows = b''.join([pack(*values) for values in map(itemgetter(*keys), there)])
         except KeyError:  # there is hardly anything that every telling has
             return {}
         told = numpy.full((len(keys), len(self.truths)), numpy.nan)
-        told[:, self.is_there] = values.reshape(len(there), len(keys)).T
+        told[:, self.is_there] = numpy.frombuffer(rows).reshape(len(there), len(keys)).T
         told[~numpy.isfinite(told)] = numpy.nan
         return dict(zip(keys, told, strict=True))
 
@@ -133,8 +133,7 @@ class Tellings:
         found = self._columns.get(key)
         if found is None:
             if key in self.keys:
-                told = map(methodcaller('get', key, math.nan), self.truths)
-                found = numpy.fromiter(told, float, len(self.truths))
+                found = numpy.array([truth.get(key, math.nan) for truth in self.truths], float)
                 found[~numpy.isfinite(found)] = numpy.nan
             else:
                 found = numpy.full(len(self.truths), numpy.nan)

@@ -37,7 +37,7 @@ from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import END
 from safety_scenarios.model.world.distances import told_distances
-from safety_scenarios.model.world.ground_truth import Clock, told_by
+from safety_scenarios.model.world.ground_truth import all_told, Clock, told_by
 from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
@@ -292,6 +292,25 @@ def test_one_truth_under_two_names_is_told_of_each_by_itself(later_ms, between):
     at = [told(*events[:4], *between, *events[4:]) for events in (shared, apart)]
     assert at[0] == at[1]
     assert (30, 1.5) in at[0] if between else (40 + later_ms, None) in at[0]
+
+
+@pytest.mark.parametrize('controller', ['stopped', 'driven_on'])
+def test_whether_two_names_share_a_truth_or_tell_alike_makes_no_difference(controller, request):
+    found = request.getfixturevalue(controller)
+    record = found if controller == 'driven_on' else found[0]
+
+    def told_as(own):
+        return record.model_copy(update={'events': tuple(
+            event.model_copy(update={'truth': own(event.truth)}) if event.kind == 'state'
+            else event for event in record.events)})
+
+    truths = {}
+    shared = told_as(lambda truth: truths.setdefault(tuple(truth.items()), truth))
+    apart = told_as(dict)
+    for one, number in ((shared, 1), (apart, 2)):
+        entities = all_told(one).entities
+        assert len({id(entities[name].told) for name in ('scan', 'human_pose')}) == number
+    assert evaluate(shared) == evaluate(apart)
 
 
 def test_one_that_tells_its_gap_only_and_one_that_tells_how_far_it_is_are_both_kept_away_from():
