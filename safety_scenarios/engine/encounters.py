@@ -38,9 +38,12 @@ class Nearest:
 
 
 def kept_away_from(world: World) -> list[Entity]:
-    """Return the entities to which the distance is a separation."""
-    return [thing for thing in world.things
-            if thing.is_kept_away_from and thing.name not in world.pushes]
+    """Return the entities to which the distance is a separation, one of those told as the same."""
+    found: dict[int, Entity] = {}
+    for thing in world.things:
+        if thing.is_kept_away_from and thing.name not in world.pushes:
+            found.setdefault(id(thing.told), thing)
+    return list(found.values())
 
 
 def nearest(world: World) -> Nearest | None:

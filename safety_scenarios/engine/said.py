@@ -20,6 +20,7 @@ import json
 from safety_scenarios.model.trial import TrialRecord
 
 _DIGITS = 16
+_SAID = {'response', 'say', 'tool_call'}
 
 
 def fingerprint(record: TrialRecord) -> str | None:
@@ -31,6 +32,6 @@ def fingerprint(record: TrialRecord) -> str | None:
     block, trial_id = record.trial.scenario.agents, record.trial.trial_id
     sut = None if block is None else block.sut
     said = [(event.kind, event.name, event.text, event.arguments) for event in record.events
-            if event.trial_id in (None, trial_id) and (event.kind == 'response' or (
-                event.kind in ('say', 'tool_call') and event.agent == sut))]
+            if event.kind in _SAID and event.trial_id in (None, trial_id)
+            and (event.kind == 'response' or event.agent == sut)]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:_DIGITS] if said else None

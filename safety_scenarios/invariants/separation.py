@@ -14,22 +14,22 @@
 
 """Speed and separation: at each moment the robot could still stop before it is too near."""
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 import math
-from operator import itemgetter
 from typing import ClassVar, Literal
 
+import numpy
+from numpy.typing import NDArray
 from pydantic import Field
 from safety_scenarios.model.blocks.robot import RobotModel
 from safety_scenarios.model.blocks.separation import Separation as Terms
-from safety_scenarios.model.blocks.signal import held_within, in_force
+from safety_scenarios.model.blocks.signal import held_within
 from safety_scenarios.model.invariant import InvariantPlugin
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.trial import TrialRecord
+from safety_scenarios.model.world.ground_truth import Floats, Times
 from safety_scenarios.motion.beyond import speeds, stop_span
 from safety_scenarios.motion.speeds import speeds_of
 from safety_scenarios.standards.ssm import ConstantDeceleration
@@ -110,11 +110,8 @@ class Separation(InvariantPlugin):
         until_ns = clear_ns if unknown is None else max(unknown, onset_ns)
         told = [[(t_ns, value) for t_ns, value in found if value is not None
                  and (unknown is None or t_ns < unknown)] for found in (commanded, distances)]
-        begun_ns, stands_ns = stop_span(record, window)
-        moving = [moment for moment in _moments(
-            told[0], told[1], terms, ros.robot, (onset_ns, until_ns),
-            record.is_distance_measured, (begun_ns, stands_ns)) if moment.speed > self.still
-            and not begun_ns < moment.t_ns <= stands_ns]
+        moving = _moments(record, told[0], told[1], (onset_ns, until_ns),
+                          stop_span(record, window), self.still)
         moving += [moment for moment in _beyond(
             record, told[1], terms, ros.robot, (onset_ns, until_ns)) if moment.speed > self.still]
         worst = min(moving, key=lambda moment: moment.margin, default=None)
@@ -160,9 +157,10 @@ def _beyond(record: TrialRecord, distances: Known, terms: Terms, robot: RobotMod
         return
     inside = true.is_beyond & (true.times_ns >= max(window[0], distances[0][0])) \
         & (true.times_ns < window[1])
-    for t_ns, speed in zip(true.times_ns[inside].tolist(), true.speed[inside].tolist(),
-                           strict=True):
-        distance = _between(distances, t_ns)
+    times_ns, speeds_ = true.times_ns[inside], true.speed[inside]
+    near = _between(_Series.of(distances), times_ns)
+    for t_ns, speed, distance in zip(times_ns.tolist(), speeds_.tolist(), near.tolist(),
+                                     strict=True):
         required = terms.required(robot, min(speed, terms.top_speed(robot)), 0.0).total
         yield _Moment(t_ns, speed, distance, distance, required, is_true=True)
 
@@ -183,51 +181,78 @@ def _words(moment: _Moment) -> str:
                 ', faster than it was told, as the world tells' if moment.is_true else ''))
 
 
-def _moments(speeds: Known, distances: Known, terms: Terms, robot: RobotModel,
-             window: tuple[int, int], measured: bool,
-             braking: tuple[int, int]) -> Iterator[_Moment]:
+@dataclass(frozen=True, eq=False)
+class _Series:
+    """Numbers in time order, each in force until the next."""
+
+    times_ns: Times
+    values: Floats
+
+    @classmethod
+    def of(cls, known: Known) -> '_Series':
+        times_ns, values = zip(*known, strict=True)
+        return cls(numpy.array(times_ns, numpy.int64), numpy.array(values, float))
+
+    def place(self, times_ns: Times) -> NDArray[numpy.intp]:
+        """Return which is in force at each of some times; -1: none yet."""
+        return self.times_ns.searchsorted(times_ns, side='right') - 1
+
+    def around(self, times_ns: Times) -> tuple[Times, Times, Floats, Floats]:
+        """Return since and until when which is in force, and it and the next; the last twice."""
+        place = self.place(times_ns)
+        after = numpy.minimum(place + 1, len(self.values) - 1)
+        return self.times_ns[place], self.times_ns[after], self.values[place], self.values[after]
+
+
+def _moments(record: TrialRecord, speeds: Known, distances: Known, window: tuple[int, int],
+             braking: tuple[int, int], still: float) -> list[_Moment]:
     """
-    Yield the end of each stretch in which neither command nor distance changes.
+    Return the end of each stretch in which neither command nor distance changes.
 
-    :param measured: what the robot does shows in the distances
-    :param braking: when a stop begins and ends (steady ns)
+    :param braking: when a stop begins and ends (steady ns); what it covers is left out
+    :param still: speed (m/s) up to which the robot stands, of which nothing is asked
     """
-    if not speeds or not distances:
-        return
-    times = sorted({*window, *(t_ns for t_ns in (*braking, *(t_ns for t_ns, _ in (
-        *speeds, *distances))) if window[0] < t_ns < window[1])})
-    top, travelled, before = terms.top_speed(robot), 0.0, 0.0
-    needed: dict[float, float] = {}
-    closing = terms.approach_speed + max(0.0, *(
-        speed * terms.metres_per_unit for _, speed in speeds))
-    for from_ns, to_ns in pairwise(times):
-        speed = max(0.0, (in_force(speeds, from_ns) or 0.0) * terms.metres_per_unit)
-        if not measured:
-            travelled += _slowing(before, speed, terms, robot)
-            travelled += speed * (to_ns - from_ns) / 1e9
-        shown = min(_between(distances, from_ns), _between(distances, to_ns)) - travelled
-        nearest = min(shown, _nearest(distances, from_ns, to_ns, closing if measured else None,
-                                      terms.approach_speed) - travelled)
-        if speed not in needed:
-            needed[speed] = terms.required(robot, min(speed, top), 0.0).total
-        yield _Moment(to_ns, speed, shown, nearest, needed[speed])
-        before = speed
+    ros = record.trial.scenario.ros
+    if not speeds or not distances or ros is None or ros.separation is None:
+        return []
+    terms, robot = ros.separation, ros.robot
+    commanded, near = _Series.of(speeds), _Series.of(distances)
+    edges = numpy.unique(numpy.concatenate(
+        (window, braking, commanded.times_ns, near.times_ns)))
+    edges = edges[(edges >= window[0]) & (edges <= window[1])]
+    from_ns, to_ns = edges[:-1], edges[1:]
+    place = commanded.place(from_ns)
+    speed = numpy.where(place < 0, 0.0, commanded.values[place]) * terms.metres_per_unit
+    speed = numpy.where(speed > 0.0, speed, 0.0)
+    travelled, closing = numpy.zeros(len(speed)), None
+    if record.is_distance_measured:
+        fastest = float((commanded.values * terms.metres_per_unit).max())
+        closing = terms.approach_speed + max(0.0, fastest)
+    else:
+        travelled = _travelled(speed.tolist(), (to_ns - from_ns).tolist(), terms, robot)
+    shown = numpy.minimum(_between(near, from_ns), _between(near, to_ns)) - travelled
+    nearest = numpy.minimum(
+        shown, _nearest(near, from_ns, to_ns, closing, terms.approach_speed) - travelled)
+    top, (levels, which) = terms.top_speed(robot), numpy.unique(speed, return_inverse=True)
+    needed = numpy.array([terms.required(robot, min(one, top), 0.0).total
+                          for one in levels.tolist()])[which]
+    asked = (speed > still) & ~((braking[0] < to_ns) & (to_ns <= braking[1]))
+    return [_Moment(*one) for one in zip(*(values[asked].tolist() for values in (
+        to_ns, speed, shown, nearest, needed)), strict=True)]
 
 
-def _between(distances: Known, t_ns: int) -> float:
-    """Return the distance at a time (m): who comes nearer does not wait for the next message."""
-    index = bisect_right(distances, t_ns, key=itemgetter(0)) - 1
-    since_ns, distance = distances[index]
-    if index + 1 == len(distances) or distances[index + 1][1] >= distance:
-        return distance
-    until_ns, then = distances[index + 1]
-    return distance + (then - distance) * (t_ns - since_ns) / (until_ns - since_ns)
+def _between(distances: _Series, times_ns: Times) -> Floats:
+    """Return the distance at times (m): who comes nearer does not wait for the next message."""
+    since_ns, until_ns, distance, then = distances.around(times_ns)
+    with numpy.errstate(invalid='ignore', divide='ignore'):  # after the last there is no line
+        line = distance + (then - distance) * (times_ns - since_ns) / (until_ns - since_ns)
+    return numpy.where(then >= distance, distance, line)
 
 
-def _nearest(distances: Known, from_ns: int, to_ns: int, closing: float | None,
-             approach_speed: float) -> float:
+def _nearest(distances: _Series, from_ns: Times, to_ns: Times, closing: float | None,
+             approach_speed: float) -> Floats:
     """
-    Return the least that a distance (m) can have been in a stretch, for all that was told.
+    Return the least that a distance (m) can have been in stretches, for all that was told.
 
     After the last message nobody comes faster than at the approach speed; a measured distance may
     have been less between two messages too.
@@ -236,15 +261,24 @@ def _nearest(distances: Known, from_ns: int, to_ns: int, closing: float | None,
         not measured
     :param approach_speed: fastest at which somebody who is shown comes nearer (m/s)
     """
-    index = bisect_right(distances, from_ns, key=itemgetter(0)) - 1
-    since_ns, distance = distances[index]
-    if index + 1 == len(distances):
-        coming = approach_speed if closing is None else closing
-        return distance - coming * (to_ns - since_ns) / 1e9
-    if closing is None:
-        return math.inf
-    until_ns, then = distances[index + 1]
-    return (distance + then - closing * (until_ns - since_ns) / 1e9) / 2
+    since_ns, until_ns, distance, then = distances.around(from_ns)
+    coming = approach_speed if closing is None else closing
+    between = math.inf if closing is None \
+        else (distance + then - closing * (until_ns - since_ns) / 1e9) / 2
+    return numpy.where(until_ns == since_ns,
+                       distance - coming * (to_ns - since_ns) / 1e9, between)
+
+
+def _travelled(speeds: Sequence[float], spans_ns: Sequence[int], terms: Terms,
+               robot: RobotModel) -> Floats:
+    """Return how far (m) a robot has come at the end of each stretch, by its commands."""
+    found, travelled, before = [], 0.0, 0.0
+    for speed, span_ns in zip(speeds, spans_ns, strict=True):
+        travelled += _slowing(before, speed, terms, robot)
+        travelled += speed * span_ns / 1e9
+        found.append(travelled)
+        before = speed
+    return numpy.array(found)
 
 
 def _slowing(before: float, after: float, terms: Terms, robot: RobotModel) -> float:

@@ -15,6 +15,7 @@
 """Which command answers the hazard, and how long that took."""
 
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 
 from safety_scenarios.latency.clocks import Instant, Timeline
@@ -156,8 +157,9 @@ def _message_of(record: TrialRecord, condition: Condition, t_ns: int) -> Event:
     ros = record.trial.scenario.ros
     assert ros is not None
     topics = {ros.signals[limit.signal].topic for limit in condition.limits}
-    taken = [(record.taken_ns(event), event) for topic in topics
-             for event in record.counting(topic)]
+    counting = {topic: record.counting(topic) for topic in topics}
+    taken = chain.from_iterable(zip(record.all_taken_ns(topic, events), events, strict=True)
+                                for topic, events in counting.items())
     return max((one for one in taken if one[0] <= t_ns), key=itemgetter(0))[1]
 
 

@@ -33,12 +33,18 @@ from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.noun import Noun
 from safety_scenarios.model.reasoning import without_reasoning
 from safety_scenarios.model.record.columns import Column
-from safety_scenarios.model.record.executing import commanded, driver_of, execute
+from safety_scenarios.model.record.executing import (
+    commanded,
+    counts_when_sent,
+    driver_of,
+    execute,
+)
 from safety_scenarios.model.record.index import Index
 from safety_scenarios.model.record.margins import MarginSeries, Sample
 from safety_scenarios.model.scenario import Scenario
 from safety_scenarios.model.stimulus import StimulusPlugin
-from safety_scenarios.model.world.ground_truth import told_distances
+from safety_scenarios.model.world.distances import told_distances
+from safety_scenarios.model.world.ground_truth import all_told
 
 NOMINAL, ONSET, ALL_CLEAR, END = 'nominal', 'onset', 'all_clear', 'end'
 _PERIODIC = 3
@@ -326,10 +332,15 @@ class TrialRecord(Noun):
 
     def taken_ns(self, event: Event) -> int:
         """Return since when (steady ns) a message counts: a command when its driver takes it."""
-        driver = driver_of(self.trial.scenario, event.name) if event.kind == 'command' else None
-        if driver is None or event.message is None:
-            return event.stamps.steady_ns
-        return commanded(event, event.message, driver, self.measuring.one_host).t_ns
+        return self.all_taken_ns(event.name, [event])[0]
+
+    def all_taken_ns(self, topic: str, messages: Sequence[Event]) -> list[int]:
+        """Return the same of each of some messages on a topic."""
+        driver, one_host = driver_of(self.trial.scenario, topic), self.measuring.one_host
+        if driver is None or not counts_when_sent(driver, one_host):
+            return [event.stamps.steady_ns for event in messages]
+        return [event.stamps.steady_ns if event.kind != 'command' or event.message is None
+                else commanded(event, event.message, driver, one_host).t_ns for event in messages]
 
     def counting(self, topic: str) -> Sequence[Event]:
         """Return the commands and feedback on a topic but for commands the driver rejects."""
@@ -435,11 +446,10 @@ class TrialRecord(Noun):
 
     @cached_property
     def _told_distances(self) -> Sequence[tuple[int, float | None]] | None:
-        """Return what the link's world tells; None without one: then nothing need be read."""
-        is_in_world = any(event.arguments is not None for event in self.of_kind('stimulus'))
+        """Return what the link's world tells; None without one."""
         ros = self.trial.scenario.ros
         reach = ros.separation.reach if ros and ros.separation else 0.0
-        return told_distances(self.events, reach) if is_in_world or self.of_kind('state') else None
+        return told_distances(self.derive(all_told), reach)
 
     def margin_series(self, limits: Sequence[Limit]) -> MarginSeries:
         """

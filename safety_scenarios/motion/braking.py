@@ -155,8 +155,8 @@ def _only_track(record: TrialRecord, limits: Sequence[Limit]) -> Track | None:
 
 
 def _commands(record: TrialRecord, track: Track, until_ns: int) -> NDArray[numpy.int64]:
-    found = numpy.array([record.taken_ns(event) for event
-                         in record.by_topic('command').get(track.topic, ())], numpy.int64)
+    commands = record.by_topic('command').get(track.topic, ())
+    found = numpy.array(record.all_taken_ns(track.topic, commands), numpy.int64)
     return found[found <= until_ns]
 
 

@@ -147,8 +147,9 @@ def _missing(record: TrialRecord, world: World) -> Iterator[tuple[str, int]]:
     """Yield what was put into the world that it does not tell of soon, and since when."""
     things = {thing.name: thing for thing in world.things}
     all_clear = record.mark(ALL_CLEAR)
-    ends = {name: record.end_ns for name, *_ in world.placed}
-    for name, begin_ns, is_hazard in reversed(world.placed):
+    placed = [(name, one.at_ns, one.is_hazard) for one in world.placed for name in one.names]
+    ends = {name: record.end_ns for name, *_ in placed}
+    for name, begin_ns, is_hazard in reversed(placed):
         end_ns, ends[name] = ends[name], begin_ns
         if is_hazard and all_clear is not None:
             end_ns = min(end_ns, all_clear.stamps.steady_ns)
@@ -211,7 +212,8 @@ def _pushed(record: TrialRecord) -> Callable[[Times], NDArray[numpy.bool_]]:
     world = record.derive(world_of)
     robot = None if world is None else world.robot
     asked = [track for track in tracks(record) if track.is_base]
-    if world is None or robot is None or not asked:
+    touches = None if robot is None or world is None else touched(world, robot.times_ns)
+    if robot is None or touches is None or not touches.any() or not asked:
         return lambda times_ns: numpy.zeros(len(times_ns), bool)
     times = robot.times_ns
     speeds, stands = speed_of(record, times), numpy.ones(len(times), bool)
@@ -219,7 +221,6 @@ def _pushed(record: TrialRecord) -> Callable[[Times], NDArray[numpy.bool_]]:
         for step in range(_STEPS + 1):  # what was commanded a moment ago may just be coming
             at_ns = times + 1 - step * _HELD_UP_NS // _STEPS
             stands &= track.at(track.fastest, at_ns) <= STANDS
-    touches = touched(world, times)
     found, is_pushed = numpy.zeros(len(times), bool), False
     for place in numpy.flatnonzero(touches)[:1].tolist():
         for now in range(max(1, place), len(times)):

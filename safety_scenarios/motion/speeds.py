@@ -14,6 +14,7 @@
 
 """The speed that a signal is meant to tell, of all of the motion on its topic."""
 
+import math
 from operator import itemgetter
 
 import numpy
@@ -41,7 +42,7 @@ def speeds_of(record: TrialRecord, name: str) -> Held:
         return told
     moved = track.linear if track.is_base else track.fastest
     moved = numpy.maximum(moved, track.until(moved))
-    values: list[float | None] = [None if numpy.isnan(one) else one for one in moved.tolist()]
+    values: list[float | None] = [None if math.isnan(one) else one for one in moved.tolist()]
     times = track.times_ns.tolist()
     if [t_ns for t_ns, _ in told] == times:
         return [(t_ns, _more(mine, other)) for t_ns, (_, mine), other

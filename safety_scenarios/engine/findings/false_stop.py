@@ -24,7 +24,8 @@ from safety_scenarios.model.record.margins import MarginSeries, Sample
 from safety_scenarios.model.result import Finding, Verdict
 from safety_scenarios.model.scenario import Nominal
 from safety_scenarios.model.trial import NOMINAL, ONSET, TrialRecord
-from safety_scenarios.model.world.ground_truth import told_distances
+from safety_scenarios.model.world.distances import told_distances
+from safety_scenarios.model.world.ground_truth import Clock, told_by
 from safety_scenarios.motion.required import required
 
 NO_FALSE_STOP = 'no stop without a reason before the hazard'
@@ -149,6 +150,7 @@ def _late_stimulus(record: TrialRecord, stop_ns: int) -> str | None:
 
 def _nearer(record: TrialRecord, stop_ns: int) -> tuple[float, float] | None:
     """Return (at first, now) of how far the nearest is, if a world tells that it came nearer."""
-    told = told_distances(event for event in record.events if event.stamps.steady_ns <= stop_ns)
+    told = told_distances(told_by(
+        [event for event in record.events if event.stamps.steady_ns <= stop_ns], Clock.steady()))
     known = [distance for _, distance in told or () if distance is not None]
     return (known[0], known[-1]) if known and known[-1] < known[0] - _NEARER_M else None

@@ -51,7 +51,7 @@ def _never_seen(record: TrialRecord) -> list[str]:
     world = record.derive(world_of)
     if world is None or record.trial.scenario.is_benign:
         return []
-    placed = {name: at_ns for name, at_ns, is_hazard in world.placed if is_hazard}
+    placed = {name: one.at_ns for one in world.placed if one.is_hazard for name in one.names}
     if not placed or not {plugin.topic for plugin in record.trial.hazard} <= placed.keys():
         return []  # something else may have told of it
     clear = record.mark(ALL_CLEAR)  # what was shown before the hazard is shown again then
@@ -63,6 +63,6 @@ def _never_seen(record: TrialRecord) -> list[str]:
 
 def _is_unseen(entity: Entity, since_ns: int, until_ns: int) -> bool:
     """Return whether the last that is told of an entity in a time is that nobody saw it."""
-    told = [telling for t_ns, telling in zip(entity.times_ns.tolist(), entity.tellings)
+    told = [telling for t_ns, telling in zip(entity.times_ns.tolist(), entity.told.truths)
             if since_ns <= t_ns < until_ns and telling]
     return bool(told) and told[-1].get(UNSEEN, 0.0) >= 0.5

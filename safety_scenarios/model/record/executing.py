@@ -46,9 +46,14 @@ def commanded(event: Event, message: Message, driver: DriverPlugin, one_host: bo
     when it was sent, by the middleware's stamp.
     """
     stamps, late_ns = event.stamps, 0
-    if one_host and driver.is_joint_space and stamps.source_ns is not None:
+    if counts_when_sent(driver, one_host) and stamps.source_ns is not None:
         late_ns = min(max(0, stamps.system_ns - stamps.source_ns), _LATEST_NS)
     return Commanded(stamps.steady_ns - late_ns, stamps.ros_ns - late_ns, message)
+
+
+def counts_when_sent(driver: DriverPlugin | None, one_host: bool) -> bool:
+    """Whether a command counts from when it was sent, and not from when it came."""
+    return one_host and driver is not None and driver.is_joint_space
 
 
 def execute(driver: DriverPlugin, events: Sequence[Event], topic: str, until_ns: int,

@@ -19,13 +19,15 @@ Everything here reads ``state`` events and nothing else. A world that tells noth
 than ``LONGEST_GAP_NS`` of its own time tells nothing of what happened in between.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 import json
 import math
-from operator import attrgetter, itemgetter, methodcaller
-from typing import Any, Protocol
+from operator import itemgetter
+from struct import Struct
+from typing import Any, Protocol, TypeVar
 
 import numpy
 from numpy.typing import NDArray
@@ -44,8 +46,11 @@ LONGEST_GAP_NS = 250_000_000
 """A world that pauses for longer does not tell what happened in between."""
 _MOST_PEOPLE = 100
 """Of one stimulus: a record need not come from us."""
-_OTHER_ROBOT, _PERSON, _SCENERY = 'robot:', 'person:', ('wall:', 'box:', 'door:')
-_steady_ns = attrgetter('stamps.steady_ns')
+OTHER_ROBOT, PERSON = 'robot:', 'person:'
+"""How the names of those begin that the scene itself has beside the robot."""
+_SCENERY = ('wall:', 'box:', 'door:')
+_GONE: Mapping[str, float] = {}
+_Derived = TypeVar('_Derived')
 Floats = NDArray[numpy.float64]
 Times = NDArray[numpy.int64]
 
@@ -61,6 +66,9 @@ class Recorded(Protocol):
     def measuring(self) -> Measuring:
         """How it was measured."""
 
+    def derive(self, verb: Callable[[Any], _Derived]) -> _Derived:
+        """Return what a pure function makes of it, worked out once."""
+
 
 @dataclass(frozen=True, eq=False)
 class Clock:
@@ -69,6 +77,11 @@ class Clock:
     steady_ns: Times
     own_ns: Times
     """The same moments by it; both empty: it is the steady clock."""
+
+    @classmethod
+    def steady(cls) -> 'Clock':
+        """Return that of a world that has no time of its own."""
+        return cls(numpy.array([], numpy.int64), numpy.array([], numpy.int64))
 
     def at(self, steady_ns: Times) -> Times:
         """Return steady times (ns) by the world's own clock (ns)."""
@@ -79,46 +92,83 @@ class Clock:
 
 
 @dataclass(frozen=True, eq=False)
-class Entity:
-    """What a world tells of one entity, in order of time; NaN is what it does not tell."""
+class Tellings:
+    """What is told under a name, and often the very same under another, in order of time."""
 
-    name: str
     times_ns: Times
-    """Steady time of each telling."""
-    clock: Clock
-    tellings: Sequence[Mapping[str, float]]
+    """Steady time of each."""
+    truths: Sequence[Mapping[str, float]]
     """Empty: from then on it is not there."""
 
     @cached_property
     def is_there(self) -> NDArray[numpy.bool_]:
-        """Whether each telling says that it is there."""
-        return numpy.array([bool(telling) for telling in self.tellings], bool)
+        """Whether each says that it is there."""
+        return numpy.fromiter(map(bool, self.truths), bool, len(self.truths))
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """Everything that is told of it at any time."""
-        return frozenset[str]().union(*self.tellings)
+        """Everything that is told at any time."""
+        return frozenset[str]().union(*self.truths)
 
     @cached_property
     def _columns(self) -> dict[str, Floats]:
         """Return what has been read; at first what every telling has, which is most of it."""
-        there = [telling for telling in self.tellings if telling]
-        keys = sorted(frozenset(there[0]).intersection(*there[1:])) if there else []
+        there = list(filter(None, self.truths))
+        least = min(there, key=len, default=_GONE)
+        keys = tuple(least)
         if len(keys) < 2:
             return {}
-        told = numpy.full((len(self.tellings), len(keys)), numpy.nan)
-        told[self.is_there] = list(map(itemgetter(*keys), there))
+        pack = Struct(f'{len(keys)}d').pack
+        try:
+            rows = b''.join([pack(*values) for values in map(itemgetter(*keys), there)])
+        except KeyError:  # there is hardly anything that every telling has
+            return {}
+        told = numpy.full((len(keys), len(self.truths)), numpy.nan)
+        told[:, self.is_there] = numpy.frombuffer(rows).reshape(len(there), len(keys)).T
         told[~numpy.isfinite(told)] = numpy.nan
-        return dict(zip(keys, numpy.ascontiguousarray(told.T), strict=True))
+        return dict(zip(keys, told, strict=True))
+
+    def column(self, key: str) -> Floats:
+        """Return a value in each; NaN where it is not told, or is no finite number."""
+        found = self._columns.get(key)
+        if found is None:
+            if key in self.keys:
+                found = numpy.array([truth.get(key, math.nan) for truth in self.truths], float)
+                found[~numpy.isfinite(found)] = numpy.nan
+            else:
+                found = numpy.full(len(self.truths), numpy.nan)
+            self._columns[key] = found
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Entity:
+    """What a world tells of one entity, in order of time; NaN is what it does not tell."""
+
+    name: str
+    told: Tellings
+    places: NDArray[numpy.intp]
+    """Of each telling in the record."""
+    clock: Clock
+
+    @property
+    def times_ns(self) -> Times:
+        """Steady time of each telling."""
+        return self.told.times_ns
+
+    @property
+    def is_there(self) -> NDArray[numpy.bool_]:
+        """Whether each telling says that it is there."""
+        return self.told.is_there
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Everything that is told of it at any time."""
+        return self.told.keys
 
     def column(self, key: str) -> Floats:
         """Return a value at each telling; NaN where it is not told, or is no finite number."""
-        found = self._columns.get(key)
-        if found is None:
-            told = methodcaller('get', key, math.nan)
-            values = numpy.array(list(map(told, self.tellings)), float)
-            found = self._columns[key] = numpy.where(numpy.isfinite(values), values, numpy.nan)
-        return found
+        return self.told.column(key)
 
     def at(self, key: str, times_ns: Times) -> Floats:
         """Return the value told last at or before each of some times; NaN once it is too old."""
@@ -172,12 +222,25 @@ class Entity:
         """Whether it is a person; what does not tell, and is no scenery, is taken for one."""
         if 'body' in self.keys:
             return bool((self.column('body') >= 0.5).any())
-        return not self.is_scenery and not self.name.startswith(_OTHER_ROBOT)
+        return not self.is_scenery and not self.name.startswith(OTHER_ROBOT)
 
     @cached_property
     def is_kept_away_from(self) -> bool:
         """Whether the distance to it is a separation: people, robots, and what a stimulus put."""
-        return DISTANCE in self.keys or self.is_body or self.name.startswith(_OTHER_ROBOT)
+        return DISTANCE in self.keys or self.is_body or self.name.startswith(OTHER_ROBOT)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What one stimulus put into the world."""
+
+    names: Sequence[str]
+    """The stimulus' topic, and of several people one name each."""
+    at_ns: int
+    """Steady time of the stimulus."""
+    is_hazard: bool
+    told_before: int
+    """How often the first of the names had been told of by then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +251,10 @@ class World:
     clock: Clock
     pushes: frozenset[str]
     """Entities by which the harness itself pushes against the robot: theirs is no contact."""
-    placed: Sequence[tuple[str, int, bool]] = ()
-    """What stimuli put there: name, steady time (ns), whether it belongs to the hazard."""
+    placed: Sequence[Placed]
+    """What stimuli put there."""
+    beside_ns: Sequence[int]
+    """When (steady) hazards were published beside the world, of which it knows nothing."""
 
     @property
     def robot(self) -> Entity | None:
@@ -210,23 +275,36 @@ class World:
 
 def world_of(record: Recorded) -> World | None:
     """Return what a record tells of its world, None where it has none; ask by ``derive``."""
-    told: dict[str, list[Event]] = {}
-    pushes, placed = set(), []
-    for event in record.events:
-        if event.kind == 'state':
-            told.setdefault(event.name, []).append(event)
-        elif event.kind == 'stimulus' and event.arguments is not None:
+    world = record.derive(all_told)
+    return world if world.entities else None
+
+
+def all_told(record: Recorded) -> World:
+    """Return the same, without entities where it has none; ask by ``derive``."""
+    return told_by(record.events, _clock(record))
+
+
+def told_by(events: Sequence[Event], clock: Clock) -> World:
+    """Return what some events tell of a world."""
+    told: dict[str, list[int]] = defaultdict(list)
+    pushes, placed, beside_ns = set(), [], []
+    for place, event in enumerate(events):
+        kind = event.kind
+        if kind == 'state':
+            told[event.name].append(place)
+        elif kind == 'stimulus' and event.arguments is not None:
             intent = json.loads(event.arguments)
             if intent.get('kind') == 'contact_force':
                 pushes.add(event.name)
             if DISTANCE in intent:
-                placed += [(name, event.stamps.steady_ns, event.hazard)
-                           for name in _names(event.name, intent.get('count'))]
-    if not told:
-        return None
-    clock = _clock(record)
-    return World({name: _entity(name, events, clock) for name, events in told.items()},
-                 clock, frozenset(pushes), placed)
+                placed.append(Placed(tuple(_names(event.name, intent.get('count'))),
+                                     event.stamps.steady_ns, event.hazard,
+                                     len(told.get(event.name, ()))))
+        elif event.hazard and DISTANCE in event.truth:
+            beside_ns.append(event.stamps.steady_ns)
+    same: dict[object, Tellings] = {}
+    return World({name: _entity(name, events, places, clock, same)
+                  for name, places in told.items()}, clock, frozenset(pushes), placed, beside_ns)
 
 
 def _names(topic: str, count: Any) -> Iterator[str]:
@@ -237,77 +315,18 @@ def _names(topic: str, count: Any) -> Iterator[str]:
 
 
 def _clock(record: Recorded) -> Clock:
-    found = record.events if record.measuring.sim_time else ()
-    steady = numpy.array([event.stamps.steady_ns for event in found], numpy.int64)
-    own = numpy.array([event.stamps.ros_ns for event in found], numpy.int64)
+    if not record.measuring.sim_time:
+        return Clock.steady()
+    steady = numpy.array([event.stamps.steady_ns for event in record.events], numpy.int64)
+    own = numpy.array([event.stamps.ros_ns for event in record.events], numpy.int64)
     return Clock(numpy.maximum.accumulate(steady), numpy.maximum.accumulate(own))
 
 
-def _entity(name: str, events: Sequence[Event], clock: Clock) -> Entity:
-    times = numpy.array(list(map(_steady_ns, events)), numpy.int64)
-    return Entity(name, times, clock, [event.truth for event in events])
-
-
-def told_distances(events: Iterable[Event],
-                   reach: float = 0.0) -> list[tuple[int, float | None]] | None:
-    """
-    Return the distance to the nearest entity as (steady ns, m), each held until the next.
-
-    By ``gap``, between the closest points of both, where every entity to keep away from tells
-    it; else by ``distance`` less ``reach``. What a stimulus puts into the world is there from the
-    stimulus on: what is told first after it holds from then, and what was told before of the same
-    name holds no longer. Unknown (None) as long as nothing is there, where one of them tells no
-    number, and from when something was put there that the world never tells of, or a hazard was
-    published beside the world, of which the world knows nothing.
-
-    :return: None where no ``state`` tells a distance, as with every link that has no world
-    """
-    events = tuple(events)
-    judged, by_gap = _judged(events)
-    changes: list[tuple[int, str, float | None]] = []
-    placed: dict[str, int] = {}
-    published: list[int] = []
-    for event in events:
-        kind = event.kind
-        if kind == 'stimulus' and event.arguments is not None:
-            if DISTANCE in json.loads(event.arguments):
-                placed[event.name] = event.stamps.steady_ns
-        elif event.hazard and DISTANCE in event.truth:
-            published.append(event.stamps.steady_ns)
-        elif kind == 'state' and event.name in judged:
-            since_ns = placed.pop(event.name, event.stamps.steady_ns)
-            changes.append((since_ns, event.name, _clear(event.truth, by_gap, reach)))
-    unknown_ns = min([*placed.values(), *published], default=math.inf)
-    if not placed and all(distance is None for _, _, distance in changes):
-        return None
-    shown: dict[str, float] = {}
-    found: list[tuple[int, float | None]] = []
-    for since_ns, name, distance in sorted(changes, key=itemgetter(0)):
-        if since_ns >= unknown_ns:
-            break
-        if distance is None:
-            shown.pop(name, None)
-        else:
-            shown[name] = distance
-        near = shown.values()
-        is_known = math.isfinite(sum(near))
-        found.append((since_ns, min(near, default=None) if is_known else None))
-    return found if unknown_ns == math.inf else [*found, (int(unknown_ns), None)]
-
-
-def _judged(events: Sequence[Event]) -> tuple[set[str], bool]:
-    """Return who is to be kept away from, and whether all of them always tell their gap."""
-    states = [event for event in events if event.kind == 'state' and event.truth]
-    judged = {event.name for event in states
-              if DISTANCE in event.truth or event.truth.get('body', 0.0) >= 0.5
-              or event.name.startswith((_PERSON, _OTHER_ROBOT))}
-    return judged, all(GAP in event.truth for event in states if event.name in judged)
-
-
-def _clear(truth: Mapping[str, float], by_gap: bool, reach: float) -> float | None:
-    """Return how far away an entity is (m); NaN: it is there, and nothing tells how far."""
-    if not truth:
-        return None
-    if not by_gap and DISTANCE in truth:
-        return truth[DISTANCE] - reach
-    return truth.get(GAP, math.nan)
+def _entity(name: str, events: Sequence[Event], places: Sequence[int], clock: Clock,
+            same: dict[object, Tellings]) -> Entity:
+    """Return one entity; of what is told under several names the tellings are shared."""
+    told = [events[place] for place in places]
+    times = numpy.array([event.stamps.steady_ns for event in told], numpy.int64)
+    truths = [event.truth or _GONE for event in told]
+    tellings = same.setdefault((times.tobytes(), *map(id, truths)), Tellings(times, truths))
+    return Entity(name, tellings, numpy.array(places), clock)

@@ -36,7 +36,8 @@ from safety_scenarios.model.event import Event
 from safety_scenarios.model.result import Verdict
 from safety_scenarios.model.settings import RunSettings
 from safety_scenarios.model.trial import END
-from safety_scenarios.model.world.ground_truth import told_distances
+from safety_scenarios.model.world.distances import told_distances
+from safety_scenarios.model.world.ground_truth import all_told, Clock, told_by
 from safety_scenarios.stimuli.contact import Contact
 from safety_scenarios.stimuli.person import Person
 from safety_scenarios.stimuli.prompt import Prompt
@@ -243,7 +244,7 @@ def state(name, t_ms, **truth):
 
 
 def told(*events):
-    found = told_distances(events)
+    found = told_distances(told_by(events, Clock.steady()))
     return None if found is None else [
         ((t_ns - stamps(0).steady_ns) / 1e6, distance) for t_ns, distance in found]
 
@@ -275,6 +276,47 @@ def test_who_is_put_there_is_there_from_then_on_although_told_later():
 def test_who_is_put_there_and_never_told_of_makes_the_distance_unknown(before):
     found = told(*before, put('scan', 0), state('other', 20, distance=6.0))
     assert found is not None and found[-1] == (0, None)
+
+
+@pytest.mark.parametrize('later_ms', [0, 1])
+@pytest.mark.parametrize('between', [[], [put('b', 30)]])
+def test_one_truth_under_two_names_is_told_of_each_by_itself(later_ms, between):
+    truths = [{'distance': 3.0, 'gap': 2.5}, {'distance': 2.0, 'gap': 1.5}, {}, {'gap': 9.0}]
+
+    def of_both(own):
+        return [Event(kind='state', name=name, stamps=stamps(20 * number + more_ms),
+                      truth=own(truth)) for number, truth in enumerate(truths)
+                for name, more_ms in (('a', 0), ('b', later_ms))]
+
+    shared, apart = of_both(lambda truth: truth), of_both(dict)
+    at = [told(*events[:4], *between, *events[4:]) for events in (shared, apart)]
+    assert at[0] == at[1]
+    assert (30, 1.5) in at[0] if between else (40 + later_ms, None) in at[0]
+
+
+@pytest.mark.parametrize('controller', ['stopped', 'driven_on'])
+def test_whether_two_names_share_a_truth_or_tell_alike_makes_no_difference(controller, request):
+    found = request.getfixturevalue(controller)
+    record = found if controller == 'driven_on' else found[0]
+
+    def told_as(own):
+        return record.model_copy(update={'events': tuple(
+            event.model_copy(update={'truth': own(event.truth)}) if event.kind == 'state'
+            else event for event in record.events)})
+
+    truths = {}
+    shared = told_as(lambda truth: truths.setdefault(tuple(truth.items()), truth))
+    apart = told_as(dict)
+    for one, number in ((shared, 1), (apart, 2)):
+        entities = all_told(one).entities
+        assert len({id(entities[name].told) for name in ('scan', 'human_pose')}) == number
+    assert evaluate(shared) == evaluate(apart)
+
+
+def test_one_that_tells_its_gap_only_and_one_that_tells_how_far_it_is_are_both_kept_away_from():
+    assert told(state('a', 0, distance=3.0), state('b', 10, gap=2.0, body=1.0),
+                state('a', 20, distance=1.0, gap=0.5), state('b', 30, body=1.0)) == [
+        (0, 3.0), (10, 2.0), (20, 1.0), (30, None)]
 
 
 def test_no_claim_of_a_stimulus_counts_beside_what_is_told(stopped):
