@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import json
 import math
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 from safety_scenarios.errors import counted, InputError
-from safety_scenarios.film.of_moment import phase_at, required_at
+from safety_scenarios.film.of_moment import phases_of, required_of
 from safety_scenarios.film.reckoned import reckoned
 from safety_scenarios.film.scene import (
     Body,
@@ -63,8 +63,8 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
         raise InputError(f'{trial}: got nothing to film: {what}. Name a trial of a robot')
     first = record.onset or record.mark(NOMINAL) or record.events[0]
     zero_ns = first.stamps.steady_ns
-    told = list(_moments(record))
-    frames: Sequence[Frame] = [_frame(record, t_ns, truths, zero_ns) for t_ns, truths in told]
+    frames: Sequence[Frame] = list(_told(record, zero_ns))
+    is_told = bool(frames)
     source, path = 'as the world tells', [*notes, *_clock(record, result)]
     if not frames:
         if robot.kind == 'arm':
@@ -80,7 +80,7 @@ def scene_of(record: TrialRecord, result: TrialResult, notes: Sequence[str] = ()
     return Scene(
         trial_id=trial, title=f'{scenario.id} {scenario.name}', controller=result.controller,
         verdict=result.verdict, reason=result.reason, frames=tuple(frames),
-        figures=_figures(result, frames), source=source, is_predicted=not told,
+        figures=_figures(result, frames), source=source, is_predicted=not is_told,
         has_onset=record.onset is not None, begin_s=(begin.stamps.steady_ns - zero_ns) / 1e9,
         end_s=(record.end_ns - zero_ns) / 1e9,
         all_clear_s=None if clear is None else (clear.stamps.steady_ns - zero_ns) / 1e9,
@@ -110,54 +110,60 @@ def _is_placed(truth: Mapping[str, float] | None) -> bool:
     return truth is not None and 'x' in truth and 'y' in truth
 
 
-def _frame(record: TrialRecord, t_ns: int, truths: Mapping[str, Mapping[str, float]],
-           zero_ns: int) -> Frame:
-    robot = _robot(truths[ROBOT])
-    bodies: list[Body] = []
-    for name, truth in truths.items():
-        if name != ROBOT and _is_placed(truth):
-            body = _body(record, name, truth, t_ns, robot)
-            if all((one.x, one.y, one.kind) != (body.x, body.y, body.kind) for one in bodies):
-                bodies.append(body)  # who is shown to two sensors is one body
-    gaps = [min(truth['gap'], truth.get('nearest', math.inf)) for name, truth in truths.items()
-            if 'gap' in truth and _is_kept_away_from(name, truth)]
-    return Frame((t_ns - zero_ns) / 1e9, phase_at(record, t_ns), robot, tuple(bodies),
-                 min(gaps, default=None), required_at(record, robot.speed))
+def _told(record: TrialRecord, zero_ns: int) -> Iterator[Frame]:
+    """Yield the frames as the world tells them; none without a world."""
+    phase_at, required_at = phases_of(record), required_of(record)
+    for t_ns, truths in _moments(record):
+        robot = _robot(truths[ROBOT])
+        bodies: dict[tuple[float, float, str], Body] = {}
+        gaps = []
+        for name, truth in truths.items():
+            if name == ROBOT:
+                continue
+            gap = truth.get('gap') if _is_kept_away_from(name, truth) else None
+            if gap is not None:
+                gaps.append(min(gap, truth.get('nearest', math.inf)))
+            if _is_placed(truth):
+                kind = _kind(record, name, truth, t_ns)
+                place = truth['x'], truth['y'], kind
+                if place not in bodies:  # who is shown to two sensors is one body
+                    radius = truth.get('radius', _PERSON_RADIUS if kind == 'person' else None)
+                    outline = () if radius is not None else _outline(record, name, truth, t_ns,
+                                                                     robot)
+                    bodies[place] = Body(name, kind, truth['x'], truth['y'],
+                                         truth.get('heading', 0.0), radius, outline, gap)
+        yield Frame((t_ns - zero_ns) / 1e9, phase_at(t_ns), robot, tuple(bodies.values()),
+                    min(gaps, default=None), required_at(robot.speed))
 
 
 def _is_kept_away_from(name: str, truth: Mapping[str, float]) -> bool:
     """Return whether a distance is one that is judged: to walls of the scene it is not."""
-    return name != ROBOT and (name.startswith('robot:') or 'distance' in truth
-                              or truth.get('body') == 1.0)
+    return 'distance' in truth or truth.get('body') == 1.0 or name.startswith('robot:')
 
 
 def _robot(truth: Mapping[str, float]) -> Robot:
-    tool = (truth['tool.x'], truth['tool.y']) if {'tool.x', 'tool.y'} <= truth.keys() else None
+    tool = (truth['tool.x'], truth['tool.y']) if 'tool.x' in truth and 'tool.y' in truth else None
     speed = truth.get('tool.speed')
     if speed is None and 'vx' in truth:
         speed = math.hypot(truth['vx'], truth.get('vy', 0.0))
     return Robot(truth['x'], truth['y'], truth.get('heading', 0.0), speed, tool)
 
 
-def _body(record: TrialRecord, name: str, truth: Mapping[str, float], t_ns: int,
-          robot: Robot) -> Body:
-    intent = _intent_at(record, name.partition('#')[0], t_ns)
+def _kind(record: TrialRecord, name: str, truth: Mapping[str, float],
+          t_ns: int) -> Literal['person', 'thing', 'robot']:
     part = name.partition(':')[0] if ':' in name else ''
     is_person = truth['body'] == 1.0 if 'body' in truth else (
-        part == 'person' or intent.get('kind') == 'person_at')
-    radius = truth.get('radius', _PERSON_RADIUS if is_person else None)
-    return Body(name, 'person' if is_person else 'robot' if part == 'robot' else 'thing',
-                truth['x'], truth['y'], truth.get('heading', 0.0), radius,
-                () if radius is not None else _outline(record, name, truth, intent, robot),
-                truth.get('gap') if _is_kept_away_from(name, truth) else None)
+        part == 'person' or _intent_at(record, name, t_ns).get('kind') == 'person_at')
+    return 'person' if is_person else 'robot' if part == 'robot' else 'thing'
 
 
-def _outline(record: TrialRecord, name: str, truth: Mapping[str, float],
-             intent: Mapping[str, Any], robot: Robot) -> tuple[Point, ...]:
+def _outline(record: TrialRecord, name: str, truth: Mapping[str, float], t_ns: int,
+             robot: Robot) -> tuple[Point, ...]:
     """Return the corners of a box about its middle; how deep it is follows from its distance."""
     for box in _block(record).boxes:
         if name == f'box:{box.name}':
             return _corners(box.size[0], box.size[1])
+    intent = _intent_at(record, name, t_ns)
     if 'width' not in intent:
         return ()
     heading = truth.get('heading', 0.0)
@@ -171,9 +177,9 @@ def _corners(length: float, width: float) -> tuple[Point, ...]:
                  for one, other in ((-1, -1), (1, -1), (1, 1), (-1, 1)))
 
 
-def _intent_at(record: TrialRecord, topic: str, t_ns: int) -> Mapping[str, Any]:
-    """Return what was last put into the world by a stimulus, up to a time."""
-    placed = record.derive(_intents).get(topic, ())
+def _intent_at(record: TrialRecord, name: str, t_ns: int) -> Mapping[str, Any]:
+    """Return what was last put into the world by a stimulus as an entity, up to a time."""
+    placed = record.derive(_intents).get(name.partition('#')[0], ())
     place = bisect_right(placed, t_ns, key=itemgetter(0)) - 1
     return placed[place][1] if place >= 0 else {}
 

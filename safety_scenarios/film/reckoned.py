@@ -26,7 +26,7 @@ import json
 import math
 
 import numpy
-from safety_scenarios.film.of_moment import phase_at, required_at
+from safety_scenarios.film.of_moment import phases_of, required_of
 from safety_scenarios.film.scene import Body, Frame, Robot
 from safety_scenarios.model.intent import Intent, ObstacleAt, PersonAt
 from safety_scenarios.model.stimulus import StimulusContext
@@ -82,13 +82,14 @@ def reckoned(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Frame], str]:
     at_onset = robots[0] if onset is None else robots[
         min(int(numpy.searchsorted(times, onset.stamps.steady_ns)), len(robots) - 1)]
     shown, radius = list(_shown(record)), track.radius
+    phase_at, required_at = phases_of(record), required_of(record)
     frames = []
     for t_ns, robot in zip(times.tolist(), robots, strict=True):
         bodies = tuple(body for one in shown
                        for body in _bodies(one, t_ns, robot, at_onset, radius))
         gaps = [body.gap for body in bodies if body.gap is not None]
-        frames.append(Frame((t_ns - zero_ns) / 1e9, phase_at(record, t_ns), robot, bodies,
-                            min(gaps, default=None), required_at(record, robot.speed)))
+        frames.append(Frame((t_ns - zero_ns) / 1e9, phase_at(t_ns), robot, bodies,
+                            min(gaps, default=None), required_at(robot.speed)))
     return frames, f'by {track.source}'
 
 

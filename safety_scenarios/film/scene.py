@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 import math
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from safety_scenarios.model.verdict import Verdict
 
@@ -26,8 +26,7 @@ Point = tuple[float, float]
 Phase = Literal['nominal', 'hazard', 'after']
 
 
-@dataclass(frozen=True, slots=True)
-class Robot:
+class Robot(NamedTuple):
     """Where the robot under test was (m, rad; frame ``world``)."""
 
     x: float
@@ -44,8 +43,7 @@ class Robot:
         return (self.x, self.y) if self.tool is None else self.tool
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """A person or a thing at one moment."""
 
     name: str
@@ -68,8 +66,7 @@ class Body:
         return turned(self.outline, self.x, self.y, self.heading)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One moment."""
 
     t_s: float

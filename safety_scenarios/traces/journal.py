@@ -58,11 +58,13 @@ FLUSH_S = 0.05
 _STAMPS = ('steady_ns', 'system_ns', 'ros_ns', 'source_ns', 'received_ns', 'header_ns')
 _REST = ('text', 'hazard', 'truth', 'scheduled_ns', 'trial_id', 'agent', 'symbol', 'arguments',
          'depth', 'sequence')
-_DEFAULTS = tuple(Event.model_fields[name].get_default() for name in _REST)
+_DEFAULTS = {name: Event.model_fields[name].get_default() for name in _REST}
+_RARE = {name: default for name, default in _DEFAULTS.items() if name != 'truth'}
+_OF_MOST = tuple(_RARE.values())
 _BEYOND = 1 << 63
 """No clock counts so far (ns)."""
 _SAME = 'same'
-_stamps, _rest = attrgetter(*_STAMPS), attrgetter(*_REST)
+_stamps, _rare = attrgetter(*_STAMPS), attrgetter(*_RARE)
 _json = json.JSONEncoder(separators=(',', ':'), default=dict).encode
 _value = json.JSONDecoder().decode
 _OFTEN = 'state', 'sensed'
@@ -153,12 +155,9 @@ class Journal:
             data = data[self._file.write(data):]
 
     def _line(self, event: Event) -> str:
-        values, message = _rest(event), event.message
-        rest = {} if values == _DEFAULTS else {
-            name: value for name, value, default in zip(_REST, values, _DEFAULTS, strict=True)
-            if value != default}
+        message = event.message
         line = (_of_numbers if event.kind in _OFTEN else _json)(
-            [event.kind, event.name, _stamps(event.stamps), rest])
+            [event.kind, event.name, _stamps(event.stamps), _rest(event)])
         if message is None:
             return line + '\n'
         before = self._before.get(event.name)
@@ -169,6 +168,14 @@ class Journal:
         if before is not None and before[1] == text:
             return f'{line[:-1]},"{_SAME}"]\n'
         return f'{line[:-1]},{text}]\n'
+
+
+def _rest(event: Event) -> dict[str, Any]:
+    """Return what else is known of an event; of most there is nothing but what is true."""
+    if _rare(event) == _OF_MOST:
+        return {'truth': event.truth} if event.truth else {}
+    return {name: value for name, default in _DEFAULTS.items()
+            if (value := getattr(event, name)) != default}
 
 
 def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,

@@ -101,14 +101,14 @@ class Views(Observer):
 
         :raises TraceError: the disk is full, or the folder is gone
         """
-        lines: list[dict[str, Any]] = []
+        line = f'{{"trial_id":{compact(result.trial_id)},"view":{drawn(record, result)}}}\n'
         if result.scenario_id not in self._known:
             self._known.add(result.scenario_id)
-            lines.append({'scenario_id': result.scenario_id, 'about': about(record)})
-        lines.append({'trial_id': result.trial_id, 'view': json.loads(drawn(record, result))})
+            line = compact({'scenario_id': result.scenario_id, 'about': about(record)}) \
+                + '\n' + line
         try:
             with self._path.open('a', encoding='utf-8') as file:
-                file.writelines(compact(line) + '\n' for line in lines)
+                file.write(line)
         except OSError as error:
             raise TraceError(f'{self._path}: cannot be written: {error.strerror}') from error
 

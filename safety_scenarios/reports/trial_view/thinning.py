@@ -13,7 +13,9 @@
 # limitations under the License.
 """Fewer points of a series, so that a picture of them looks the same: no extreme is lost."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 Sample = tuple[int, float | None]
 """(ms, value); None: not known from then on."""
@@ -56,19 +58,18 @@ def places(values: Sequence[float | None], times: Sequence[float], most: int,
         return range(last + 1)
     found = {0, last, *always}
     known = [place for place, value in enumerate(values) if value is not None]
+    value_at = [value or 0.0 for value in values].__getitem__
     if known:
-        found |= {min(known, key=lambda place: values[place] or 0.0),
-                  max(known, key=lambda place: values[place] or 0.0)}
+        found |= {min(known, key=value_at), max(known, key=value_at)}
     borders = [place for place in range(1, last + 1)
                if (values[place] is None) != (values[place - 1] is None)]
     found |= set(borders[:max(0, (most - len(found)) // 4)])
     stretches = max(1, (most - len(found)) // 2)
     wide = (times[last] - times[0]) / stretches or 1.0
-    by_stretch: dict[int, list[int]] = {}
-    for place in known:
-        by_stretch.setdefault(min(stretches - 1, int((times[place] - times[0]) / wide)),
-                              []).append(place)
-    for inside in by_stretch.values():
-        found |= {min(inside, key=lambda place: values[place] or 0.0),
-                  max(inside, key=lambda place: values[place] or 0.0)}
+    first = times[0]
+    begins = [bisect_left(known, stretch, key=lambda place: int((times[place] - first) / wide))
+              for stretch in range(stretches)]
+    for begin, end in pairwise([*begins, len(known)]):
+        if inside := known[begin:end]:
+            found |= {min(inside, key=value_at), max(inside, key=value_at)}
     return sorted(found)

@@ -135,12 +135,13 @@ def _signal(record: TrialRecord, name: str, signal: Signal,
         [column] = record.columns([signal])
     except LookupError:  # a field that the messages lack is a finding of whoever reads it
         return None
-    samples = [(_ms(t_ns, zero_ns), rounded(value, 3)) for t_ns, value in column.pairs]
-    if not samples:
+    pairs = column.pairs
+    if not pairs:
         return None
+    samples = [(_ms(t_ns, zero_ns), rounded(value, 3)) for t_ns, value in changes(pairs)]
     kept = fewer(changes(samples), _POINTS)
     return {'name': on_one_line(name, 60), 'topic': signal.topic, 'unit': signal.unit,
-            'of': len(samples), 't': [t_ms for t_ms, _ in kept],
+            'of': len(pairs), 't': [t_ms for t_ms, _ in kept],
             'v': [value for _, value in kept]}
 
 

@@ -19,6 +19,7 @@ from functools import lru_cache
 import json
 from json.encoder import encode_basestring
 import math
+import re
 from typing import Any
 
 from pydantic_core import to_json
@@ -36,6 +37,8 @@ _MAX_SEQUENCE = 16
 _MAX_TEXT = 100_000
 """Characters of one text in a trace."""
 _NEVER = None, 0
+_EXPONENT = re.compile(r'e(?:\d|-\d\b)')
+"""Of numbers of which ``to_json`` writes the exponent otherwise than Python."""
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(',', ':')).encode
 
 
@@ -99,7 +102,7 @@ def _described(event: Event, payload: str, repeats: int) -> str:
     """
     message, more = event.message, ''
     if event.truth:
-        more = rf',\"truth\":{escaped(as_json(short(event.truth)))}'
+        more = rf',\"truth\":{_numbers(event.truth)}'
     if event.text is not None:
         more += rf',\"text\":{escaped(quoted(short(event.text)))}'
     if event.trial_id is not None:
@@ -166,12 +169,16 @@ def short(value: Any) -> Any:
     return str(value)
 
 
-def _payload(message: Message) -> str:
-    """
-    Return a message without its header as escaped JSON.
+def _numbers(truth: Mapping[str, float]) -> str:
+    """Return what is true as escaped JSON, each number as Python writes it."""
+    text = _at_once(truth)
+    if text is None or '0.0000' in text or _EXPONENT.search(text):
+        return escaped(as_json(short(truth)))
+    return text.replace('"', '\\"')
 
-    Sequences, NaN and Infinity, of which a letter or a bracket could be a sign, need care.
-    """
+
+def _payload(message: Message) -> str:
+    """Return a message without its header as escaped JSON."""
     numbers = message.numbers
     if numbers is not None and numbers[1] and (template := _template(numbers[0])):
         text = to_json(numbers[1])[1:-1].decode()
@@ -180,13 +187,22 @@ def _payload(message: Message) -> str:
     data = message.data
     if 'header' in data:
         data = {key: value for key, value in data.items() if key != 'header'}
+    found = _at_once(data)
+    return escaped(as_json(short(data))) if found is None else found.replace('"', '\\"')
+
+
+def _at_once(data: Mapping[str, Any]) -> str | None:
+    """
+    Return ``short`` data as JSON by a fast writer; None where only the slow one can write it.
+
+    Sequences, NaN and Infinity, of which a letter or a bracket could be a sign, need care.
+    """
     try:
         text = to_json(data).decode()
     except ValueError:  # half a surrogate pair
-        return escaped(as_json(short(data)))
-    if '[' in text or 'N' in text or 'I' in text or '\\' in text or len(text) >= _MAX_TEXT:
-        return escaped(as_json(short(data)))
-    return text.replace('"', '\\"')
+        return None
+    return None if '[' in text or 'N' in text or 'I' in text or '\\' in text \
+        or len(text) >= _MAX_TEXT else text
 
 
 @lru_cache(maxsize=1024)

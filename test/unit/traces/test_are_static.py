@@ -232,6 +232,21 @@ def test_a_scan_is_counted_and_not_copied():
     assert scan['truth'] == {'distance': 1.5}
 
 
+@pytest.mark.parametrize('name', ['x', 'e5', 'e-5', 'ä"\\N[', '\ud800'])
+@pytest.mark.parametrize('value', [
+    0.1 + 0.2, 3, -0.0, 1e-4, 9.9e-5, 1e-5, 1.5e-7, -4.4e-14, 5e-324, 1e15, 1e16, 1.5e17, 1.7e308,
+    math.nan, -math.inf])
+def test_what_is_true_is_written_as_python_writes_it(name, value):
+    found = record(reacting(150), extra=[Event.model_construct(
+        kind='state', name='robot', stamps=stamps(50), truth={name: value, 'y': 0.5})])
+    [text] = [event['action']['args'][0]['value']
+              for event in json.loads(text_of(found))['completed_events']
+              if '"kind":"state"' in event['action']['args'][0]['value']]
+    shown = json.dumps(value if math.isfinite(value) else str(value))
+    named = json.dumps(name, ensure_ascii=name == '\ud800')
+    assert f',"truth":{{{named}:{shown},"y":0.5}},' in text
+
+
 def test_the_number_of_repeats_is_counted():
     repeats = [told(event).get('repeats', 0) for event in trace('pass')['completed_events']
                if event['event_type'] == 'AGENT' and event['event_id'] != 'reaction']

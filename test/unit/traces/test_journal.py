@@ -22,11 +22,23 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.engine.evaluate import evaluate
 from safety_scenarios.errors import TraceError, UnfitPlanError
+from safety_scenarios.model.event import Event
 from safety_scenarios.model.measuring import Measuring
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.traces.journal import FLUSH_S, Journal, read_journal, unfinished
-from unit.records import answered, chat, command, fault, hazard, mark, reacting, record, ticks
+from unit.records import (
+    answered,
+    chat,
+    command,
+    fault,
+    hazard,
+    mark,
+    reacting,
+    record,
+    stamps,
+    ticks,
+)
 
 RECORDS = {
     'a stop': lambda: record(reacting(150)),
@@ -75,6 +87,20 @@ def test_equal_is_not_the_same(tmp_path, first, second):
     again = read_journal(written(tmp_path / 'a', found), registry.resolve)
     assert [repr(event.message.data['x']) for event in again.of_kind('command')] == [
         repr(first), repr(second)]
+
+
+@pytest.mark.parametrize('truth', [{}, {'x': 0.1}])
+@pytest.mark.parametrize('kind', ['state', 'stimulus'])
+@pytest.mark.parametrize(('name', 'value'), [
+    ('text', ''), ('hazard', True), ('scheduled_ns', 0), ('trial_id', 't'), ('agent', 'a'),
+    ('symbol', 's'), ('arguments', '{}'), ('depth', 1), ('sequence', 0)])
+def test_nothing_that_an_event_may_have_is_left_out(tmp_path, kind, truth, name, value):
+    assert {'kind', 'name', 'stamps', 'message', 'truth', 'text', 'hazard', 'scheduled_ns',
+            'trial_id', 'agent', 'symbol', 'arguments', 'depth',
+            'sequence'} == set(Event.model_fields)
+    event = Event(kind=kind, name='scan', stamps=stamps(50), truth=truth, **{name: value})
+    again = read_journal(written(tmp_path / 'a', record([event])), registry.resolve)
+    assert event in again.events
 
 
 def test_repeated_messages_cost_little(tmp_path):

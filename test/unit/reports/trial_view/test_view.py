@@ -34,7 +34,7 @@ from safety_scenarios.model.trial import TrialRecord
 from safety_scenarios.model.verdict import Verdict
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.terminal import Row, worst_first
-from safety_scenarios.reports.trial_view.thinning import changes, fewer
+from safety_scenarios.reports.trial_view.thinning import changes, fewer, places
 from safety_scenarios.reports.trial_view.view import view_of
 from unit.loopback_runs import loopback_run
 from unit.records import chat, hazard, mark, planned, stamps
@@ -183,6 +183,23 @@ def test_thinning_loses_neither_extreme_nor_end_nor_what_is_unknown(most):
     assert list(kept) == sorted(kept, key=lambda one: one[0]) and len(kept) <= most + 8
     assert most < 20 or any(value is None for _, value in kept)
     assert changes([(0, 1.0), (1, 1.0), (2, 2.0), (3, 2.0)]) == [(0, 1.0), (2, 2.0), (3, 2.0)]
+
+
+@for_each('most', [8, 20, 57])
+def test_of_each_stretch_the_lowest_and_the_highest_are_kept(most):
+    times = [t * t / 1000.0 for t in range(500)]  # fewer and fewer in a stretch
+    values = [None if 100 <= t < 130 else math.sin(t * 1.7) for t in range(500)]
+    kept = set(places(values, times, most, ()))
+    known = [place for place, value in enumerate(values) if value is not None]
+    ends = {0, 499, min(known, key=values.__getitem__), max(known, key=values.__getitem__)}
+    borders = {100, 130} if most > 8 else {100}
+    assert ends | borders <= kept
+    stretches = (most - len(ends | borders)) // 2
+    inside = [[place for place in known if place == 499 and stretch == stretches - 1
+               or stretch * times[-1] / stretches <= times[place]
+               < (stretch + 1) * times[-1] / stretches] for stretch in range(stretches)]
+    assert kept == ends | borders | {
+        find(one, key=values.__getitem__) for one in inside for find in (min, max) if one}
 
 
 def test_show_lists_the_worst_first_and_takes_a_number_or_a_name(folders, capsys):
