@@ -33,7 +33,7 @@ _NOBODY, _OWN = 0, 1
 """Whose a geometry is: nothing's that is told, or the robot's."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Watched:
     """What has happened to one thing since it was told last."""
 
