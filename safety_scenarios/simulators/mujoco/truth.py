@@ -33,7 +33,7 @@ _NOBODY, _OWN = 0, 1
 """Whose a geometry is: nothing's that is told, or the robot's."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Watched:
     """What has happened to one thing since it was told last."""
 
@@ -71,6 +71,12 @@ class Truth:
         for name, geom in self._scene:
             self._own(name, [geom])
         self._ids = numpy.array([geom for _, geom in self._scene], int)
+        self._balls = model.geom_rbound[self._ids].tolist()
+        self._reach = 2 * max(model.geom_rbound[self._geoms].tolist(), default=0.0)
+        self._moves = {
+            geom: int(model.body_dofadr[body]) for _, geom in self._scene
+            if model.body_dofnum[body := int(model.geom_bodyid[geom])]}
+        """Of boxes that can be pushed the first speed of their free joint, in the frame world."""
         self._told: set[str] = set()
         self._pairs: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         """Of the robot's geometries and another's, the pair that was nearest last at first."""
@@ -181,30 +187,29 @@ class Truth:
         if not self._scene:
             return {}
         at = self._data.geom_xpos
-        reach = max(float(self._model.geom_rbound[geom]) for geom in self._geoms)
-        apart = numpy.linalg.norm(at[self._ids] - at[self._geoms[0]], axis=1)
-        near = numpy.flatnonzero(apart - self._model.geom_rbound[self._ids] - 2 * reach < NEAR)
+        middle = at[self._geoms[0]].tolist()
         found: dict[str, Mapping[str, float]] = {}
-        for place in near.tolist():
-            name, geom = self._scene[place]
-            gap = self.gap([geom], NEAR)
+        for (name, geom), ball, place in zip(
+                self._scene, self._balls, at[self._ids].tolist(), strict=True):
+            if math.dist(place, middle) - ball - self._reach >= NEAR:
+                continue
+            gap = self.gap((geom,), NEAR)
             if gap < NEAR:
                 found[name] = self._told_of(
                     name, gap, passed_s if name in self._told else 0.0, self._stands(geom))
-        for name in self._told - set(found):
+        before, self._told = self._told, set(found)
+        for name in sorted(before - self._told):
             self._watched[self._places[name]] = Watched()
-        found |= {name: {} for name in sorted(self._told - set(found))}
-        self._told = {name for name, truth in found.items() if truth}
+            found[name] = {}
         return found
 
     def _stands(self, geom: int) -> dict[str, float]:
         """Return where a wall or a box is, and how a box moves."""
         x, y, _ = self._data.geom_xpos[geom].tolist()
-        frame = self._data.geom_xmat[geom]
-        body = int(self._model.geom_bodyid[geom])
+        frame = self._data.geom_xmat[geom].tolist()
+        first = self._moves.get(geom)
         vx, vy = 0.0, 0.0
-        if self._model.body_dofnum[body]:
-            first = int(self._model.body_dofadr[body])  # of a free joint, in the frame world
+        if first is not None:
             vx, vy = self._data.qvel[first:first + 2].tolist()
         return {'x': x, 'y': y, 'heading': math.atan2(frame[3], frame[0]), 'vx': vx, 'vy': vy,
                 'body': 0.0}

@@ -156,11 +156,7 @@ class World:
     @property
     def due_ns(self) -> int:
         """When the next sensor or state is due."""
-        due_ns = self._state_ns
-        for sensor in self._each_sensor:
-            if sensor.due_ns < due_ns:
-                due_ns = sensor.due_ns
-        return due_ns
+        return min([self._state_ns, *[sensor.due_ns for sensor in self._each_sensor]])
 
     @property
     def topics(self) -> Collection[str]:
