@@ -159,7 +159,7 @@ class RuleBased(ControllerPlugin):
         for reading in observation.readings.values():
             if reading.age_ns > limit_ns or (reading.stamp_age_ns or 0) > limit_ns:
                 return True
-        if any(_is_true(observation, topic) for topic in ('estop', 'contact')):
+        if _is_true(observation, 'estop') or _is_true(observation, 'contact'):
             return True
         for reading in observation.latest('/WrenchStamped'):
             force = reading.message.at('force')

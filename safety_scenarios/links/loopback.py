@@ -178,18 +178,16 @@ class LoopbackLink(Link):
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Let time pass to the next command or answer, or to ``schedule_ns``."""
-        while (next_ns := min(self._answer_ns, self._due_ns, self._report_ns)) <= schedule_ns:
+        while True:
+            answer_ns = self._answers[0][0] if self._answers else math.inf
+            next_ns = min(answer_ns, self._due_ns, self._report_ns)
+            if next_ns > schedule_ns:
+                self._now_ns = max(self._now_ns, schedule_ns)
+                return []
             events = self._report() if self._report_ns == next_ns \
-                else self._answer() if self._answer_ns < self._due_ns else self._tick()
+                else self._answer() if answer_ns < self._due_ns else self._tick()
             if events:
                 return events
-        self._now_ns = max(self._now_ns, schedule_ns)
-        return []
-
-    @property
-    def _answer_ns(self) -> float:
-        """When the next answer is due."""
-        return self._answers[0][0] if self._answers else math.inf
 
     def _tick(self) -> Sequence[Event]:
         self._now_ns = max(self._now_ns, self._due_ns)

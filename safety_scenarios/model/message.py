@@ -174,7 +174,8 @@ class Message:
         """
         shape = self._shape
         if shape is not None and (place := shape.places.get(path)) is not None:
-            return (shape.unpack(self._numbers) + self._others)[place]
+            return shape.unpack(self._numbers)[place] if place < shape.counted \
+                else self._others[place - shape.counted]
         steps = parse_path(path)
         if shape is not None and (found := lead(shape, steps)) is not None:
             values = shape.unpack(self._numbers) + self._others

@@ -119,9 +119,9 @@ def stamp_of(message: Message) -> int | None:
     """Return the header stamp that a message carries, in ns; None when it was left out."""
     shape = message.shape
     if shape is not None:
-        sec, nanosec = map(shape.places.get, ('header.stamp.sec', 'header.stamp.nanosec'))
-        if sec is None and lead(shape, ('header', 'stamp')) is None:
+        if lead(shape, ('header', 'stamp')) is None:
             return None
+        sec, nanosec = map(shape.places.get, ('header.stamp.sec', 'header.stamp.nanosec'))
         numbers = shape.unpack(message.packed)
         if sec is not None and nanosec is not None and max(sec, nanosec) < len(numbers):
             return int(numbers[sec]) * 1_000_000_000 + int(numbers[nanosec])
