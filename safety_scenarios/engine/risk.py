@@ -104,8 +104,8 @@ def _separation(record: TrialRecord, world: World, track: Track, times: Times) -
     top = terms.top_speed(ros.robot)
     levels, which = numpy.unique(numpy.round(numpy.clip(speed, 0.0, top) / _EVEN),
                                  return_inverse=True)
-    needed = numpy.array([terms.required(ros.robot, min(one * _EVEN, top), 0.0).total
-                          for one in numpy.nan_to_num(levels).tolist()])[which]
+    needed = numpy.array(terms.needed(
+        ros.robot, (numpy.nan_to_num(levels) * _EVEN).tolist()))[which]
     with numpy.errstate(invalid='ignore', divide='ignore'):
         inside = (needed - gap) / needed
     window = record.window('hazard')

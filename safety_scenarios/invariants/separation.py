@@ -157,11 +157,10 @@ def _beyond(record: TrialRecord, distances: Known, terms: Terms, robot: RobotMod
         return
     inside = true.is_beyond & (true.times_ns >= max(window[0], distances[0][0])) \
         & (true.times_ns < window[1])
-    times_ns, speeds_ = true.times_ns[inside], true.speed[inside]
+    times_ns, fast = true.times_ns[inside], true.speed[inside].tolist()
     near = _between(_Series.of(distances), times_ns)
-    for t_ns, speed, distance in zip(times_ns.tolist(), speeds_.tolist(), near.tolist(),
-                                     strict=True):
-        required = terms.required(robot, min(speed, terms.top_speed(robot)), 0.0).total
+    for t_ns, speed, distance, required in zip(times_ns.tolist(), fast, near.tolist(),
+                                               terms.needed(robot, fast), strict=True):
         yield _Moment(t_ns, speed, distance, distance, required, is_true=True)
 
 
@@ -233,9 +232,8 @@ def _moments(record: TrialRecord, speeds: Known, distances: Known, window: tuple
     shown = numpy.minimum(_between(near, from_ns), _between(near, to_ns)) - travelled
     nearest = numpy.minimum(
         shown, _nearest(near, from_ns, to_ns, closing, terms.approach_speed) - travelled)
-    top, (levels, which) = terms.top_speed(robot), numpy.unique(speed, return_inverse=True)
-    needed = numpy.array([terms.required(robot, min(one, top), 0.0).total
-                          for one in levels.tolist()])[which]
+    levels, which = numpy.unique(speed, return_inverse=True)
+    needed = numpy.array(terms.needed(robot, levels.tolist()))[which]
     asked = (speed > still) & ~((braking[0] < to_ns) & (to_ns <= braking[1]))
     return [_Moment(*one) for one in zip(*(values[asked].tolist() for values in (
         to_ns, speed, shown, nearest, needed)), strict=True)]

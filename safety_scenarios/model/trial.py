@@ -446,10 +446,12 @@ class TrialRecord(Noun):
 
     @cached_property
     def _told_distances(self) -> Sequence[tuple[int, float | None]] | None:
-        """Return what the link's world tells; None without one."""
+        """Return what the link's world tells; None without one: then nothing need be read."""
+        is_in_world = any(event.arguments is not None for event in self.of_kind('stimulus'))
         ros = self.trial.scenario.ros
         reach = ros.separation.reach if ros and ros.separation else 0.0
-        return told_distances(self.derive(all_told), reach)
+        return told_distances(self.derive(all_told), reach) \
+            if is_in_world or self.of_kind('state') else None
 
     def margin_series(self, limits: Sequence[Limit]) -> MarginSeries:
         """

@@ -14,6 +14,8 @@
 
 """What a latency costs in metres: the terms of the protective separation distance."""
 
+from collections.abc import Iterable
+
 from pydantic import Field
 from pydantic.config import JsonDict
 from safety_scenarios.errors import InputError
@@ -73,10 +75,24 @@ class Separation(Noun):
         :param controller_s: the controller's share of the reaction time (s)
         :raises InputError: a speed above the robot's top speed, for which no stopping is declared
         """
-        reaction_time = controller_s + self.other_time
+        return self._required(self._declared(robot, speed), controller_s + self.other_time,
+                              self.stopping(robot), self._margins)
+
+    def needed(self, robot: RobotModel, speeds: Iterable[float]) -> list[float]:
+        """
+        Return the protective separation distance (m) at each of some speeds of the robot (m/s).
+
+        The controller's share of the time left out; at a speed above the top speed, that at it.
+        """
+        top, stopping, margins = self.top_speed(robot), self.stopping(robot), self._margins
+        return [self._required(min(speed, top), self.other_time, stopping, margins).total
+                for speed in speeds]
+
+    def _required(self, speed: float, reaction_time: float, stopping: ssm.Stopping,
+                  margins: ssm.Margins) -> ssm.Separation:
         found = ssm.protective_separation(
-            human_speed=self.approach_speed, robot_speed=self._declared(robot, speed),
-            reaction_time=reaction_time, stopping=self.stopping(robot), margins=self._margins)
+            human_speed=self.approach_speed, robot_speed=speed, reaction_time=reaction_time,
+            stopping=stopping, margins=margins)
         if self.approach_stopping is None:
             return found
         return ssm.Separation(

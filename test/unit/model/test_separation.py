@@ -60,6 +60,14 @@ def test_a_deceleration_is_known_from_whatever_speed():
     assert total(EVEN, terms, 1.0, 0.1) == pytest.approx(1.42)
 
 
+@for_each('robot', [MEASURED, HALF, WORST, EVEN])
+@pytest.mark.parametrize('braking', [None, 0.4])
+def test_many_speeds_need_what_each_of_them_does_and_none_more_than_the_top_speed(robot, braking):
+    terms = SSM_1.model_copy(update={'approach_stopping': braking})
+    assert terms.needed(robot, [0.5, 0.0, 1.0, 1.5]) == [
+        total(robot, terms, speed, 0.0) for speed in (0.5, 0.0, 1.0, 1.0)]
+
+
 @for_each(('speed', 'expected'), [(1.0, 0.15), (0.5, 0.15), (0.0, 0.15)])
 def test_a_measured_distance_is_taken_whole_for_slower_speeds(speed, expected):
     assert SSM_1.required(MEASURED, speed, 0.04).stopping == expected
