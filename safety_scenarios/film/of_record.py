@@ -133,7 +133,7 @@ def _told(record: TrialRecord, zero_ns: int) -> Iterator[Frame]:
                     bodies[place] = Body(name, kind, truth['x'], truth['y'],
                                          truth.get('heading', 0.0), radius, outline, gap)
         yield Frame((t_ns - zero_ns) / 1e9, phase_at(t_ns), robot, tuple(bodies.values()),
-                    min(gaps, default=None), required_at(robot.speed))
+                    min(gaps) if gaps else None, required_at(robot.speed))
 
 
 def _is_kept_away_from(name: str, truth: Mapping[str, float]) -> bool:
@@ -151,10 +151,11 @@ def _robot(truth: Mapping[str, float]) -> Robot:
 
 def _kind(record: TrialRecord, name: str, truth: Mapping[str, float],
           t_ns: int) -> Literal['person', 'thing', 'robot']:
-    part = name.partition(':')[0] if ':' in name else ''
-    is_person = truth['body'] == 1.0 if 'body' in truth else (
-        part == 'person' or _intent_at(record, name, t_ns).get('kind') == 'person_at')
-    return 'person' if is_person else 'robot' if part == 'robot' else 'thing'
+    if truth['body'] == 1.0 if 'body' in truth else (
+            name.startswith('person:')
+            or _intent_at(record, name, t_ns).get('kind') == 'person_at'):
+        return 'person'
+    return 'robot' if name.startswith('robot:') else 'thing'
 
 
 def _outline(record: TrialRecord, name: str, truth: Mapping[str, float], t_ns: int,

@@ -23,6 +23,7 @@ are written by those names, as Python's ``json`` reads them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 import json
 from operator import attrgetter
 import os
@@ -89,6 +90,7 @@ class Journal:
         self._path = path
         self._waiting: list[Event] = []
         self._before: dict[str, tuple[Message, str]] = {}
+        self._told = _Told()
         self._error: Exception | None = None
         self._ended = threading.Event()
         try:
@@ -156,6 +158,8 @@ class Journal:
 
     def _line(self, event: Event) -> str:
         message = event.message
+        if message is None and event.kind in _OFTEN and _rare(event) == _OF_MOST:
+            return self._told.line(event)
         line = (_of_numbers if event.kind in _OFTEN else _json)(
             [event.kind, event.name, _stamps(event.stamps), _rest(event)])
         if message is None:
@@ -170,10 +174,31 @@ class Journal:
         return f'{line[:-1]},{text}]\n'
 
 
+class _Told:
+    """Writes what a world tells: of one moment with the same stamps, and often the same truth."""
+
+    def __init__(self) -> None:
+        self._stamps: Stamps | None = None
+        self._truth: Mapping[str, float] = {}
+
+    def line(self, event: Event) -> str:
+        """Return the line of an event of which nothing is known but what is true."""
+        stamps, truth = event.stamps, event.truth
+        if stamps is not self._stamps:
+            self._stamps, self._stamped = stamps, _of_numbers(_stamps(stamps))
+        if truth and truth is not self._truth:
+            self._truth, self._true = truth, _of_numbers({'truth': truth})
+        return (f'{_opening(event.kind, event.name)}{self._stamped},'
+                f'{self._true if truth else "{}"}]\n')
+
+
+@lru_cache(maxsize=1024)
+def _opening(kind: str, name: str) -> str:
+    return _of_numbers([kind, name])[:-1] + ','
+
+
 def _rest(event: Event) -> dict[str, Any]:
-    """Return what else is known of an event; of most there is nothing but what is true."""
-    if _rare(event) == _OF_MOST:
-        return {'truth': event.truth} if event.truth else {}
+    """Return what else is known of an event."""
     return {name: value for name, default in _DEFAULTS.items()
             if (value := getattr(event, name)) != default}
 

@@ -23,7 +23,7 @@ import re
 from typing import Any
 
 from pydantic_core import to_json
-from safety_scenarios.model.event import Event
+from safety_scenarios.model.event import Event, Stamps
 from safety_scenarios.model.message import Message
 from safety_scenarios.model.result import TrialResult, Verdict
 from safety_scenarios.model.storage.packed import Tree
@@ -54,7 +54,7 @@ def kept(record: TrialRecord, result: TrialResult, onset: Event | None,
     :param onset: of the record, which looks it up anew each time
     :param most: bound on the messages that are kept only because they differ
     """
-    always = _always(record, result, onset)
+    always, described = _always(record, result, onset), _Described()
     latest: dict[tuple[str, str], tuple[Any, int]] = {}
     said: dict[str, tuple[Message, str]] = {}
     shown, written, dropped = onset is None, 0, 0
@@ -71,16 +71,16 @@ def kept(record: TrialRecord, result: TrialResult, onset: Event | None,
         is_onset = not shown and _begins_hazard(event, onset)
         shown = shown or is_onset
         if kind not in _PERIODIC:
-            yield event, _described(event, payload, 0), is_onset
+            yield event, described(event, payload, 0), is_onset
             continue
         key = kind, event.name
         content = payload, event.hazard, event.truth
         before, repeats = latest.get(key, _NEVER)
         if is_onset or index in always or before is None:
-            yield event, _described(event, payload, repeats), is_onset
+            yield event, described(event, payload, repeats), is_onset
         elif before != content and written < most:
             written += 1
-            yield event, _described(event, payload, repeats), is_onset
+            yield event, described(event, payload, repeats), is_onset
         else:
             dropped += before != content
             latest[key] = content, repeats + 1
@@ -90,42 +90,58 @@ def kept(record: TrialRecord, result: TrialResult, onset: Event | None,
         note = record.events[-1].model_copy(update={
             'kind': 'mark', 'name': 'left_out', 'message': None, 'truth': {}, 'hazard': False,
             'text': f'{dropped} changed messages beyond the first {most}'})
-        yield note, _described(note, '', 0), False
+        yield note, described(note, '', 0), False
 
 
-def _described(event: Event, payload: str, repeats: int) -> str:
-    """
-    Return an event as escaped JSON, with the exact nanoseconds of every clock.
+class _Described:
+    """Writes events; what a world tells at one moment has the same stamps, and often truth."""
 
-    :param payload: what is compared and shown of its message, escaped; empty without a message
-    :param repeats: messages on its topic left out since the last one written
-    """
-    message, more = event.message, ''
-    if event.truth:
-        more = rf',\"truth\":{_numbers(event.truth)}'
-    if event.text is not None:
-        more += rf',\"text\":{escaped(quoted(short(event.text)))}'
-    if event.trial_id is not None:
-        more += rf',\"trial\":{escaped(quoted(event.trial_id))}'
-    if event.scheduled_ns is not None:
-        more += rf',\"scheduled_ns\":{event.scheduled_ns}'
-    if event.kind in _OF_AGENTS:
-        more += escaped(''.join(
-            f',"{name}":{quoted(short(value))}' for name, value in
-            (('agent', event.agent), ('symbol', event.symbol), ('arguments', event.arguments))
-            if value is not None)) + rf',\"depth\":{event.depth}' * (event.depth > 0)
-    if repeats:
-        more += rf',\"repeats\":{repeats}'
-    opening = _opening(event.kind, event.name, event.hazard,
-                       None if message is None else message.type)
-    stamps, last = event.stamps, '}}'
+    def __init__(self) -> None:
+        self._truth: Mapping[str, float] = {}
+        self._stamps: Stamps | None = None
+
+    def __call__(self, event: Event, payload: str, repeats: int) -> str:
+        """
+        Return an event as escaped JSON, with the exact nanoseconds of every clock.
+
+        :param payload: what is compared and shown of its message, escaped; empty without one
+        :param repeats: messages on its topic left out since the last one written
+        """
+        message, truth, stamps, more = event.message, event.truth, event.stamps, ''
+        if truth:
+            if truth is not self._truth:
+                self._truth, self._told = truth, _numbers(truth)
+            more = rf',\"truth\":{self._told}'
+        if event.text is not None:
+            more += rf',\"text\":{escaped(quoted(short(event.text)))}'
+        if event.trial_id is not None:
+            more += rf',\"trial\":{escaped(quoted(event.trial_id))}'
+        if event.scheduled_ns is not None:
+            more += rf',\"scheduled_ns\":{event.scheduled_ns}'
+        if event.kind in _OF_AGENTS:
+            more += escaped(''.join(
+                f',"{name}":{quoted(short(value))}' for name, value in
+                (('agent', event.agent), ('symbol', event.symbol), ('arguments', event.arguments))
+                if value is not None)) + rf',\"depth\":{event.depth}' * (event.depth > 0)
+        if repeats:
+            more += rf',\"repeats\":{repeats}'
+        if stamps is not self._stamps:
+            self._stamps, self._stamped = stamps, _stamped(stamps)
+        opening = _opening(event.kind, event.name, event.hazard,
+                           None if message is None else message.type)
+        return f'{opening}{payload}{more}{self._stamped}'
+
+
+def _stamped(stamps: Stamps) -> str:
+    """Return how the text about what happened then ends."""
+    last = '}}'
     if stamps.header_ns is not None:
         last = rf',\"header_ns\":{stamps.header_ns}}}}}'
     if stamps.received_ns is not None:
         last = rf',\"received_ns\":{stamps.received_ns}{last}'
     if stamps.source_ns is not None:
         last = rf',\"source_ns\":{stamps.source_ns}{last}'
-    return (rf'{opening}{payload}{more},\"stamps\":{{\"steady_ns\":{stamps.steady_ns},'
+    return (rf',\"stamps\":{{\"steady_ns\":{stamps.steady_ns},'
             rf'\"system_ns\":{stamps.system_ns},\"ros_ns\":{stamps.ros_ns}{last}')
 
 

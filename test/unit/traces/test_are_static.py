@@ -247,6 +247,23 @@ def test_what_is_true_is_written_as_python_writes_it(name, value):
     assert f',"truth":{{{named}:{shown},"y":0.5}},' in text
 
 
+def test_who_has_truth_and_stamps_in_common_is_told_with_them_and_nobody_else():
+    truth, moment = {'x': 1.0}, stamps(50)
+    given = [('a', truth, moment), ('b', truth, moment), ('c', {'x': 2.0}, moment),
+             ('d', {}, moment), ('e', truth, stamps(50)), ('f', truth, stamps(60, header_ns=7)),
+             ('g', {'x': 1.0}, moment)]
+    found = record(reacting(150), extra=[
+        Event.model_construct(kind='state', name=name, stamps=when, truth=true)
+        for name, true, when in given])
+    written = {one['name']: one for event in json.loads(text_of(found))['completed_events']
+               if (one := json.loads(event['action']['args'][0]['value'])).get('kind') == 'state'}
+    assert list(written) == [name for name, _, _ in given if name != 'f'] + ['f']
+    for name, true, when in given:
+        assert written[name].get('truth', {}) == true
+        assert written[name]['stamps'] == {
+            key: value for key, value in when.model_dump().items() if value is not None}
+
+
 def test_the_number_of_repeats_is_counted():
     repeats = [told(event).get('repeats', 0) for event in trace('pass')['completed_events']
                if event['event_type'] == 'AGENT' and event['event_id'] != 'reaction']

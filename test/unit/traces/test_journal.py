@@ -103,6 +103,19 @@ def test_nothing_that_an_event_may_have_is_left_out(tmp_path, kind, truth, name,
     assert event in again.events
 
 
+def test_who_has_truth_and_stamps_in_common_comes_back_with_them_and_nobody_else(tmp_path):
+    truth, moment = {'x': 0.1}, stamps(50)
+    told = [Event.model_construct(kind=kind, name=name, stamps=when, truth=true)
+            for kind, name, true, when in [
+                ('state', 'a', truth, moment), ('state', 'b', truth, moment),
+                ('sensed', 'a', {}, moment), ('sensed', 'b', {}, stamps(50, header_ns=7)),
+                ('state', 'ä"\\', truth, stamps(50)), ('state', 'b', {'x': 0.1}, moment),
+                ('state', 'b', {'y': 1e-7}, moment), ('state', 'a', {}, moment)]]
+    found = record(told)
+    again = read_journal(written(tmp_path / 'a', found), registry.resolve)
+    assert [repr(event) for event in again.events] == [repr(event) for event in found.events]
+
+
 def test_repeated_messages_cost_little(tmp_path):
     def size(name: str, speeds: list[float]) -> int:
         found = record([(index, speed) for index, speed in enumerate(speeds)])
