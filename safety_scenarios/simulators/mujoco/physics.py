@@ -42,17 +42,19 @@ class Physics:
         self._rests, self._after = b'', 1
         """With what began what has changed nothing, and how many steps; empty: there is none."""
 
-    def step(self, steps: int, *, stands: bool) -> None:
+    def step(self, steps: int, *, stands: bool) -> bool:
         """
-        Go on by some steps with the forces there are.
+        Go on by some steps with the forces there are; False: all is where it was.
 
         :param stands: nothing is known to move, so that it is worth a look
         """
         begins = self._begins() if stands else b''
-        if not begins or begins != self._rests or steps % self._after:
-            mujoco.mj_step(self._model, self._data, steps)
-            self._rests = begins if begins and begins == self._begins() else b''
-            self._after = steps
+        if begins and begins == self._rests and not steps % self._after:
+            return False
+        mujoco.mj_step(self._model, self._data, steps)
+        self._rests = begins if begins and begins == self._begins() else b''
+        self._after = steps
+        return True
 
     def _begins(self) -> bytes:
         """Return all that a step begins with, and that this package ever changes."""

@@ -253,12 +253,12 @@ class World:
                     entity.move(place, ahead_s)
             if self._forces:
                 self._press()
-            self._physics.step(steps, stands=base.stands)
+            if self._physics.step(steps, stands=base.stands):
+                self._is_placed = False
             self.now_ns += steps * self._step_ns
             truth.watch(ahead_s)
             if truth.hit and self._robot_sensors.felt(truth.hit):
                 truth.hit = 0.0
-        self._is_placed = False
         if any(self._unstable):
             raise MeasurementError(
                 f'the world: got physics without a solution {self.now_ns / 1e9:.2f} s after its '
