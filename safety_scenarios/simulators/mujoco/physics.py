@@ -44,17 +44,17 @@ class Physics:
 
     def step(self, steps: int, *, stands: bool) -> bool:
         """
-        Go on by some steps with the forces there are; True: everything stays where it is.
+        Go on by some steps with the forces there are; False: all is where it was.
 
         :param stands: nothing is known to move, so that it is worth a look
         """
         begins = self._begins() if stands else b''
         if begins and begins == self._rests and not steps % self._after:
-            return True
+            return False
         mujoco.mj_step(self._model, self._data, steps)
         self._rests = begins if begins and begins == self._begins() else b''
         self._after = steps
-        return False
+        return True
 
     def _begins(self) -> bytes:
         """Return all that a step begins with, and that this package ever changes."""

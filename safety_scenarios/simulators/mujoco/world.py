@@ -240,20 +240,21 @@ class World:
         self._asked_ns = max(until_ns, self._asked_ns)
         if self.now_ns + self._step_ns > until_ns:
             return
-        moving = [*self._walls, *[entity for entity in self._entities if entity.topics]]
         base, truth = self._base, self._truth
         while self.now_ns + self._step_ns <= until_ns:
             self._commands.arrive(self.now_ns)
             steps = self._steps(until_ns)
             ahead_s = steps * self._step_s
             base.push(self.now_ns, ahead_s)
-            if moving:
-                place = base.pose
-                for entity in moving:
+            place = base.pose
+            for wall in self._walls:
+                wall.move(place, ahead_s)
+            for entity in self._entities:
+                if entity.topics:
                     entity.move(place, ahead_s)
             if self._forces:
                 self._press()
-            if not self._physics.step(steps, stands=base.stands):
+            if self._physics.step(steps, stands=base.stands):
                 self._is_placed = False
             self.now_ns += steps * self._step_ns
             truth.watch(ahead_s)

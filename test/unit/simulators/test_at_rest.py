@@ -20,11 +20,15 @@ import numpy
 from numpy.testing import assert_allclose
 from safety_scenarios.drivers._rolling import Rolling
 from safety_scenarios.model.interfaces.scan import BEAMS
+from safety_scenarios.model.stimulus import StimulusContext
 from safety_scenarios.model.world.block import Senses
+from safety_scenarios.model.world.walking import Figure, Walk
+from safety_scenarios.registry import resolve
 from safety_scenarios.simulators.mujoco import mobile_base as base
 from safety_scenarios.simulators.mujoco import physics
 from safety_scenarios.simulators.mujoco.entities import GLASS, UNSEEN
 from safety_scenarios.simulators.mujoco.sensors.lidar import Lidar
+from safety_scenarios.simulators.mujoco.world import World
 from unit.simulators.driven import drive, twist
 
 RANGE_M = 12.0
@@ -109,11 +113,24 @@ def test_a_noisy_scan_is_drawn_anew_though_nothing_moved():
 WALL = {'walls': [{'name': 'back', 'begin': [-2.0, -3.0], 'end': [-2.0, 3.0]}]}
 
 
+PERSON = {'kind': 'person', 'distance': 4.0, 'rate_hz': 20.0}
+SETS_OFF = resolve('stimuli', 'person')(**PERSON, topic='scan', walks=Walk(
+    speed=1.0, by=((4.0, 1.0),), after_s=0.8))
+FALLS = resolve('stimuli', 'person')(**PERSON, topic='human_pose', figure=Figure(
+    posture='falls', after_s=0.3))
+
+
 def driven():
     """Return what is true as a base drives, stands, backs into a wall, and its driver stops it."""
-    world = drive(WALL)
+    world = drive(WALL, stimuli=(SETS_OFF, FALLS))
     for speed, seconds in ((0.8, 1.0), (0.0, 2.0), (-0.8, 4.0), (0.0, 2.0), (0.8, 0.5)):
         world.on(twist(speed), seconds)
+    world.on(twist(), 2.0)
+    for one in (SETS_OFF, FALLS):  # and it stands while somebody comes, and does something later
+        assert world.world.apply(one.topic, one.intent(StimulusContext('', (), None)), True)
+        world.on(twist(), 3.0)
+        world.world.withdraw(one.topic)
+        world.on(twist(), 0.5)
     for _ in range(20):  # without a command: its driver stops it after half a second
         world.world.advance(world.world.now_ns + 50_000_000)
         world.told.append((world.world.now_ns * 1e-9, world.world.states()))
@@ -133,7 +150,9 @@ def test_what_is_left_out_changes_nothing(monkeypatch):
     monkeypatch.setattr(Rolling, 'lasts_ns', lambda self, t_ns: t_ns)
     monkeypatch.setattr(base, '_PUSHED', lambda *values: str(next(pushed)).encode())
     monkeypatch.setattr(physics.Physics, 'step', lambda self, steps, *, stands: step(
-        self._model, self._data, steps))
+        self._model, self._data, steps) is None)
+    monkeypatch.setattr(World, '_place', lambda self: mujoco.mj_kinematics(
+        self._model, self._data))
     assert driven() == found
     assert next(taken) - some > 1.2 * some
 
