@@ -19,10 +19,9 @@ All trials of one scenario are run, then those of the next; no trial can spoil a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, ExitStack
+from contextlib import closing, ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-import gc
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -130,10 +129,9 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
             observer.campaign_began(Beginning(settings, spec, session.where, len(trials),
                                               calibration, path if files else None,
                                               known.identity))
-        with _loaded_is_no_garbage():
-            campaign = run_trials(
-                trials, above_floor(session.open_link, calibration, settings), observers,
-                settings.judged_by, decide_by(settings.sequential), judge, _sinks_of(observers))
+        campaign = run_trials(
+            trials, above_floor(session.open_link, calibration, settings), observers,
+            settings.judged_by, decide_by(settings.sequential), judge, _sinks_of(observers))
         summary = summarise(
             campaign.results, controller=spec, link=settings.link,
             seed=settings.seed,
@@ -144,24 +142,6 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect, 
         for observer in observers:
             observer.campaign_ended(summary)
     return summary
-
-
-@contextmanager
-def _loaded_is_no_garbage() -> Iterator[None]:
-    """
-    Let the garbage collector look only at what comes from now on.
-
-    Else it looks through every module and model that was loaded, after each trial anew. Who has
-    frozen something already is left alone, as it would be unfrozen with ours.
-    """
-    if gc.get_freeze_count():
-        yield
-        return
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer],

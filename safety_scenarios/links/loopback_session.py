@@ -25,6 +25,7 @@ from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
 from safety_scenarios.controllers.making import brake_lag, takes_real_time
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.links.collecting import seldom_collected
 from safety_scenarios.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.links.loopback import hosted, LoopbackLink
 from safety_scenarios.links.thinking import Thinking
@@ -79,7 +80,9 @@ class Loopback(LinkPlugin):
             raise SettingsError(f'controller: got {self.settings.controller} with link '
                                 f'{self.settings.link}, where thinking takes no time, so that '
                                 f'its latency would be a lie. Use link ros')
-        return Session(partial(self._open, plugin, self.link()), self.where)
+        opens = partial(self._open, plugin, self.link())
+        stack.enter_context(seldom_collected())
+        return Session(opens, self.where)
 
     @contextmanager
     def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:

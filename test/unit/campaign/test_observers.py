@@ -14,8 +14,6 @@
 
 """Observers of a campaign: told in order, all alike, and none of them is needed."""
 
-import gc
-
 import pytest
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import InputError, ScenarioError, TraceError
@@ -66,33 +64,6 @@ def test_an_observer_is_told_everything_in_order_and_the_files_are_there_before_
     begun = ['settings.json', 'trials.jsonl']
     shown = [*begun, 'views.jsonl']
     assert told.files == [[], begun, shown, shown, ['campaign.json', 'manifest.json', *shown]]
-
-
-@pytest.fixture
-def thawed():
-    """Nothing is kept from the garbage collector, as conftest does."""
-    gc.unfreeze()
-    yield
-    gc.unfreeze()
-    gc.freeze()
-
-
-@pytest.mark.parametrize('is_theirs', [False, True])
-def test_the_garbage_collector_passes_over_what_is_loaded_and_is_left_as_it_was(
-        tmp_path, thawed, is_theirs):
-    class Frozen(Observer):
-
-        def trial_ended(self, record, result):
-            counts.append(gc.get_freeze_count())
-            if len(counts) > 1:
-                raise TraceError('the disk is full')
-    counts = []
-    if is_theirs:
-        gc.freeze()
-    with pytest.raises(TraceError):
-        run(settings(tmp_path / 'run', trials=2), [Frozen()], Loopback)
-    assert len(counts) == 2 and min(counts) > 10_000
-    assert gc.isenabled() and (gc.get_freeze_count() > 0) is is_theirs
 
 
 def test_nothing_is_printed_where_no_observer_prints(tmp_path, capfd):

@@ -1,0 +1,44 @@
+# Copyright 2026 The safety_scenarios authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Keep the search for garbage out of trials in this process."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import gc
+
+_OBJECTS = 20_000
+"""Python searches when it has so many more than before, by itself 700: a trial makes 8 000."""
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """
+    Let Python search for garbage seldom, and only among what comes from now on.
+
+    A record is no garbage, nor is what is loaded, and to look through both again and again took a
+    twentieth of each trial. It goes on searching: a controller may leave circles of objects. Who
+    has frozen something already, or never searches, is left as he is.
+    """
+    before, is_theirs = gc.get_threshold(), gc.get_freeze_count() > 0
+    if before[0]:
+        gc.set_threshold(max(before[0], _OBJECTS), *before[1:])
+    if not is_theirs:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        if not is_theirs:
+            gc.unfreeze()
