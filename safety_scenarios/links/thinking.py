@@ -142,10 +142,12 @@ class Standstill:
             while not self._is_over:
                 self._changed.wait(_BEAT_NS / 1e9)
                 before, now_ns = (_waits(), queue.waited_ns()), time.monotonic_ns()
-                # whatever held it up while it looked is none of a standstill, before or after
-                asked = max(0, _waits() - known[0] - _OWN_WAITS)
-                late_ns = now_ns - last_ns - _BEAT_NS - (queue.waited_ns() - known[1]) \
-                    - asked * (round(_ASKS_AGAIN * sys.getswitchinterval() * 1e9) + _WAKES_NS)
+                late_ns = now_ns - last_ns - _BEAT_NS
+                if late_ns > _BEAT_NS:
+                    # whatever held it up while it looked is none of a standstill, before or after
+                    asked = max(0, _waits() - known[0] - _OWN_WAITS)
+                    late_ns -= queue.waited_ns() - known[1] + asked * (
+                        round(_ASKS_AGAIN * sys.getswitchinterval() * 1e9) + _WAKES_NS)
                 if late_ns > _BEAT_NS:
                     self._stood.append((last_ns + _BEAT_NS, now_ns, late_ns))
                 known, last_ns = before, now_ns
@@ -155,8 +157,8 @@ class Standstill:
         queue.close()
 
 
-def thinking(queued: Callable[[], int], standstill: Standstill | None = None) \
-        -> Callable[[], int]:
+def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
+             enough_ns: int = 0) -> Callable[[], int]:
     """
     Begin to measure how long this thread thinks, and return what tells it (ns).
 
@@ -166,15 +168,20 @@ def thinking(queued: Callable[[], int], standstill: Standstill | None = None) \
 
     :param queued: how long it was ready to run so far, as ``Queue`` tells it
     :param standstill: tells when the process stood still; None: nobody does
+    :param enough_ns: of what took no longer than this nobody asks how much of it was thinking
     """
     began_ns, used_ns, waits = time.monotonic_ns(), time.thread_time_ns(), _waits()
     queued_ns = queued()
 
     def took_ns() -> int:
-        computed_ns, ended_ns = time.thread_time_ns() - used_ns, time.monotonic_ns()
+        ended_ns = time.monotonic_ns()
+        real_ns = ended_ns - began_ns
+        if real_ns <= enough_ns:  # nobody thinks for longer than time goes by
+            return real_ns
+        computed_ns = time.thread_time_ns() - used_ns
         if _waits() == waits:
             return computed_ns
-        real_ns = ended_ns - began_ns - (queued() - queued_ns)
+        real_ns -= queued() - queued_ns
         if standstill is not None and real_ns > _DOUBTFUL_NS:
             real_ns -= standstill.stood_ns(began_ns, ended_ns)
         return max(computed_ns, real_ns)
@@ -193,17 +200,21 @@ class Thinking:
 
     def __init__(self, limit_ns: int = 0, hang_ns: int = _HANG_NS) -> None:
         self._queue, self._standstill = Queue(), Standstill(self._look)
-        self._hang_ns = max(hang_ns, _PATIENT * limit_ns)
+        self._hang_ns, self._enough_ns = max(hang_ns, _PATIENT * limit_ns), limit_ns
         self._beats: int | None = None
         """Looks of the witness since the decision has begun that is asked for, if one is."""
         self._kept: Any = None
         self._hears = False
 
     def watch(self) -> Callable[[], int]:
-        """Begin to measure a decision; what it returns ends that, and tells how long it took."""
+        """
+        Begin to measure a decision; what it returns ends that, and tells how long it took.
+
+        Of what took no longer than the limit it tells no more than that.
+        """
         self._standstill.begin()
         self._listen()
-        took_ns = thinking(self._queue.waited_ns, self._standstill)
+        took_ns = thinking(self._queue.waited_ns, self._standstill, self._enough_ns)
         self._beats = 0
 
         def end() -> int:

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 import ctypes
 from functools import partial
+import math
 import os
 from pathlib import Path
 import signal
@@ -54,6 +55,19 @@ def test_waiting_is_thinking_and_so_is_computing(queued):
     while time.thread_time_ns() < end_ns:
         pass
     assert took_ns() >= 20 * MS
+
+
+def test_only_of_what_took_longer_than_enough_is_it_asked_how_much_was_thinking():
+    def queued():
+        asked.append(time.monotonic_ns())
+        return 0
+    for enough_ns, times, least, most in (
+            (10_000 * MS, 1, 20 * MS, 10_000 * MS), (10 * MS, 2, 20 * MS, math.inf)):
+        asked = []
+        took_ns = thinking(queued, enough_ns=enough_ns)
+        time.sleep(0.02)
+        assert least <= took_ns() <= most
+        assert len(asked) == times
 
 
 def test_who_is_ready_and_gets_no_processor_does_not_think(queued):
