@@ -23,7 +23,8 @@ from figures import number
 
 DOCUMENT = HERE.parent / 'doc' / 'benchmarks.md'
 BEGIN, END = '<!-- results: begin -->\n', '<!-- results: end -->\n'
-WHOLE = ('By number of command topics', 'Campaigns in loopback', 'A campaign over DDS')
+WHOLE = ('By number of command topics', 'Campaigns in loopback', 'The embedded world',
+         'A campaign over DDS')
 """Sections of which every figure is shown; of the others those with a target, and these."""
 ALSO = (
     'echo: by callback / bare round trip, p50', 'echo: by callback / bare round trip, p99',
