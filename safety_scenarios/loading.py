@@ -47,9 +47,10 @@ from safety_scenarios.scenario_files import (
 )
 from safety_scenarios.scenario_packs import installed_packs, share_folder
 from safety_scenarios.scenario_reading import read_file, read_raw, refusal_of
+from safety_scenarios.scenario_schema import scenario_schema
 
 __all__ = ['installed_folders', 'LEFT_OUT', 'load_scenario', 'load_scenarios', 'look_through',
-           'ScenarioSet', 'share_folder', 'Survey']
+           'scenario_schema', 'ScenarioSet', 'share_folder', 'Survey']
 
 Regex = Literal['re2', 'python']
 """What matches the patterns of files: RE2 alone, or for those it refuses Python, in a process."""

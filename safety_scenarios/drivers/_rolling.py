@@ -90,7 +90,9 @@ class Rolling(Follower):
         is_stale = self._next_ns > over_ns
         if (self._last is self._stopped) != is_stale:  # the next cycle changes it
             return self._next_ns - 1
-        return math.inf if is_stale else over_ns
+        if is_stale:  # a cycle that has gone by is not undone by a command that is not finite
+            return t_ns if self._nan_disables else math.inf
+        return over_ns
 
     def _to(self, t_ns: int) -> None:
         assert self._next_ns is not None

@@ -17,6 +17,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 import math
+from operator import itemgetter
 from typing import ClassVar, Literal
 
 import numpy
@@ -189,7 +190,7 @@ class _Series:
 
     @classmethod
     def of(cls, known: Known) -> '_Series':
-        times_ns, values = zip(*known, strict=True)
+        times_ns, values = zip(*sorted(known, key=itemgetter(0)), strict=True)
         return cls(numpy.array(times_ns, numpy.int64), numpy.array(values, float))
 
     def place(self, times_ns: Times) -> NDArray[numpy.intp]:

@@ -94,7 +94,7 @@ LAYERS = {
                              ('model', 'registry', 'formats')),
     'loading': Layer('a path, a glob or an id to scenarios',
                      (*_PLUG_IN, 'registry', 'formats', 'scenario_packs', 'scenario_files',
-                      'scenario_reading')),
+                      'scenario_reading', 'scenario_schema')),
     'engine': Layer('the verbs of one trial: plan, run, converse, evaluate, calibrate; the rules',
                     (*_PLUG_IN, 'latency', 'stats', 'motion', 'words'), inside=True),
     'simulators': Layer('worlds in this process, one folder for each simulator',

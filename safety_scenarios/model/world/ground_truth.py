@@ -26,7 +26,7 @@ from functools import cached_property
 import json
 import math
 from operator import itemgetter
-from struct import Struct
+from struct import error, Struct
 from typing import Any, Protocol, TypeVar
 
 import numpy
@@ -121,7 +121,7 @@ class Tellings:
         pack = Struct(f'{len(keys)}d').pack
         try:
             rows = b''.join([pack(*values) for values in map(itemgetter(*keys), there)])
-        except KeyError:  # there is hardly anything that every telling has
+        except (KeyError, error):  # hardly anything that every telling has, or no numbers
             return {}
         told = numpy.full((len(keys), len(self.truths)), numpy.nan)
         told[:, self.is_there] = numpy.frombuffer(rows).reshape(len(there), len(keys)).T
@@ -300,7 +300,8 @@ def told_by(events: Sequence[Event], clock: Clock) -> World:
                 placed.append(Placed(tuple(_names(event.name, intent.get('count'))),
                                      event.stamps.steady_ns, event.hazard,
                                      len(told.get(event.name, ()))))
-        elif event.hazard and DISTANCE in event.truth:
+        if event.hazard and DISTANCE in event.truth and (  # even a state that claims to be one
+                kind != 'stimulus' or event.arguments is None):
             beside_ns.append(event.stamps.steady_ns)
     same: dict[object, Tellings] = {}
     return World({name: _entity(name, events, places, clock, same)

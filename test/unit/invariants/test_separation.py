@@ -183,6 +183,13 @@ def test_going_away_needs_no_distance_and_has_no_margin():
     assert 'never commanded to move toward' in finding.reason
 
 
+def test_what_is_driven_backwards_gives_no_metres_to_spare():
+    ahead, away = STANDING.model_copy(update={'signal': 'ahead'}), approaching(3.0, 0.0)
+    margins = [judged([(-100, 1.0), (100, speed), (1500, 1.0), (1600, 0.0), (2400, 0.0)], away,
+                      terms=ahead).margin for speed in (0.0, -0.5)]
+    assert margins[0] == margins[1]
+
+
 def test_an_empty_record_is_inconclusive():
     empty = TrialRecord(trial=planned(hazard(robot=ARM, separation=TERMS)), events=())
     assert SEPARATION.check(empty).verdict is Verdict.INCONCLUSIVE

@@ -141,6 +141,29 @@ def test_a_driver_does_the_same_for_as_long_as_it_says(driver: DriverPlugin):
             assert lasts_ns >= t_ns
 
 
+@pytest.mark.parametrize('rate_hz', [7, 10, 30, 100])
+def test_who_is_asked_only_when_it_may_have_changed_does_the_same(rate_hz: float):
+    """A command that is no number wakes a driver at its next cycle, not at one gone by."""
+    driver = registry.resolve('drivers', 'ackermann')(timeout_s=0.5, update_rate_hz=rate_hz)
+    told, woken = [], []
+    for is_always_asked in (True, False):
+        follower, lasts_ns, speeds = driver.follow({}), -math.inf, []
+        for t_ns in range(0, 2_000 * MS, 5 * MS):
+            speed = {0: 1.0, 955 * MS: float('nan')}.get(t_ns)
+            if speed is not None:
+                with suppress(ValueError):
+                    follower.take(Commanded(t_ns, t_ns, twist(speed, 0.0).stamped(t_ns)))
+                lasts_ns = -math.inf
+            if t_ns % (10 * MS) == 0 and (is_always_asked or t_ns > lasts_ns):
+                speeds.append((t_ns, follower.state(t_ns)))
+                lasts_ns = follower.lasts_ns(t_ns)
+        moved = [(t_ns, now) for (t_ns, now), (_, before)
+                 in zip(speeds[1:], speeds, strict=False) if now != before]
+        told.append(moved)
+        woken.append(moved[-1][0] >= 955 * MS)
+    assert told[0] == told[1] and all(woken)
+
+
 def reported(robot: SimulatedRobot, commands: Sequence[tuple[int, Message]],
              until_ms: int) -> list[tuple[float, Mapping[str, Any]]]:
     """Return (ms, data of the first topic) of what it reports of commands on base/cmd_vel."""

@@ -262,6 +262,18 @@ def test_from_a_hazard_published_beside_the_world_nobody_knows_the_nearest():
         (0, 9.0), (10, None)]
 
 
+def test_from_a_telling_that_claims_to_be_the_hazard_nobody_knows_the_nearest():
+    claims = state('scan', 20, distance=8.0).model_copy(update={'hazard': True})
+    assert told(state('scan', 0, distance=9.0), claims, state('scan', 40, distance=7.0)) == [
+        (0, 9.0), (20, None)]
+
+
+def test_what_a_world_tells_in_no_numbers_is_not_known():
+    assert told(state('scan', 0, distance=9.0, gap=8.0), Event.model_construct(
+        kind='state', name='scan', stamps=stamps(20), truth={'distance': 9.0, 'gap': None})) == [
+        (0, 8.0), (20, None)]
+
+
 def test_the_nearest_of_all_is_told_until_it_is_gone():
     assert told(state('a', 0, distance=3.0), state('b', 10, distance=2.0), state('b', 20),
                 state('a', 30)) == [(0, 3.0), (10, 2.0), (20, 3.0), (30, None)]

@@ -151,8 +151,8 @@ def test_what_is_left_out_changes_nothing(monkeypatch):
     monkeypatch.setattr(base, '_PUSHED', lambda *values: str(next(pushed)).encode())
     monkeypatch.setattr(physics.Physics, 'step', lambda self, steps, *, stands: step(
         self._model, self._data, steps) is None)
-    monkeypatch.setattr(World, '_place', lambda self: mujoco.mj_kinematics(
-        self._model, self._data))
+    monkeypatch.setattr(World, '_place', lambda self: (
+        mujoco.mj_kinematics(self._model, self._data), self._truth.moved()))
     assert driven() == found
     assert next(taken) - some > 1.2 * some
 
