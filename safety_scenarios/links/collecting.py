@@ -29,11 +29,15 @@ def seldom_collected() -> Iterator[None]:
 
     A record is no garbage, nor is what is loaded, and to look through both again and again took a
     twentieth of each trial. It goes on searching: a controller may leave circles of objects. Who
-    has frozen something already, or never searches, is left as he is.
+    searches as seldom already, as within another session, or never, is left alone, and what
+    others have frozen stays so.
     """
-    before, is_theirs = gc.get_threshold(), gc.get_freeze_count() > 0
-    if before[0]:
-        gc.set_threshold(max(before[0], _OBJECTS), *before[1:])
+    before = gc.get_threshold()
+    if not 0 < before[0] < _OBJECTS:
+        yield
+        return
+    is_theirs = gc.get_freeze_count() > 0
+    gc.set_threshold(_OBJECTS, *before[1:])
     if not is_theirs:
         gc.freeze()
     try:

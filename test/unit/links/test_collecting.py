@@ -19,6 +19,7 @@ import gc
 import pytest
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import TraceError
+from safety_scenarios.links.collecting import seldom_collected
 from safety_scenarios.links.loopback_session import Loopback
 from safety_scenarios.model.observer import Observer
 from unit.campaign.test_observers import settings
@@ -62,21 +63,32 @@ def searches():
     gc.freeze()
 
 
-@pytest.mark.parametrize(('is_theirs', 'often', 'shown'), [
-    (False, (700, 10, 10), (20_000, 10, 10)),
-    (True, (90_000, 5, 5), (90_000, 5, 5)),
-    (True, (0, 10, 10), (0, 10, 10))])
+@pytest.mark.parametrize(('is_theirs', 'often', 'shown', 'frozen'), [
+    (False, (700, 10, 10), (20_000, 10, 10), True),
+    (True, (700, 5, 5), (20_000, 5, 5), True),
+    (False, (90_000, 5, 5), (90_000, 5, 5), False),
+    (False, (0, 10, 10), (0, 10, 10), False)])
 def test_it_searches_seldom_and_among_what_is_new_and_as_before_afterwards(
-        tmp_path, searches, is_theirs, often, shown):
+        tmp_path, searches, is_theirs, often, shown, frozen):
     looks = Looks()
     gc.set_threshold(*often)
     if is_theirs:
         gc.freeze()
     with pytest.raises(TraceError):
         run(settings(tmp_path / 'run', trials=2), [looks], Loopback)
-    assert len(looks.frozen) == 2 and min(looks.frozen) > 10_000
+    assert [count > 10_000 for count in looks.frozen] == [frozen, frozen]
     assert looks.often == [shown, shown] and gc.get_threshold() == often
     assert gc.isenabled() and (gc.get_freeze_count() > 0) is is_theirs
+
+
+def test_a_session_that_ends_first_leaves_another_one_as_it_is(searches):
+    first, second = seldom_collected(), seldom_collected()
+    first.__enter__()
+    second.__enter__()
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == (20_000, 10, 10) and gc.get_freeze_count() > 0
+    first.__exit__(None, None, None)
+    assert gc.get_threshold() == (700, 10, 10) and gc.get_freeze_count() == 0
 
 
 def test_circles_of_a_controller_do_not_pile_up(tmp_path, searches):
