@@ -27,7 +27,7 @@ _NOT_FINITE = 'not finite'
 
 class Rolling(Follower):
     """
-    How fast a base is told to go; how far it came nobody asks its driver.
+    How fast a base is told to go; how far it has come is not kept.
 
     :param timeout_ns: how long after its stamp a command no longer counts; None: never
     :param period_ns: of the driver's cycles

@@ -82,7 +82,7 @@ class Separation(Noun):
         """
         Return the protective separation distance (m) at each of some speeds of the robot (m/s).
 
-        The controller's share of the time left out; at a speed above the top speed, that at it.
+        Without a share of the controller; a speed above the robot's top speed counts as that.
         """
         top, stopping, margins = self.top_speed(robot), self.stopping(robot), self._margins
         return [self._required(min(speed, top), self.other_time, stopping, margins).total

@@ -279,6 +279,11 @@ def test_the_nearest_of_all_is_told_until_it_is_gone():
                 state('a', 30)) == [(0, 3.0), (10, 2.0), (20, 3.0), (30, None)]
 
 
+def test_what_is_told_at_one_moment_holds_in_the_order_of_the_record():
+    assert told(state('a', 0, distance=3.0), state('b', 10, distance=2.0),
+                state('a', 10, distance=1.0)) == [(0, 3.0), (10, 2.0), (10, 1.0)]
+
+
 def test_who_is_put_there_is_there_from_then_on_although_told_later():
     assert told(state('scan', -50, distance=6.0), put('scan', 0), state('scan', 20, distance=1.5),
                 state('scan', 70, distance=1.4)) == [(-50, 6.0), (0, 1.5), (70, 1.4)]

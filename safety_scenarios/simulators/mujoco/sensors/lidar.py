@@ -143,7 +143,7 @@ class Lidar:
 
     def _may_meet(self, east: float, north: float, height: float) -> tuple[int, int]:
         """
-        Return the first beam from there that is not sure to miss everything, and that after all.
+        Return the first beam from there that may meet something, and the one after the last.
 
         A beam that misses the ball around a surface misses that, and one that lies flat the floor.
         Most look into the void, and to cast them costs more than all of this; of what is on both
